@@ -1,1 +1,1 @@
-"""The command line: one module a command, and what commands share."""
+"""The command line: the commands by task, and what they share."""

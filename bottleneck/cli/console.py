@@ -1,8 +1,12 @@
-"""Where tables, lists and messages are printed."""
+"""Where tables, lists, messages and progress are printed."""
 
 import sys
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -10,7 +14,10 @@ from ..settings.errors import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress
 
+    from ..questions.probing import Listener as ProbeListener
+    from ..runs.pool import Job, Listener
     from ..tables.page import Page
 
 
@@ -19,13 +26,6 @@ def output() -> "Console":
     from ..tables.render import PlainConsole
 
     return PlainConsole(width=max(PlainConsole().width, 80))
-
-
-def errors() -> "Console":
-    """Standard error for progress."""
-    from ..tables.render import PlainConsole
-
-    return PlainConsole(stderr=True)
 
 
 def say(text: str | bytes = "", err: bool = False, nl: bool = True) -> None:
@@ -74,3 +74,128 @@ def print_names(texts: Mapping[str, str], width: int | None = 100) -> None:
     for name, text in texts.items():
         grid.add_row(Text(name), Text(text))
     output().print(Constrain(grid, width))
+
+
+@contextmanager
+def display(jobs: "Sequence[Job]", quiet: bool) -> "Iterator[Listener]":
+    """A listener that shows on standard error what the runs report, while the block lasts.
+
+    On a terminal there is a bar for each run, elsewhere plain lines.
+    """
+    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.table import Column
+
+    from ..tables.render import PlainConsole
+
+    console, bar = PlainConsole(stderr=True), 10
+    if quiet or not console.is_terminal:
+        yield (lambda _job, _event: None) if quiet else Display(jobs).listen
+        return
+    longest = max(len(name) for name in ("all runs", *(job.name for job in jobs)))
+    names = min(longest, console.width // 2)  # a name that is cut tells no arms apart
+    widths = {"description": names, "fields[status]": max(1, console.width - names - bar - 2)}
+    first, last = (
+        TextColumn(
+            f"{{task.{text}}}",
+            markup=False,
+            table_column=Column(no_wrap=True, overflow="ellipsis", width=width),
+        )
+        for text, width in widths.items()
+    )
+    columns = first, BarColumn(bar_width=bar), last
+    with Progress(*columns, console=console, transient=True) as progress:
+        yield Display(jobs, progress).listen
+
+
+class Display:
+    """The state of the whole: a bar for it and one for each run under way, or plain lines."""
+
+    def __init__(self, jobs: "Sequence[Job]", progress: "Progress | None" = None):
+        from ..runs.pool import ENDS
+
+        self.ends = ENDS
+        self.phases = dict.fromkeys((job.name for job in jobs), "waiting")
+        self.trained: set[str] = set()
+        self.start = time.monotonic()
+        self.last: dict[str, float] = {}
+        self.progress = progress
+        if progress:
+            self.whole = progress.add_task("all runs", total=len(jobs), status=self.text())
+            self.tasks = {
+                name: progress.add_task(name, total=None, status="", visible=False)
+                for name in self.phases
+            }
+
+    def listen(self, job: "Job", event: dict[str, Any]) -> None:
+        """Take in one event, and show it.
+
+        ``training, 0:42 left, update 60/300, epoch 1.2, loss 2.310, 11,200 tokens/s``.
+        """
+        status = phase = event["phase"]
+        changed, ended = self.phases[job.name] != phase, phase in self.ends
+        self.phases[job.name] = phase
+        if event.get("update"):
+            self.trained.add(job.name)
+        if event.get("update") is not None:
+            valid = event.get("valid_loss")
+            status = (
+                f"{phase}, {clock(event['seconds_left'])} left, "
+                f"update {event['update']:,}/{event['updates']:,}, epoch {event['epoch']:.1f}, "
+                f"loss {event['loss']:.3f}, {'' if valid is None else f'validation {valid:.3f}, '}"
+                f"{event['tokens_per_second']:,.0f} tokens/s"
+            )
+        if self.progress:
+            completed = sum(phase in self.ends for phase in self.phases.values())
+            self.progress.update(self.whole, completed=completed, status=self.text())
+            done, total = event.get("update"), event.get("updates")
+            self.progress.update(
+                self.tasks[job.name], completed=done, total=total, status=status, visible=not ended
+            )
+        elif changed or time.monotonic() - self.last[job.name] >= 10:  # seconds
+            self.last[job.name] = time.monotonic()
+            say(f"{job.name}: {status}{f' ({self.text()})' if ended else ''}", err=True)
+
+    def text(self) -> str:
+        """``2 of 12 done, about 14:00 left, 2 running, 1 failed, 7 waiting``."""
+        phases = Counter(self.phases.values())
+        failed, waiting = phases["failed"] + phases["diverged"], phases["waiting"]
+        left = len(self.phases) - phases["done"] - failed
+        # The time that a run took which was trained here, times the runs left.
+        trained = sum(self.phases[name] in self.ends for name in self.trained)
+        return (
+            f"{phases['done']} of {len(self.phases)} done"
+            f"{time_left(time.monotonic() - self.start, trained, trained + left)}"
+            f", {left - waiting} running"
+            + (f", {failed} failed" if failed else "")
+            + (f", {waiting} waiting" if waiting else "")
+        )
+
+
+def probe_lines(runs: Sequence[Path], quiet: bool) -> "ProbeListener":
+    """A listener that says on stderr, a line each, what is being measured of which run."""
+    done: set[Path] = set()
+    start = time.monotonic()
+
+    def listen(run: Path, phase: str) -> None:
+        times = clock(elapsed := time.monotonic() - start)
+        if phase == "done":
+            done.add(run)
+            phase = f"done, {len(done)} of {len(runs)}"
+            times += time_left(elapsed, len(done), len(runs))
+        if not quiet:
+            number = f"({runs.index(run) + 1} of {len(runs)})"
+            say(f"{run.name} {number}: {phase} ({times})", err=True)
+
+    return listen
+
+
+def time_left(elapsed: float, done: int, total: int) -> str:
+    """``, about 0:42 left``; empty where nothing is done, or all is."""
+    return f", about {clock(elapsed / done * (total - done))} left" if 0 < done < total else ""
+
+
+def clock(seconds: float) -> str:
+    """``0:42``, ``12:05`` or ``1:20:00``."""
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"

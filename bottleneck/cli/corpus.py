@@ -3,17 +3,14 @@
 import sys
 from contextlib import nullcontext
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from typer import Argument, Option
 
 from ..settings.errors import UsageError, did_you_mean
 from . import options
-from .console import errors, output, say
-
-if TYPE_CHECKING:
-    from ..corpus.corpus import Description
+from .console import output, say
 
 app = typer.Typer(
     help="Download real text, and inspect any corpus.", no_args_is_help=True, rich_markup_mode=None
@@ -75,12 +72,13 @@ def fetch(
 
     from ..corpus.download import CORPORA, folder_of
     from ..corpus.download import fetch as fetch_corpus
+    from ..tables.render import PlainConsole
 
     if name not in CORPORA:
         raise UsageError(f"no corpus {name!r} to fetch{did_you_mean(name, CORPORA)}")
     columns = "{task.description}", BarColumn(), DownloadColumn(), TransferSpeedColumn()
     hidden = quiet or not sys.stderr.isatty()
-    progress = Progress(*columns, console=errors(), transient=True, disable=hidden)
+    progress = Progress(*columns, console=PlainConsole(stderr=True), transient=True, disable=hidden)
 
     def make_bar(file: str) -> SimpleNamespace:
         """A bar as pooch drives it: it sets ``total``, updates, and at the end starts anew."""
@@ -152,16 +150,11 @@ def describe(
     """Count lengths by bucket, vocabulary, unknown words and bits."""
     from ..corpus.corpus import describe as describe_corpus
     from ..corpus.corpus import load_corpus
-
-    settings = options.resolve_settings(preset, assignments, options.corpus_values(locals()))
-    edges = settings.scoring.lower_edges
-    _print(describe_corpus(load_corpus(settings.corpus, edges), edges), settings.corpus.tokens)
-
-
-def _print(description: "Description", tokens: str) -> None:
-    """Means by split and bucket, with bits of drawn text; ``tokens`` are those of vocabularies."""
     from ..tables.render import new_table, print_prose
 
+    settings = options.resolve_settings(preset, assignments, options.corpus_values(locals()))
+    edges, tokens = settings.scoring.lower_edges, settings.corpus.tokens
+    description = describe_corpus(load_corpus(settings.corpus, edges), edges)
     drawn = any(row.bits is not None for row in description.rows)
     heads = ["pairs", "mean\nwords", "mean target\ntokens", *(["mean\nbits"] if drawn else [])]
     table = new_table("", ["split", "source\nwords", *heads], texts=2)

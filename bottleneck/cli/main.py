@@ -17,23 +17,20 @@ from typer import Option
 
 from .. import __version__
 from ..settings.machine import COMMAND, NUMBERS, mendable
-from . import bench, corpus, lecture, results, runs, score, study, train, translate
+from . import corpus, results, runs, study, train, translate
 from .console import say
 
 INTERRUPTED = 130
-RESUMED = ("reproduce", "sweep", "study")
-"""Commands that, stopped, go on from where they were."""
-FOLDERS = {"--results": "--out", "--out": "--results"}
-"""A folder is written into by one name and read from by the other: the right one for the wrong."""
-
 COMMANDS = (
-    *(train.reproduce, train.sweep, lecture.lecture),
+    *(train.reproduce, train.sweep, translate.lecture),
     *(results.table, results.claims, results.plot, results.report, results.export),
     *(results.merge, runs.runs),
-    *(study.study, translate.diagnose, translate.translate, bench.bench),
-    *(score.score, score.compare),
+    *(study.study, translate.diagnose, translate.translate, study.bench),
+    *(results.score, results.compare),
 )
 """The commands by task: run the story, look at results, ask a question, score text."""
+stopped_by = 0
+"""The signal that asked us to stop, once there was one."""
 
 app = typer.Typer(
     name="bottleneck",
@@ -68,7 +65,10 @@ def options(
 
 def main() -> None:
     """Run the command; an error the user can mend is one line on stderr, never a traceback."""
-    _listen()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as our caller may have us do (`nohup`)
+            signal.signal(number, _interrupt)
+    sys.unraisablehook = _interrupt_again
     # matplotlib writes files alone here: it says nothing of its cache, needs no notebook, no date.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     os.environ.pop("SOURCE_DATE_EPOCH", None)
@@ -92,67 +92,50 @@ def run(arguments: list[str]) -> int:
     """Run with these arguments and return the exit code: 0, 1, 2 (usage) or 130 (interrupted)."""
     try:
         code = app(arguments, prog_name="bottleneck", standalone_mode=False) or 0
-        # Typer may turn the interrupt into its code itself.
-        return _interrupted(arguments) if code == INTERRUPTED else code
     except (KeyboardInterrupt, typer.Abort):
-        return _interrupted(arguments)
+        code = INTERRUPTED
     except OSError as error:
         return _fail_at(error)
     except Exception as error:
-        if _ignore in map(signal.getsignal, _stop_signals()):
-            return _interrupted(arguments)  # jax may make another error of the interrupt
-        if known := mendable(error):
+        if stopped_by:
+            code = INTERRUPTED  # jax may make another error of the interrupt
+        elif known := mendable(error):
             return _fail(str(known), known.exit_code)
         # Typer's own usage errors, under whatever class this version of it raises.
-        if not hasattr(error, "format_message"):
+        elif not hasattr(error, "format_message"):
             raise
-        if type(error).__name__ == "NoArgsIsHelpError":
+        elif type(error).__name__ == "NoArgsIsHelpError":
             return run([*arguments, "--help"])
-        return _fail(_usage(error), getattr(error, "exit_code", 2))
+        else:
+            return _fail(_usage(error), getattr(error, "exit_code", 2))
+    if code != INTERRUPTED:  # which Typer may return itself
+        return code
+    resumed = arguments[:1] and arguments[0] in ("reproduce", "sweep", "study")
+    goes_on = resumed and "--dry-run" not in arguments
+    more = "; the same command goes on from where it stopped" if goes_on else ""
+    return _fail(f"interrupted{more}", INTERRUPTED)
 
 
-def _listen() -> None:
-    """From now on a signal to stop is an interrupt like Ctrl-C, of the main thread."""
-    for stop in _stop_signals():
-        signal.signal(stop, _interrupt)
-    sys.unraisablehook = _swallowed
-
-
-def _stop_signals() -> list[int]:
-    """The signals that ask us to stop, but for those that our caller has us ignore (`nohup`)."""
-    known = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    return [stop for stop in known if signal.getsignal(stop) != signal.SIG_IGN]
-
-
-def _interrupt(*_: object) -> None:
+def _interrupt(number: int, _frame: object) -> None:
     """Raise ``KeyboardInterrupt``, once: a second would break into what writes the runs down."""
-    for stop in _stop_signals():
-        signal.signal(stop, _ignore)
-    raise KeyboardInterrupt
+    global stopped_by
+    if not stopped_by:
+        stopped_by = number
+        raise KeyboardInterrupt
 
 
-def _ignore(*_: object) -> None:
-    """Go on with stopping. (No process that we start inherits this, as it would SIG_IGN.)"""
+def _interrupt_again(lost: Any) -> None:
+    """Send a signal again, half a second later, if its interrupt was raised where nothing can be.
 
-
-def _swallowed(lost: Any) -> None:
-    """Send an interrupt again, a moment later, that was raised where nothing can be.
-
-    Such a place is a callback of jax's.
+    Such a place is a callback of jax's, and this function: hence the time, on a busy machine too.
     """
+    global stopped_by
     if lost.exc_type is not KeyboardInterrupt:
         sys.__unraisablehook__(lost)
         return
-    _listen()
-    again = (threading.main_thread().ident, _stop_signals()[0])
-    threading.Timer(0.05, signal.pthread_kill, again).start()
-
-
-def _interrupted(arguments: list[str]) -> int:
-    """Say that the command was interrupted, and whether it can be given again to go on."""
-    resumed = arguments[:1] and arguments[0] in RESUMED and "--dry-run" not in arguments
-    goes_on = "; the same command goes on from where it stopped" if resumed else ""
-    return _fail(f"interrupted{goes_on}", INTERRUPTED)
+    again = (threading.main_thread().ident, stopped_by or signal.SIGINT)
+    stopped_by = 0
+    threading.Timer(0.5, signal.pthread_kill, again).start()
 
 
 def _usage(error: Exception) -> str:
@@ -165,8 +148,10 @@ def _usage(error: Exception) -> str:
     if "sentence" in names and "unexpected extra argument" in message:
         message = f"{message}: write a sentence in quotes"
     wrong = getattr(error, "option_name", "")
-    if FOLDERS.get(wrong) in names:
-        message = f"No such option: {wrong}: this command's folder is named by {FOLDERS[wrong]}"
+    # A folder is written into by one name and read from by the other.
+    right = {"--results": "--out", "--out": "--results"}.get(wrong)
+    if right in names:
+        message = f"No such option: {wrong}: this command's folder is named by {right}"
     return f"{message} (see `{context.command_path} --help`)"
 
 

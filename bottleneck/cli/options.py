@@ -31,18 +31,6 @@ OF_RUNS = {
 """What tables and figures that belong to no question show."""
 
 
-def _presets() -> list[str]:
-    from ..settings.run import preset_names
-
-    return preset_names()
-
-
-def _sweeps() -> list[str]:
-    from ..settings.sweep import experiment_names
-
-    return experiment_names()
-
-
 def _known_format(form: str) -> str:
     if form not in FORMATS:
         raise UsageError(f"unknown format {form!r}{did_you_mean(form, FORMATS)}")
@@ -64,8 +52,19 @@ def _name(kind: str, names: tuple[str, ...]) -> Any:
     )
 
 
+def _sweeps() -> list[str]:
+    from ..settings.sweep import experiment_names
+
+    return experiment_names()
+
+
 def _preset(text: str) -> Any:
-    return Option(help=text, autocompletion=_presets)
+    def names() -> list[str]:
+        from ..settings.run import preset_names
+
+        return preset_names()
+
+    return Option(help=text, autocompletion=names)
 
 
 TableName = Annotated[str, _name("table", ALL_TABLES)]
@@ -143,11 +142,9 @@ def table_lines(names: tuple[str, ...]) -> dict[str, str]:
     """Tables, figures or questions with a line of text: a question's own, or that of `OF_RUNS`."""
     from ..questions.question import find_study
 
-    texts = dict(OF_RUNS)
-    for name in QUESTIONS:
-        question = find_study(name)
-        texts[name] = f"{question.question} ({', '.join(question.ids)})"
-    return {name: texts[name] for name in names}
+    studies = {name: find_study(name) for name in QUESTIONS}
+    texts = {name: f"{item.question} ({', '.join(item.ids)})" for name, item in studies.items()}
+    return {name: (OF_RUNS | texts)[name] for name in names}
 
 
 def results_folder(results: Path | None) -> Path:

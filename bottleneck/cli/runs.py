@@ -1,10 +1,10 @@
 """``bottleneck runs``: list, show and remove the runs of a store."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
@@ -31,10 +31,22 @@ def runs(
         raise UsageError("--remove: say which run; `bottleneck runs` lists them")
     if yes and not remove:
         raise UsageError("--yes answers the question of --remove; give both")
+    from ..results.discovery import check_one
+    from ..results.folders import STORE, without_runs
+    from ..runs.store import run_folders
+
     folder = results_folder(results)
-    stored = _runs(folder)
+    stored = run_folders(folder / STORE) or run_folders(folder)
+    if without_runs(folder):
+        raise UserError(
+            f"{str(folder)!r} is a bundle without its run folders: `bottleneck export` prints what "
+            "its runs were and had"
+        )
+    if not stored:
+        check_one(folder)
+        raise UserError(f"{str(folder)!r} holds no run; make some with `bottleneck sweep`")
     if run is None:
-        _list(_filtered(stored, where or []))
+        _list(stored, where or [])
         return
     matching = [item for item in stored if item.run.startswith(run)]
     if len(matching) != 1:
@@ -42,47 +54,12 @@ def runs(
             f"{len(matching)} runs of {folder} begin with {run!r}: name one; `bottleneck runs` "
             "lists them, and --results names another folder"
         )
+    line = f"{matching[0].run}  {run_status(matching[0])}  {_names(matching)[matching[0].run]}"
     if remove:
-        _remove(matching[0], yes)
+        _remove(matching[0], line, yes)
     else:
+        say(line)
         _show(matching[0])
-
-
-def _runs(folder: Path) -> "list[RunFolder]":
-    from ..results.discovery import check_one
-    from ..results.folders import STORE, without_runs
-    from ..runs.store import run_folders
-
-    matching = run_folders(folder / STORE) or run_folders(folder)
-    if without_runs(folder):
-        raise UserError(
-            f"{str(folder)!r} is a bundle without its run folders: `bottleneck export` prints what "
-            "its runs were and had"
-        )
-    if not matching:
-        check_one(folder)
-        raise UserError(f"{str(folder)!r} holds no run; make some with `bottleneck sweep`")
-    return matching
-
-
-def _filtered(runs: "list[RunFolder]", where: list[str]) -> "list[RunFolder]":
-    """The runs whose settings are as the filters say; a value is read as `table --where` does."""
-    if not where:
-        return runs
-    import pandas as pd
-
-    from ..results.bundle import columns_known
-    from ..results.folders import read_groups
-    from ..tables.selection import CONDITIONS, meeting
-
-    groups = read_groups(runs[0].store)
-    rows = [
-        {"run": run.run, "group": groups.get(run.run, "")} | columns_known(run.path) for run in runs
-    ]
-    names = set(meeting(pd.DataFrame(rows, columns=list(CONDITIONS), dtype=object), where)["run"])
-    if not names:
-        raise UserError(f"no run meets {' '.join(where)}; without --where all are listed")
-    return [run for run in runs if run.run in names]
 
 
 def run_status(run: "RunFolder") -> str:
@@ -96,19 +73,39 @@ def run_status(run: "RunFolder") -> str:
     return "stopped" if status == "running" and not run.in_use else status
 
 
-def _list(runs: "Sequence[RunFolder]") -> None:
-    """One line per run, below a head; on a terminal names are folded into their column."""
-    names = {"run": "settings"} | _names(runs)
-    statuses = {"run": "status"} | {run.run: run_status(run) for run in runs}
+def _list(stored: "Sequence[RunFolder]", where: Sequence[str]) -> None:
+    """One line per run below a head, of those that meet the conditions as tables read them.
+
+    On a terminal settings are folded into their column.
+    """
+    if where:
+        import pandas as pd
+
+        from ..results.bundle import columns_known
+        from ..results.folders import read_groups
+        from ..tables.selection import CONDITIONS, meeting
+
+        groups = read_groups(stored[0].store)
+        rows = [
+            {"run": item.run, "group": groups.get(item.run, "")} | columns_known(item.path)
+            for item in stored
+        ]
+        known = pd.DataFrame(rows, columns=list(CONDITIONS), dtype=object)
+        names = set(meeting(known, where)["run"])
+        if not names:
+            raise UserError(f"no run meets {' '.join(where)}; without --where all are listed")
+        stored = [item for item in stored if item.run in names]
+    settings = {"run": "settings"} | _names(stored)
+    statuses = {"run": "status"} | {item.run: run_status(item) for item in stored}
     first, second = max(map(len, statuses)), max(map(len, statuses.values()))
-    lines = {f"{run:<{first}}  {status:<{second}}": names[run] for run, status in statuses.items()}
+    lines = {f"{run:<{first}}  {text:<{second}}": settings[run] for run, text in statuses.items()}
     if output().is_terminal:
         print_names(lines, None)
     else:
         say("\n".join(f"{line}  {name}" for line, name in lines.items()))
 
 
-def _names(runs: "Sequence[RunFolder]") -> dict[str, str]:
+def _names(stored: "Sequence[RunFolder]") -> dict[str, str]:
     """Each run's group, and the settings that differ among the runs of that group; by run.
 
     Attention, context size and seed are named whether they differ or not.
@@ -118,8 +115,8 @@ def _names(runs: "Sequence[RunFolder]") -> dict[str, str]:
     from ..settings.sweep import Cell, varying
 
     always = {"model.attention", "model.context_size", "training.seed"}
-    groups, cells = read_groups(runs[0].store), {}
-    for run in runs:
+    groups, cells = read_groups(stored[0].store), {}
+    for run in stored:
         with suppress(UserError):  # a file that is not there, is damaged or of another version
             cells[run.run] = Cell(groups.get(run.run, ""), read_settings(run.path))
     parts: dict[str, list[str]] = {}
@@ -127,41 +124,33 @@ def _names(runs: "Sequence[RunFolder]") -> dict[str, str]:
         differing = varying([cell for cell in cells.values() if cell.group == group])
         parts[group] = [name for name in NAMES if name in {*differing, *always}]
     labels = {run: cell.label(parts[cell.group]) for run, cell in cells.items()}
-    return {run.run: labels.get(run.run, "(settings not known)") for run in runs}
-
-
-def _line(run: "RunFolder") -> str:
-    """``0123456789ab  done  attention=additive context_size=256 seed=1``."""
-    return f"{run.run}  {run_status(run)}  {_names([run])[run.run]}"
+    return {run.run: labels.get(run.run, "(settings not known)") for run in stored}
 
 
 def _show(folder: "RunFolder") -> None:
-    """Print a run's status, its scores, what it ran on and every setting."""
-    from ..results.folders import ENVIRONMENT, SCORES, SETTINGS, read_object, was_written
+    """Print a run's scores, every setting and what it ran on.
 
-    say(_line(folder))
+    A list or a mapping has a line for each of its entries.
+    """
+    from ..results.folders import ENVIRONMENT, SCORES, SETTINGS, read_object, was_written
+    from ..settings.sweep import toml_word
+
     if reason := folder.read_status().get("reason"):
         say(reason)
     if was_written(folder.path / SCORES):
         _print_scores(folder.path / SCORES)
-    if was_written(folder.path / SETTINGS):
-        for concern, fields in read_object(folder.path / SETTINGS).items():
-            _print_facts(concern, fields)
+    written = was_written(folder.path / SETTINGS)
+    parts = read_object(folder.path / SETTINGS) if written else {}
     if was_written(folder.path / ENVIRONMENT):
-        _print_facts("environment", read_object(folder.path / ENVIRONMENT))
-
-
-def _print_facts(head: str, facts: Mapping[str, Any]) -> None:
-    """A head and a line for each fact; lists and mappings have one for each of their entries."""
-    from ..settings.sweep import toml_word
-
-    say(f"\n{head}")
-    for name, value in facts.items():
-        entries = [str(entry) for entry in value] if isinstance(value, list) else []
-        if isinstance(value, dict):
-            entries = [f"{key} = {toml_word(item)}" for key, item in value.items()]
-        fact = "\n    ".join(["", *entries]) if entries else f" = {toml_word(value)}"
-        say(f"  {name}{fact}")
+        parts |= {"environment": read_object(folder.path / ENVIRONMENT)}
+    for head, facts in parts.items():
+        say(f"\n{head}")
+        for name, value in facts.items():
+            entries = [str(entry) for entry in value] if isinstance(value, list) else []
+            if isinstance(value, dict):
+                entries = [f"{key} = {toml_word(item)}" for key, item in value.items()]
+            fact = "\n    ".join(["", *entries]) if entries else f" = {toml_word(value)}"
+            say(f"  {name}{fact}")
 
 
 def _print_scores(path: Path) -> None:
@@ -182,7 +171,7 @@ def _print_scores(path: Path) -> None:
     output().print(table)
 
 
-def _remove(folder: "RunFolder", yes: bool) -> None:
+def _remove(folder: "RunFolder", line: str, yes: bool) -> None:
     """Delete a run, after confirmation, and take it out of the results bundle beside the store."""
     from ..runs.sweep import forget
 
@@ -192,7 +181,7 @@ def _remove(folder: "RunFolder", yes: bool) -> None:
                 "refusing to delete without confirmation (standard input is no terminal); pass "
                 "--yes"
             )
-        if not typer.confirm(plain(f"Delete {_line(folder)}?")):
+        if not typer.confirm(plain(f"Delete {line}?")):
             return
     lock = folder.claim(wait=False)
     if lock is None:

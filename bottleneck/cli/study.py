@@ -1,7 +1,11 @@
-"""``bottleneck study``: a question of the lecture, answered by measuring trained runs."""
+"""``bottleneck study``: a question of the lecture, answered by measuring trained runs.
+
+And ``bottleneck bench``: what a training step costs, in time and memory (C9).
+"""
 
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -9,15 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from ..results.schema import QUESTIONS
+from ..results.schema import BENCHMARK, QUESTIONS
 from ..settings.errors import UsageError, UserError, counted
 from ..settings.files import check_place
 from ..settings.machine import DEFAULT_OUT
 from . import options
-from .bench import show_benchmark
-from .console import print_names, say, show
+from .console import print_names, probe_lines, say, show, time_left
 
 if TYPE_CHECKING:
+    from ..questions.benchmark import Row, Sizes
     from ..questions.question import Study
 
 Gold = Annotated[
@@ -184,7 +188,6 @@ def _measure(
     """Measure, and write the study's table."""
     from ..questions.probing import is_kept, probe_runs, read_kept, write_table
     from ..results.folders import read_settings
-    from .progress import probe_lines
 
     waiting = [run for run in runs if force or not is_kept(run, question)]
     probe_runs(question, runs, probe_lines(waiting, quiet), width, force)
@@ -212,3 +215,78 @@ def _measure_gold(
         probed.append(Probed(run, subject.settings, probe_gold(subject, sentences, tell)))
     write_table(QUESTION, probed, folder)
     return QUESTION.name
+
+
+def bench(
+    out: Annotated[Path, Option(help="Output folder.")] = DEFAULT_OUT / "bench",
+    vary: Annotated[
+        str,
+        Option(
+            metavar="NAME[=N,N..],..",
+            help="length, context, batch, vocabulary; with sizes of your own: length=10,100.",
+        ),
+    ] = "length,context,batch,vocabulary",
+    arms: Annotated[
+        str | None,
+        Option(
+            metavar="ARM,..",
+            help="Attentions, with -output for Luong's placement "
+            "[default: none, additive, dot, dot-output].",
+        ),
+    ] = None,
+    repeats: Annotated[
+        int | None, Option(min=1, help="Groups of steps that are timed [default: 5].")
+    ] = None,
+    quick: Annotated[bool, Option("--quick", help="Few sizes: in a few minutes.")] = False,
+    threads: Annotated[
+        int, Option(min=1, max=options.MOST_THREADS, help="Threads of XLA on one device.")
+    ] = 1,
+    dry_run: Annotated[bool, Option("--dry-run", help="Print the points and stop.")] = False,
+    quiet: options.Quiet = False,
+    form: options.Form = "rich",
+) -> None:
+    """Measure the cost of a training step by length, context, batch."""
+    from ..questions import benchmark
+
+    names = benchmark.parse_arms(
+        (benchmark.QUICK_ARMS if quick else benchmark.DEFAULT_ARMS) if arms is None else arms
+    )
+    variation = benchmark.QUICK if quick else benchmark.DEFAULT
+    points = benchmark.points(benchmark.parse_variation(vary, variation))
+    if dry_run:
+        say("\n".join(sizes.name for sizes in points))
+        say(f"{counted(len(points), 'point')} x {counted(len(names), 'arm')} ({', '.join(names)})")
+        return
+    start, done = time.monotonic(), []
+
+    def listen(sizes: "Sizes", rows: "Sequence[Row]") -> None:
+        done.append(sizes)
+        left = time_left(time.monotonic() - start, len(done), len(points))
+        steps = ", ".join(
+            f"{row['arm']} " + (row["reason"] or f"{1e3 * row['seconds']:,.1f} ms") for row in rows
+        )
+        if not quiet:
+            say(f"{sizes.name}: {steps} ({len(done)} of {len(points)} points{left})", err=True)
+
+    check_place(out)
+    repeats = repeats or (3 if quick else 5)
+    benchmark.write(out, benchmark.measure(points, names, repeats, threads, listen))
+    show_benchmark(out, form, {})
+    say(f"Written to {out / 'probes' / f'{BENCHMARK}.csv'}", err=True)
+
+
+def show_benchmark(
+    results: Path | None, form: str, given: Mapping[str, Any], details: bool = False
+) -> None:
+    """Print the benchmark's tables (C9) of a folder.
+
+    ``given`` are options that choose or train runs: one with a value is a ``UsageError``.
+    """
+    from ..tables.pages import study_pages
+
+    if named := [name for name, value in given.items() if value]:
+        raise UsageError(
+            f"{BENCHMARK} is about no runs that {named[0]} could choose or train: `bottleneck "
+            "bench` has options for what it measures"
+        )
+    show(study_pages(BENCHMARK, results or DEFAULT_OUT / "bench"), form, details)

@@ -14,15 +14,12 @@ from ..settings.errors import UsageError, UserError, counted, quoted
 from ..settings.files import check_place, is_name
 from ..settings.machine import DEFAULT_OUT
 from . import options
-from .console import output, print_names, say
+from .console import display, output, print_names, say
 from .runs import run_status
 
 if TYPE_CHECKING:
     from ..runs.pool import Executor, Job, Outcome
     from ..settings.sweep import Grid, Sweep
-
-INCOMPLETE = 3
-"""Exit code of a sweep in which some cell failed or diverged."""
 
 
 def reproduce(
@@ -57,7 +54,6 @@ def reproduce(
     from ..runs.pool import default_threads
     from ..runs.reproduce import check_text, plan
     from ..runs.reproduce import reproduce as execute
-    from .progress import display
 
     jobs = plan(settings, seeds, check_schedule)
     check_text(settings.corpus)
@@ -140,7 +136,6 @@ def sweep(
     from ..runs.pool import default_threads, default_together, default_width, run_jobs
     from ..runs.reproduce import check_text
     from ..runs.sweep import plan, run_sweep
-    from .progress import display
 
     read = load_sweep(name)
     read = replace(read, preset=preset or read.preset)
@@ -231,10 +226,7 @@ def _print_plan(sweep: "Sweep", grid: "Grid", folder: Path, force: bool) -> None
 
 
 def _conclude(outcomes: "list[Outcome]", question: str, folder: Path) -> None:
-    """Every arm with its BLEU by bucket, what failed and why, and where the results are.
-
-    If something failed, so does the command.
-    """
+    """Every arm with its BLEU by bucket, what failed and why; then the command fails, too."""
     from ..results.bundle import load_bundle
     from ..tables.pages import make_page
     from ..tables.render import print_prose
@@ -258,4 +250,4 @@ def _conclude(outcomes: "list[Outcome]", question: str, folder: Path) -> None:
         f"the tidy table: bottleneck export --results {folder}",
     )
     if len(done) < len(outcomes):
-        raise typer.Exit(INCOMPLETE)
+        raise typer.Exit(3)

@@ -1,8 +1,13 @@
-"""``bottleneck translate`` and ``bottleneck diagnose``: sentences through trained runs."""
+"""``bottleneck translate`` and ``bottleneck diagnose``: sentences through trained runs.
 
+And ``bottleneck lecture``: the slides' numbers recomputed, their examples put to trained runs.
+"""
+
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,9 +16,10 @@ from typer import Argument, Option
 from ..settings.errors import UsageError, counted, did_you_mean
 from ..settings.machine import DEFAULT_OUT
 from .console import output, say, show
-from .options import Form, OneRunOrMore, check_sentence
+from .options import Form, OneRunOrMore, check_is_folder, check_sentence
 
 if TYPE_CHECKING:
+    from ..lecture.slides import Evidence
     from ..runs.translate import TrainedRun
 
 
@@ -75,8 +81,8 @@ def translate(
             _translate_sentence(trained, sentence or "", alignment)
         else:
             _translate_text(*trained.values(), lines, alignment)
-    say(_runs_line(where, arms), err=True)
-    _warn_untrained(arms)
+    for note in _notes(where, arms):
+        say(note, err=True)
 
 
 def _text(
@@ -109,8 +115,6 @@ def load_arms(
     folders: Mapping[str, Path], beam: int | None, copy_unknown: bool | None = None
 ) -> "dict[str, TrainedRun]":
     """The arms of these runs, with other settings of decoding where they are given."""
-    from dataclasses import replace
-
     from ..runs.attention import check_pointing
     from ..runs.environment import use_cache
     from ..runs.translate import load_run
@@ -192,7 +196,8 @@ def diagnose(
     slide = SLIDES["L14"]
     text = slide["sentence"] if sentence is None else sentence
     result = diagnosis.diagnose(text, arms, lambda words: say(words, err=True))
-    length, notes = counted(result.words, "word"), [_runs_line(where, arms)]
+    runs, *warnings = _notes(where, arms)
+    length, notes = counted(result.words, "word"), [runs]
     if sentence is None:
         length += f" (the slide says {slide['words']}, elsewhere {slide['words_elsewhere']})"
         notes.append(
@@ -200,31 +205,99 @@ def diagnose(
             f"{', '.join(SLIDES['L-LOST']['lost'])} and the conference's exact name are lost."
         )
     show([diagnosis.diagnosis_page(result, length, notes)], form)
-    _warn_untrained(arms)
+    for warning in warnings:
+        say(warning, err=True)
 
 
-def _runs_line(where: str, arms: Mapping[str, Path]) -> str:
-    """``Runs of results/runs/lecture: none 0123456789ab.``."""
-    return f"Runs of {where}: {', '.join(f'{arm} {run.name}' for arm, run in arms.items())}."
+def _notes(where: str, arms: Mapping[str, Path]) -> list[str]:
+    """A line that names the runs, ``Runs of results/runs/lecture: none 0123456789ab.``.
 
-
-def _warn_untrained(folders: Mapping[str, Path]) -> None:
-    """A line on the arms whose BLEU in the shortest filled bucket is under the floor.
-
-    ``folders`` are their runs by arm; a run without scores is passed over.
+    And one on the arms whose BLEU in the shortest filled bucket is under the floor, if there are
+    any; a run without scores is passed over.
     """
     from ..claims.verdict import learned
     from ..results.folders import SCORES, run_rows, was_written
 
+    lines = [f"Runs of {where}: {', '.join(f'{arm} {run.name}' for arm, run in arms.items())}."]
     low = []
-    for arm, run in folders.items():
+    for arm, run in arms.items():
         rows = run_rows(run / SCORES) if was_written(run / SCORES) else ()
         bleu = next((float(row["bleu"]) for row in rows if row.get("bleu")), None)
         if bleu is not None and not learned(bleu):
             low.append(f"{arm} (BLEU {bleu:.1f} of short sentences)")
     if low:
-        say(
+        lines.append(
             f"not learned to translate: {' and '.join(low)}; `bottleneck reproduce` trains arms "
-            "that do, --results names others",
-            err=True,
+            "that do, --results names others"
+        )
+    return lines
+
+
+def lecture(
+    name: Annotated[
+        str | None,
+        Argument(metavar="ID", help="Explain one step by step: L1 to L18, L-FAIL, L-VIND ..."),
+    ] = None,
+    form: Form = "rich",
+    results: Annotated[
+        Path | None,
+        Option(
+            help="Folder of a trained run (for L10, L17, L-SHORT) or a benchmark (for L15) "
+            "[default: results/runs/lecture; the latest benchmark]."
+        ),
+    ] = None,
+) -> None:
+    """Recompute the numbers that the slides print, or explain one."""
+    from ..lecture.walkthroughs import WALKTHROUGHS, audit
+    from ..questions.cost import measured_exponent
+    from ..tables.lecture import audit_page, lecture_evidence
+
+    names = list(WALKTHROUGHS) if name is None else [name.upper()]
+    if names[0] not in WALKTHROUGHS:
+        if re.fullmatch(r"C\d+", names[0]):
+            raise UsageError(
+                f"{name!r} is a claim and not a printed number; use `bottleneck claims`"
+            )
+        raise UsageError(f"unknown id {name!r}{did_you_mean(names[0], WALKTHROUGHS)}")
+    if results is not None:
+        check_is_folder(results)
+    benchmarks = DEFAULT_OUT.glob("*/probes/cost.csv")
+    latest = max(benchmarks, key=lambda path: path.stat().st_mtime, default=None)
+    folder = results or (latest and latest.parents[1])
+    measured = folder and measured_exponent(folder)
+    evidence = lecture_evidence(measured._replace(folder=str(folder)) if measured else None)
+    if name is not None and form == "rich":
+        _walk(names[0], evidence, results)
+    else:
+        show([audit_page([audit(name, evidence) for name in names])], form)
+
+
+def _walk(name: str, evidence: "Evidence", results: Path | None) -> None:
+    """Print an id's steps, with what trained runs or the model answer."""
+    from ..lecture.walkthroughs import audit
+    from ..results.schema import RUNS
+    from ..tables.lecture import print_walkthrough
+    from ..tables.render import print_prose
+
+    folder = results or DEFAULT_OUT / "lecture"
+    translating = "run of English to French"
+    compared = {"L10": "run with attention", "L17": translating, "L-SHORT": translating}.get(name)
+    if name == "L18":
+        from ..runs.lecture import model_attention
+
+        evidence = replace(evidence, model=model_attention)
+    elif compared and (results or (folder / RUNS).is_file()):
+        from ..runs.lecture import trained_evidence
+
+        evidence = replace(evidence, **trained_evidence(name, folder))
+    console = output()
+    print_walkthrough(audit(name, evidence), console)
+    if evidence.arms:
+        runs = ", ".join(f"{arm.arm} {arm.run}" for arm in evidence.arms)
+        print_prose(console, f"Runs of {folder}: {runs}.")
+    elif compared and evidence.learned is None:
+        print_prose(
+            console,
+            f"No trained run to compare with: {str(folder)!r} has no {compared} with its weights; "
+            f"`bottleneck reproduce` trains a {compared}, and --results names its folder.",
         )

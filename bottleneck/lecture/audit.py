@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from .evidence import Grid
-from .slides import Number
+from .slides import Grid, Number
 
 Judgement = Literal["right", "rounded freely", "in part", "wrong", "illustration", "not measured"]
 
@@ -61,32 +60,20 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """An id's walk-through, and its summary: all that is checked, the verdict, and why."""
+    """An id's walk-through and its summary.
+
+    That is all that is checked, what the slide prints of it and the same recomputed, part by part,
+    the judgement of all parts together, and why.
+    """
 
     id: str
     topic: str
     steps: Sequence[Step]
+    checks: Sequence[Check]
+    printed: str
+    recomputed: str
+    verdict: Judgement
     why: str
-
-    @property
-    def checks(self) -> list[Check]:
-        """What is checked, step by step."""
-        return [check for step in self.steps for check in step.checks]
-
-    @property
-    def printed(self) -> str:
-        """What the slide prints, part by part."""
-        return "; ".join(f"{check.name}: {check.printed}" for check in self.checks)
-
-    @property
-    def recomputed(self) -> str:
-        """The same parts, recomputed."""
-        return "; ".join(f"{check.name}: {check.recomputed}" for check in self.checks)
-
-    @property
-    def verdict(self) -> Judgement:
-        """The judgement of all parts together."""
-        return combined(check.judgement for check in self.checks)
 
 
 def rounds_to(printed: Number, value: Number, tens: bool = False) -> bool:

@@ -16,6 +16,7 @@ from .audit import (
     Judgement,
     Step,
     claim,
+    combined,
     formatted,
     listed,
     numbers,
@@ -24,12 +25,19 @@ from .audit import (
     rounds_to,
     vector,
 )
-from .evidence import ArmOutput, Evidence, Grid, Slide, cosine, same_words, softmax
-from .slides import Number, log_linear_fit
+from .slides import (
+    ArmOutput,
+    Evidence,
+    Grid,
+    Number,
+    Slide,
+    cosine,
+    log_linear_fit,
+    same_words,
+    softmax,
+)
 
 Walk = tuple[list[Step], str]
-NOTHING = "(nothing)"
-"""How an empty translation is printed."""
 
 
 def character_codes(slide: Slide, _: Evidence) -> Walk:
@@ -99,8 +107,8 @@ def relevance(slide: Slide, _: Evidence) -> Walk:
         claim("context", mean, weights, [total == 100]),
     ]
     terms = [f"{share / 100:.2f} h({word})" for share, word in zip(shares, words, strict=True)]
-    columns = [[f"c = {' + '.join(terms)}"]]
-    return [Step(f"Context for {slide['target']}", "c = sum_i alpha_i h_i", columns, checks)], ""
+    title, columns = f"Context for {slide['target']}", [[f"c = {' + '.join(terms)}"]]
+    return [Step(title, "c = sum_i alpha_i h_i", columns, checks)], ""
 
 
 def dot_products(slide: Slide, _: Evidence) -> Walk:
@@ -164,7 +172,7 @@ def worked_example(slide: Slide, _: Evidence) -> Walk:
 
 
 def amplification(slide: Slide, _: Evidence) -> Walk:
-    """L8: the softmax of two scores, and whether the ratio of the two grows."""
+    """L8: the softmax of two scores, and whether their ratio grows."""
     steps, ratios, grows, least = [], [], [], 1.0
     for pair, printed in zip(slide["scores"], slide["weights"], strict=True):
         weights = softmax(np.array(pair, float))
@@ -273,27 +281,25 @@ def long_sentence(slide: Slide, _: Evidence) -> Walk:
     return [Step("The sentence", "", [[slide["sentence"]]], checks)], rate
 
 
-def judged_order(order: int, low: float, high: float) -> Judgement:
-    """Right if the whole interval of an exponent rounds to the order, wrong if none of it does."""
-    ends = [rounds_to(order, low), rounds_to(order, high)]
-    if all(ends):
-        return "right"
-    return "not measured" if any(ends) or low <= order <= high else "wrong"
-
-
 def attention_cost(slide: Slide, evidence: Evidence) -> Walk:
     """L15: the printed orders against the measured exponent of attention's seconds.
 
-    Both sides have the length T: Tx is T, and Tx Ty is T^2. A step takes the seconds over T.
+    Both sides have the length T: Tx is T, and Tx Ty is T^2. A step takes the seconds over T. An
+    order is right if the exponent's whole interval rounds to it, wrong if no part of it does.
     """
     cost, power = evidence.cost, slide["remedy_exponent"]
     checks = []
     for name, printed, steps in (("a step", slide["a_step"], 1), ("in all", slide["in_all"], 0)):
-        if cost is None:
-            checks.append(Check(name, printed, "not measured", "not measured"))
-        else:
-            judgement = judged_order(printed.count("T"), cost.low - steps, cost.high - steps)
-            checks.append(Check(name, printed, f"T^{cost.value - steps:.2f}", judgement))
+        recomputed, judgement = "not measured", "not measured"
+        if cost is not None:
+            order, low, high = printed.count("T"), cost.low - steps, cost.high - steps
+            good = [rounds_to(order, low), rounds_to(order, high)]
+            recomputed = f"T^{cost.value - steps:.2f}"
+            if all(good):
+                judgement = "right"
+            elif not (any(good) or low <= order <= high):
+                judgement = "wrong"
+        checks.append(Check(name, printed, recomputed, judgement))
     remedy = f"{slide['remedy']} address this"
     solved = [power < slide["in_all"].count("T")]
     checks.append(claim("quadratic", remedy, f"self-attention O(T^{power})", solved))
@@ -335,11 +341,11 @@ def gold_alignment(slide: Slide, evidence: Evidence) -> Walk:
 
 def likely(words: Iterable[tuple[str, float]]) -> str:
     """Words and their probabilities; a word without a letter or digit is in quotes."""
-    quoted = {word: word if any(map(str.isalnum, word)) else f'"{word}"' for word, _ in words}
-    return ", ".join(
-        f"{quoted[word]} {share:.3f}" if share >= 0.0005 else f"{quoted[word]} <0.001"
-        for word, share in words
-    )
+    texts = []
+    for word, share in words:
+        quoted = word if any(map(str.isalnum, word)) else f'"{word}"'
+        texts.append(f"{quoted} {share:.3f}" if share >= 0.0005 else f"{quoted} <0.001")
+    return ", ".join(texts)
 
 
 def unknown_words(arms: Sequence[ArmOutput]) -> list[str]:
@@ -365,8 +371,9 @@ def first_steps(slide: Slide, evidence: Evidence) -> Walk:
         steps.append(Step(f"Step {index + 1}", formula, columns, [check]))
     if not evidence.arms:
         return steps, "`bottleneck lecture L17` shows those of a trained run"
-    said = zip(*((arm.arm, arm.translations[0] or NOTHING) for arm in evidence.arms), strict=True)
-    steps.append(Step("Translations", "", list(said), notes=unknown_words(evidence.arms)))
+    names = [arm.arm for arm in evidence.arms]
+    texts = [arm.translations[0] or "(nothing)" for arm in evidence.arms]
+    steps.append(Step("Translations", "", [names, texts], notes=unknown_words(evidence.arms)))
     return steps, ""
 
 
@@ -387,9 +394,8 @@ def attention_code(slide: Slide, evidence: Evidence) -> Walk:
         difference = max(np.abs(a - b).max() for a, b in zip(results, model, strict=True))
         agree = "agree" if difference < 1e-6 else "do not agree"  # the model is in single precision
         note = f"the two {agree}: the greatest difference is {difference:.0e}"
-        columns = [names, [listed(values) for values in model]]
-        formula = "bottleneck/model/attention.py"
-        steps.append(Step("This project's model", formula, columns, notes=[note]))
+        cells, file = [names, list(map(listed, model))], "bottleneck/model/attention.py"
+        steps.append(Step("This project's model", file, cells, notes=[note]))
     return steps, ""
 
 
@@ -411,9 +417,8 @@ def vindication(_: Slide, evidence: Evidence) -> Walk:
     judgement: Judgement = "illustration" if none[most] == min(none) else "wrong"
     printed, recomputed = " ".join(map(str, attention)), f"gains {listed(gains, '{:.1f}')}"
     check = Check("BLEU with attention", printed, recomputed, judgement)
-    bucket = evidence.column("L-VIND", "slide_bucket")[most]
     step = Step("Gains", "BLEU with attention - without", checks=[check])
-    return [step], f"the gain is largest at {bucket}"
+    return [step], f"the gain is largest at {evidence.column('L-VIND', 'slide_bucket')[most]}"
 
 
 def short_sentences(slide: Slide, evidence: Evidence) -> Walk:
@@ -422,14 +427,13 @@ def short_sentences(slide: Slide, evidence: Evidence) -> Walk:
     words = [len(source.split()) for source, _ in pairs]
     heading = f"{len(pairs)} sentences of {low}-{high} words"
     inside = [low <= count <= high for count in words]
-    check = claim("lengths", heading, f"{listed(words, '{}')} words", inside)
-    rows = []
+    check, rows = claim("lengths", heading, f"{listed(words, '{}')} words", inside), []
     for index, (source, target) in enumerate(pairs):
         rows.append((source, "slide", f"  {target}"))
         for arm in evidence.arms:
             output = arm.translations[index]
             sign = "=" if same_words(output, target) else " "
-            rows.append(("", arm.arm, f"{sign} {output or NOTHING}"))
+            rows.append(("", arm.arm, f"{sign} {output or '(nothing)'}"))
     columns, key = list(zip(*rows, strict=True)), "= the slide's, up to case and final stop"
     steps = [Step("Lengths", checks=[check]), Step("Translations", key, columns)]
     if not evidence.arms:
@@ -447,8 +451,8 @@ def lost_words(slide: Slide, evidence: Evidence) -> Walk:
     printed = f"{', '.join(slide['lost'])}, the conference's exact name"
     recomputed = f"{sum(present)} of {len(present)} are in the sentence"
     judgement: Judgement = "illustration" if all(present) else "wrong"
-    topics = ", ".join(slide["survived"])
-    kept = Check("survived", topics, "no words to look for", "illustration")
+    survived = ", ".join(slide["survived"])
+    kept = Check("survived", survived, "no words to look for", "illustration")
     lost = Check("lost", printed, recomputed, judgement)
     return [Step("What is said to survive and to be lost", checks=[kept, lost])], ""
 
@@ -483,7 +487,12 @@ def audit(name: str, evidence: Evidence) -> Audit:
     """An id of `WALKTHROUGHS` step by step, with its verdict."""
     slide = evidence.slides[name]
     steps, computed = WALKTHROUGHS[name](slide, evidence)
-    return Audit(name, slide["topic"], steps, "; ".join(filter(None, [slide.get("why"), computed])))
+    checks = [check for step in steps for check in step.checks]
+    printed = "; ".join(f"{check.name}: {check.printed}" for check in checks)
+    recomputed = "; ".join(f"{check.name}: {check.recomputed}" for check in checks)
+    verdict = combined(check.judgement for check in checks)
+    why = "; ".join(filter(None, [slide.get("why"), computed]))
+    return Audit(name, slide["topic"], steps, checks, printed, recomputed, verdict, why)
 
 
 def audit_all(evidence: Evidence) -> list[Audit]:

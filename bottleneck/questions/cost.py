@@ -27,7 +27,7 @@ from numpy import ndarray
 from rich.table import Table
 
 from ..figures.plot import Plot
-from ..lecture.evidence import Exponent
+from ..lecture.slides import Exponent
 from ..results.bundle import read_table
 from ..results.probes import has_probe, made_of, probe_file
 from ..results.schema import BENCHMARK

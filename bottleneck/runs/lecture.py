@@ -13,8 +13,7 @@ from ..corpus.pair import SentencePair
 from ..corpus.subwords import by_word, shares_of
 from ..corpus.vocabulary import BOS, EOS, PAD, UNK, tokenize
 from ..decoding.search import without_symbols
-from ..lecture.evidence import ArmOutput, Grid, States, Vector, Weights
-from ..lecture.slides import SLIDES
+from ..lecture.slides import SLIDES, ArmOutput, Grid, States, Vector, Weights
 from ..model.attention import DotAttention, Memory
 from ..results.discovery import arms
 from ..results.folders import SETTINGS

@@ -44,6 +44,8 @@ MADE = "{reproduce,sweep vindication} --preset smoke --out made"
 FILES = "files --preset smoke --source a.en --target"
 TESTED = "--references a.fr --sources a.en"
 SCORE = f"score --hypotheses a.fr {TESTED}"
+MINE = "sweep mine.toml"
+NO_COUNT = "{0,-1,2.5,many,'',1000000}"
 
 USAGE = {
     "reproduse": "reproduse ... (see `bottleneck --help`)",
@@ -102,19 +104,11 @@ USAGE = {
     f"compare a.fr {TESTED}": "argument ... B",
     "compare a.fr a.en": "system A 'a.fr' ... --references and --sources",
     "compare a.fr a.en --references a.fr": "--sources missing",
-    "sweep mine.toml --scheduler {'',127.0.0.1,http://here:8786,tcp://here}": (
-        "--scheduler ' ... ': ... tcp://HOST:PORT"
-    ),
-    "sweep mine.toml --seeds-together {0,-1,2.5,many,'',1000000}": (
-        "--seeds-together ' ... ': give a number from 1 to 999,999, or auto"
-    ),
-    "sweep mine.toml --threads {0,-1,2.5,many,'',1000000}": (
-        "--threads ' ... ': give a number from 1 to 1,024, or auto"
-    ),
-    "sweep mine.toml --scheduler tcp://10.0.0.1:8786 --threads 2": "--threads: on a cluster ",
-    "sweep mine.toml --scheduler tcp://10.0.0.1:8786 --seeds-together 2": (
-        "--seeds-together: on a cluster "
-    ),
+    f"{MINE} --scheduler {{'',127.0.0.1,http://here:8786,tcp://here}}": "--scheduler ... tcp://HOST:PORT",
+    f"{MINE} --seeds-together {NO_COUNT}": "--seeds-together ' ... ': ... from 1 to 999,999, or",
+    f"{MINE} --threads {NO_COUNT}": "--threads ' ... ': ... from 1 to 1,024, or auto",
+    f"{MINE} --scheduler tcp://10.0.0.1:8786 --threads 2": "--threads: on a cluster ",
+    f"{MINE} --scheduler tcp://10.0.0.1:8786 --seeds-together 2": "--seeds-together: on a cl",
 }
 """Exit code 2: what is said of a command line, its parts separated by dots."""
 REFUSED = {
@@ -122,29 +116,17 @@ REFUSED = {
     f"{OF_RUNS} sweeps": SEVERAL,
     "study capacity --results sweeps --preset smoke": SEVERAL,
     f"{OF_RUNS} bench": "'bench' holds a benchmark and no runs: `bottleneck table cost`",
-    **{
-        f"{{export,runs,claims,plot bleu,study survival}} --results {name}": (
-            f"{name!r} is not a folder: name one that"
-        )
-        for name in ("/dev/null", "loop", "pipe", "a.en")
-    },
+    "{export,runs,claims,plot bleu,study survival} --results {/dev/null,loop,pipe,a.en}": (
+        "' is not a folder: name one that"
+    ),
     "claims --results nowhere": "'nowhere' is not a folder: name one that",
     "report --results a.en": "is not a folder",
-    "{table vindication,export,runs} --results out/runs/none1x1": (
-        "'out/runs/none1x1' is one run: name its store, ... /out'"
-    ),
+    "{table vindication,export,runs} --results out/runs/none1x1": "is one run ... store ... /out'",
     "runs --results bundle": f"{NO_RUNS} ... `bottleneck export` prints",
     "{translate 'the cat',diagnose,study survival} --results bundle": TRAINED_ELSEWHERE,
-    "{reproduce,sweep vindication} --preset smoke --out bundle": (
-        f"{NO_RUNS} ... another folder with --out"
-    ),
-    "{table,plot} alignment --results bundle": (
-        "no alignment study in 'bundle', a bundle without its run folders: ... "
-        "`bottleneck study alignment --results DIR` measures it where the runs were"
-    ),
-    "{table,plot} alignment-gold --results bundle": (
-        "no gold set of your own in 'bundle', a bundle without ... --target FILE --results DIR`"
-    ),
+    "{reproduce,sweep vindication} --preset smoke --out bundle": f"{NO_RUNS} ... with --out",
+    "{table,plot} alignment --results bundle": "'bundle' ... `bottleneck study alignment --results",
+    "{table,plot} alignment-gold --results bundle": "'bundle' ... --target FILE --results DIR`",
     "table length --results 'a copy'": "`bottleneck study length --results 'a copy'` measures it",
     "{reproduce --preset smoke --quiet --out,translate hello --results} loop": CIRCLE,
     f"{{table vindication,runs,translate hello}} --results {LONG}": TOO_LONG,
@@ -158,15 +140,9 @@ REFUSED = {
     "lecture {L10,L15,} --results nowhere": "'nowhere' is not a folder",
     "study cost": "`bottleneck bench --out results/runs/bench`",
     "study cost --results 'my results'": "`bottleneck bench --out 'my results'`",
-    "study length --results thre {,--dry-run}": (
-        "'thre' has no run of this version: name a folder of finished runs, or say which"
-    ),
-    **{
-        f"study {{embeddings,alignment}} --results text-{text}": (
-            f"in 'text-{text}' (corpus {text}); without --results it trains its own"
-        )
-        for text in ("files", "copy")
-    },
+    "study length --results thre {,--dry-run}": "'thre' has no run of this version ... say which",
+    "study {embeddings,alignment} --results text-files": "text-files' (corpus files) ... --results",
+    "study {embeddings,alignment} --results text-copy": "text-copy' (corpus copy) ... --results",
     f"corpus {{describe,show}} {FILES} short.fr": "60 ... 59 ... a.en ... short.fr",
     f"corpus describe {FILES} empty.fr": "empty.fr ... is empty",
     f"corpus describe {FILES} latin.fr": "latin.fr ... 7 ... UTF-8",
@@ -182,13 +158,12 @@ REFUSED = {
     f"{MADE} --corpus multi30k": "`bottleneck corpus fetch multi30k`",
     "bench --quiet --out a.en/out": "cannot write 'a.en/out'",
     f"score --hypotheses absent {TESTED}": "--hypotheses 'absent' ... exist",
-    f"score --hypotheses short.fr {TESTED}": "--hypotheses ... 'short.fr' has 59 lines ... "
-    "--references 'a.fr' has 60",
+    f"score --hypotheses short.fr {TESTED}": "'short.fr' has 59 lines ... 'a.fr' has 60",
     "score --hypotheses a.fr --references a.fr --sources short.fr": "--sources 'short.fr' has 59",
     f"score --hypotheses broken.fr.gz {TESTED}": "'broken.fr.gz' is no whole gzip file",
     f"compare a.fr absent {TESTED}": "system B 'absent' ... exist",
     f"compare short.fr a.en {TESTED}": "system A ... 'short.fr' has 59 lines",
-    f"{SCORE} --edges 5,40": "the 60 sentences of ... fill only bucket 5-39 ... two are needed",
+    f"{SCORE} --edges 5,40": "60 sentences ... 5-39 ... two are needed",
 }
 """Exit code 1."""
 

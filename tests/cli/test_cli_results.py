@@ -1,41 +1,43 @@
-"""Commands that read results: ``export``, ``claims`` and ``report``."""
+"""Commands that read results or the output of any systems."""
 
 import csv
+import gzip
 import io
 import json
 
 import pandas as pd
 import pytest
+import sacrebleu
+from ordinary_user import bottleneck
 from planted import planted_settings as settings_of
 from planted import write_begun, write_planted
+from system_files import outputs, reference_texts, write_lines, write_test_set, write_translated
 
 from seq2seq_bottleneck.results.bundle import load_results
+from seq2seq_bottleneck.scoring.bleu import bleu_signature
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
 TABLES = ["L-FAIL", "L-VIND", "L-VIND-short", "L-VIND-rising", "L-VIND-largest"]
 IDS = [*TABLES, *(f"C{number}" for number in range(1, 15))]
 
 
-def test_export_takes_conditions_as_tables_do(tmp_path, ok):
+def test_export_takes_conditions_as_tables_do_and_writes_the_file_or_bundle_that_is_named(
+    tmp_path, ok
+):
     write_planted(tmp_path / "out", ARMS)
     arguments = ["export --where attention=none --results", tmp_path / "out"]
-    frame = pd.read_csv(io.StringIO(ok(*arguments).out), keep_default_na=False)
-    assert set(frame["run"]) == {"none1x1", "none2x1"}
-    said = ok(*arguments, "--where seed=2 --bundle", tmp_path / "b").err
-    assert said == f"Written to {tmp_path / 'b'}: 1 run\n"
-    assert set(load_results(tmp_path / "b")["run"]) == {"none2x1"}
-
-
-def test_export_writes_the_csv_into_the_file_that_is_named(tmp_path, ok):
-    write_planted(tmp_path / "out", ARMS)
-    arguments = ["export --where seed=1 --results", tmp_path / "out"]
     text = ok(*arguments).out
+    frame = pd.read_csv(io.StringIO(text), keep_default_na=False)
+    assert set(frame["run"]) == {"none1x1", "none2x1"}
     for option in ("-o", "--out"):
         path = tmp_path / "tidy" / f"runs{option}.csv"
         printed = ok(*arguments, option, path)
         assert printed.out == ""
         assert printed.err == f"Written to {path}: {len(text.splitlines()) - 1} rows\n"
         assert path.read_text(encoding="utf8") == text
+    said = ok(*arguments, "--where seed=2 --bundle", tmp_path / "b").err
+    assert said == f"Written to {tmp_path / 'b'}: 1 run\n"
+    assert set(load_results(tmp_path / "b")["run"]) == {"none2x1"}
 
 
 def claims(ok, *arguments):
@@ -79,21 +81,112 @@ def test_claims_says_what_a_folder_lacks(tmp_path, ok):
     )
 
 
-@pytest.mark.slow
-def test_claims_names_every_claim_in_every_form(tmp_path, ok):
-    write_planted(tmp_path, ARMS, seeds=1)
-    for form in ("rich", "markdown", "json"):
-        text = ok(f"claims --format {form} --results", tmp_path).out
-        assert all(claim in text for claim in IDS)
-    assert [row["id"] for row in json.loads(text)["rows"]] == IDS
+LENGTHS = [3] * 3 + [7] * 20 + [15] * 20 + [25] * 20
+REFERENCES = reference_texts(LENGTHS)
+A, B = outputs(REFERENCES, 0.3, 1), outputs(REFERENCES, 0.2, 2)
+TEST_SET = "--references references --sources sources"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_test_set(tmp_path, references=REFERENCES, sources=REFERENCES, a=A, b=B)
+    return tmp_path
+
+
+@pytest.fixture
+def printed(ok):
+    """What a command prints that has nothing to say on stderr."""
+
+    def text(*arguments):
+        answer = ok(*arguments)
+        assert answer.err == ""
+        return answer.out
+
+    return text
+
+
+def test_score_prints_the_buckets_as_csv_and_as_a_table_of_plain_or_packed_files(folder, printed):
+    text = printed("score --hypotheses a --format csv", TEST_SET)
+    frame = pd.read_csv(io.StringIO(text))
+    assert frame["bucket"].tolist() == ["5-10", "11-20", "21-30", "31-40", "41+"]
+    assert frame["n"].tolist() == [20, 20, 20, 0, 0]
+    assert set(frame["signature"].dropna()) == {bleu_signature()}
+    for name in ("a", "references", "sources"):
+        (folder / f"{name}.gz").write_bytes(gzip.compress((folder / name).read_bytes()))
+    packed = "score --hypotheses a.gz --references references.gz --sources sources.gz --format csv"
+    assert printed(packed) == text
+    table = printed("score --hypotheses a --resamples 50 --seed 3", TEST_SET)
+    assert table.startswith("BLEU by sentence length")
+    assert max(map(len, table.splitlines())) <= 80
+    caption = " ".join(table.split())
+    assert "50 resamples, seed 3" in caption
+    assert f"sacreBLEU: {bleu_signature()}" in caption
+    assert "3 sentences of fewer than 5 source words" in caption
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "expected"),
+    [
+        (":bug:[red]", "rich", ":bug:[red]"),
+        ("h\udcff", "rich", r"h\udcff"),
+        ("h\udcff", "json", "h?"),
+    ],
+)
+def test_a_files_name_is_printed_as_it_is(folder, printed, name, form, expected):
+    """It may look like a sign of rich's, or hold bytes that are no text."""
+    (folder / name).write_bytes((folder / "a").read_bytes())
+    text = printed("score --format", form, "--hypotheses", [name], TEST_SET)
+    assert f"Hypotheses: {expected}." in text
+
+
+def test_compare_prints_two_files_or_two_runs_as_csv_and_as_a_table(folder, printed):
+    few = "--resamples 100 --trials 100"
+    frame = pd.read_csv(io.StringIO(printed("compare a b --seed 3 --format csv", few, TEST_SET)))
+    names = ["5-10", "11-20", "21-30", "31-40", "41+", "all", "interaction"]
+    assert frame["bucket"].tolist() == names
+    scores = [sacrebleu.corpus_bleu(side, [REFERENCES]).score for side in (A, B)]
+    difference = frame.set_index("bucket").loc["all", "difference"]
+    assert difference == pytest.approx(scores[1] - scores[0], abs=5.1e-5)
+    assert set(frame["resamples"]) == set(frame["trials"]) == {100}
+    assert set(frame["seed"]) == {3}
+    text = " ".join(printed("compare a b", few, TEST_SET).split())
+    for part in ("A: a.", "B: b.", "100 resamples", "interaction", bleu_signature()):
+        assert part in text
+    runs = [write_translated(folder, arm, REFERENCES, text) for arm, text in
+            (("none", A), ("dot", B))]  # fmt: skip
+    of_files = json.loads(printed("compare a b --format json", few, TEST_SET))["rows"]
+    assert json.loads(printed("compare --format json", few, *runs))["rows"] == of_files
+
+
+AWKWARD = [
+    "L'e\u0301te\u0301 dernier , il a dit : « oui » .",
+    "L'été dernier, il a dit : « oui ».  \t",
+    "",
+    "   ",
+    "un\u2028deux\x0btrois\x85quatre cinq",
+    "a\rb c d e f",
+    "\u00a0un\u00a0deux trois\u3000quatre ",
+    "&quot;un&quot; <skipped> 3,000.5-7 d'une",
+    "Œuvre ﬁn Å Å ½ \u037e; \x00 \ufeff z",
+]
 
 
 @pytest.mark.slow
-def test_the_page_is_written_and_one_line_says_so(tmp_path, ok):
-    write_planted(tmp_path / "a b", ARMS, seeds=1)
-    path = tmp_path / "pages" / "mine.html"
-    said = ok("report --results", tmp_path / "a b", "-o", path).out
-    assert said == f"{path}: {path.stat().st_size / 1e6:.2f} MB\n"
-    text = path.read_text(encoding="utf8")
-    assert text.startswith("<!doctype html>")
-    assert f"bottleneck table vindication --results &#39;{tmp_path / 'a b'}&#39;" in text
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_scores_are_those_of_sacrebleus_own_command_on_the_same_files(tmp_path, printed, end):
+    """Whatever signs the text holds: nothing that a score depends on is changed on the way."""
+    sources = [" ".join("x" * (5 + 7 * (n % 2))) for n in range(len(AWKWARD))]
+    hypotheses = [*AWKWARD[1:], AWKWARD[0]]
+    for name, lines in (("r", AWKWARD), ("h", hypotheses), ("s", sources)):
+        write_lines(tmp_path / name, lines, end=end)
+    paths = ["--hypotheses", tmp_path / "h", "--references", tmp_path / "r"]
+    ours = printed("score --format json --edges 1,9", *paths, "--sources", tmp_path / "s")
+    options = ["br", "-i", "bh", "-m", "bleu", "chrf", "-w", "9", "-b"]
+    for row, parity in zip(json.loads(ours)["rows"], (0, 1), strict=True):
+        # Each bucket's lines as files of their own.
+        for name, lines in (("br", AWKWARD), ("bh", hypotheses)):
+            write_lines(tmp_path / name, lines[parity::2], end=end)
+        theirs = bottleneck(options, tmp_path, program=["-m", "sacrebleu"])
+        scores = json.loads(theirs.stdout)
+        assert [row["bleu"], row["chrf"]] == pytest.approx(scores, abs=1e-8)

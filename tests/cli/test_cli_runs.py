@@ -2,6 +2,7 @@
 
 import io
 import json
+from types import SimpleNamespace
 
 import pytest
 import typer
@@ -114,11 +115,6 @@ def test_a_run_is_shown_as_a_page_of_short_lines(out, ok):
     assert "\nenvironment\n  notes\n    2 test sentences outside\n" in text
 
 
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
 @pytest.mark.parametrize("stdin", [io.StringIO(), None], ids=["empty", "closed"])
 def test_where_nobody_can_be_asked_the_way_out_is_yes(stdin, out, fails, monkeypatch):
     monkeypatch.setattr("sys.stdin", stdin)
@@ -144,7 +140,7 @@ def test_a_run_that_is_kept_or_under_way_is_not_removed(out, ok, fails, monkeypa
         return begins != "never"
 
     monkeypatch.setattr(typer, "confirm", confirm)
-    monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     command = "runs bb --remove --results out"
     if begins == "never":
         assert ok(command).err == ""

@@ -66,10 +66,9 @@ written = st.lists(section, max_size=5).map(lambda parts: "# Is it?\n" + "\n".jo
 @st.composite
 def sweep_files(draw):
     """TOML that was put together, or a sweep of ours, now and then with spoilt bytes."""
-    if draw(st.integers(0, 2)):
-        data = draw(written).encode(errors="surrogatepass")
-    else:
+    if not draw(st.integers(0, 2)):
         return spoilt(draw, draw(st.sampled_from(OURS)))
+    data = draw(written).encode(errors="surrogatepass")
     return spoilt(draw, data) if draw(st.integers(0, 4)) == 0 else data
 
 
@@ -99,14 +98,8 @@ def test_flags(budget):
     plain = Sweep("mine", "mine.toml", "Is it?", "smoke", {}, (Group("", {}),))
 
     def check(changes):
-        for read in (resolved, cells):
-            fault_of(read, changes)
-
-    def resolved(changes):
-        parse_settings(override(preset_values("smoke"), changes))
-
-    def cells(changes):
-        make_grid(plain, changes, 2)
+        fault_of(lambda changes: parse_settings(override(preset_values("smoke"), changes)), changes)
+        fault_of(lambda changes: make_grid(plain, changes, 2), changes)
 
     try_cases(check, st.lists(flags, min_size=1, max_size=3), budget)
 

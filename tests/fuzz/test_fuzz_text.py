@@ -5,18 +5,10 @@ nothing of our readers; scores are sacreBLEU's own.
 """
 
 import unicodedata
-from typing import NamedTuple
 
 import pytest
 import sacrebleu
-from hostile import (
-    fault_of,
-    file_bytes,
-    long_sentence,
-    plain_sentence,
-    sentence,
-    try_cases,
-)
+from hostile import fault_of, file_bytes, long_sentence, plain_sentence, sentence, try_cases
 from hypothesis import strategies as st
 from lanes import Draws, draws
 
@@ -46,27 +38,21 @@ def lines_of(data):
     return lines[:-1] if lines[-1] == "" else lines
 
 
-class Sides(NamedTuple):
-    """Two files or more, as bytes."""
-
-    files: tuple[bytes, ...]
-
-
 @st.composite
 def parallel(draw, sides=2, most=30, kinds=line):
-    """Files of as many lines, now and then one of another count."""
+    """The bytes of files of as many lines, now and then one of another count."""
     count = draw(st.integers(0, most))
     parts = [draw(st.lists(kinds, min_size=count, max_size=count)) for _ in range(sides)]
     if draw(st.integers(0, 14)) == 0:
         parts[-1].append("le chat")
     if draw(st.integers(0, 19)) == 0 and count:
         parts[0][0] = draw(long_sentence)
-    return Sides(tuple(draw(file_bytes(lines)) for lines in parts))
+    return tuple(draw(file_bytes(lines)) for lines in parts)
 
 
 def write(folder, names, sides):
     paths = [folder / name for name in names]
-    for path, data in zip(paths, sides.files, strict=True):
+    for path, data in zip(paths, sides, strict=True):
         path.write_bytes(data)
     return [str(path) for path in paths]
 
@@ -79,7 +65,7 @@ def folded(text):
 def test_two_files(tmp_path, budget):
     def check(sides):
         files = PairFiles("corpus.source", *write(tmp_path, ("s", "t"), sides))
-        known = [lines_of(data) for data in sides.files]
+        known = [lines_of(data) for data in sides]
         read, blank = read_pairs(files, lowercase=False)
         assert len({len(lines) for lines in known}) == 1
         pairs = [tuple(map(folded, pair)) for pair in zip(*known, strict=True)]
@@ -138,11 +124,9 @@ links = st.lists(st.one_of(*[link] * 12, other), max_size=4).map(" ".join)
 def test_gold_links(tmp_path, budget):
     def check(case):
         sides, gold, base = case
-        paths = write(tmp_path, ("s", "t"), sides)
-        (tmp_path / "gold").write_bytes(gold)
-        sentences = read_gold(tmp_path / "gold", *(tmp_path / name for name in "st"), base)
-        assert len(paths) == 2
-        known = [[item.split() for item in lines_of(data)] for data in sides.files]
+        write(tmp_path, ("gold", "s", "t"), (gold, *sides))
+        sentences = read_gold(*(tmp_path / name for name in ("gold", "s", "t")), base)
+        known = [[item.split() for item in lines_of(data)] for data in sides]
         assert [len(source) for source, *_ in sentences] == [len(words) for words in known[0]]
         for (_, _, sure, possible), gold_line, *pair in zip(
             sentences, lines_of(gold), *known, strict=True
@@ -153,15 +137,14 @@ def test_gold_links(tmp_path, budget):
             assert sure <= possible
             assert all(i < len(pair[0]) and j < len(pair[1]) for i, j in places)
 
+    kinds = (plain_sentence, plain_sentence, links)
     golds = st.integers(0, 8).flatmap(
         lambda n: st.tuples(
-            st.lists(plain_sentence, min_size=n, max_size=n).flatmap(file_bytes),
-            st.lists(plain_sentence, min_size=n, max_size=n).flatmap(file_bytes),
-            st.lists(links, min_size=n, max_size=n).flatmap(file_bytes),
+            *(st.lists(k, min_size=n, max_size=n).flatmap(file_bytes) for k in kinds)
         )
     )
     cases = st.tuples(golds, st.integers(0, 1))
-    try_cases(check, cases.map(lambda c: (Sides(c[0][:2]), c[0][2], c[1])), budget)
+    try_cases(check, cases.map(lambda c: (c[0][:2], c[0][2], c[1])), budget)
 
 
 SCORING = ScoringSettings(edges=",".join(map(str, EDGES)), resamples=9)
@@ -177,11 +160,9 @@ def by_bucket(known):
     """Hypotheses and references of each bucket of the sources' words."""
     buckets = {"1-3": [], "4-7": [], "8+": []}
     for hypothesis, reference, source in zip(*known, strict=True):
-        words = len(source.split())
-        if words:
-            buckets["1-3" if words < 4 else "4-7" if words < 8 else "8+"].append(
-                (hypothesis, reference)
-            )
+        if words := len(source.split()):
+            bucket = "1-3" if words < 4 else "4-7" if words < 8 else "8+"
+            buckets[bucket].append((hypothesis, reference))
     return buckets
 
 
@@ -198,7 +179,7 @@ def test_scores_and_differences_are_sacrebleus(tmp_path, budget):
             {row["bucket"]: row for row in table.to_dict("records")}
             for table in (page.frame, frame)
         )
-        a, b, *rest = [lines_of(data) for data in sides.files]
+        a, b, *rest = [lines_of(data) for data in sides]
         buckets = [by_bucket([item, *rest]) for item in (a, b)]
         for name, pairs in buckets[0].items():
             assert rows[name]["n"] == gains[name]["n"] == len(pairs)

@@ -11,18 +11,19 @@ from scipy.spatial.distance import cosine as cosine_distance
 from scipy.special import softmax as scipy_softmax
 
 from seq2seq_bottleneck.lecture.audit import RULES, combined, parts, rounds_to
-from seq2seq_bottleneck.lecture.evidence import (
+from seq2seq_bottleneck.lecture.slides import (
+    SLIDES,
     Alignment,
     ArmOutput,
     Evidence,
     Exponent,
     Grid,
+    Printed,
     attention_in_code,
     cosine,
     same_words,
     softmax,
 )
-from seq2seq_bottleneck.lecture.slides import SLIDES, Printed
 from seq2seq_bottleneck.lecture.walkthroughs import WALKTHROUGHS, audit, audit_all
 
 GOLD = Alignment(

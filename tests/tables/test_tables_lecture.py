@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from seq2seq_bottleneck.lecture.evidence import Evidence, Grid
-from seq2seq_bottleneck.lecture.slides import SLIDES
+from seq2seq_bottleneck.lecture.slides import SLIDES, Evidence, Grid
 from seq2seq_bottleneck.lecture.walkthroughs import audit, audit_all
 from seq2seq_bottleneck.tables.lecture import (
     COLUMNS,

@@ -1,28 +1,164 @@
-"""Sweeps through the command: what is missing runs, what failed is named, what is cut goes on."""
+"""``bottleneck reproduce`` and ``sweep``: what is missing runs, what failed is named.
+
+Really trained, at the smallest size; and a text of two million pairs.
+"""
 
 import hashlib
+import json
 import os
+import random
 import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pandas as pd
+import psutil
 import pytest
-from disturbed import TIMES, Disturbed, begin, wait
+from disturbed import TIMES, Disturbed, begin, numbers, wait
 from grids import expand
-from listed import relist
+from listed import relist, write_relisted
 from ordinary_user import PROGRAM, bottleneck
 from planted import write_begun
-from small_sweeps import DIVERGES, FOUR
+from sacrebleu import corpus_bleu, corpus_chrf
+from small_sweeps import DIVERGES, FOUR, planted_jobs
 
 import seq2seq_bottleneck
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.corpus.corpus import load_corpus
+from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.runs import pool
 from seq2seq_bottleneck.runs.pool import Outcome
+from seq2seq_bottleneck.runs.store import run_folders
+from seq2seq_bottleneck.settings.run import SCHEMA_VERSION
 from seq2seq_bottleneck.settings.sweep import load_sweep
+
+COMMAND = Path(sys.executable).with_name("bottleneck")
+REPRODUCE = ["reproduce", "--preset", "smoke", "--seeds", "2", "--set", "training.updates=60",
+             "--set", "corpus.train_pairs=300"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """One reproduction with two seeds, in a folder of its own, and what it printed."""
+    folder = tmp_path_factory.mktemp("main_job")
+    done = bottleneck([*REPRODUCE, "--out", "out"], folder, program=[COMMAND], NO_COLOR=1)
+    assert done.returncode == 0, done.stderr
+    return folder, done
+
+
+@pytest.mark.slow
+def test_tables_go_to_stdout_progress_to_stderr_and_files_into_the_folder(done):
+    folder, printed = done
+    for text in ("The failure pattern (L-FAIL)", "The vindication (L-VIND)", "Add --details for"):
+        assert text in printed.stdout
+    assert "sacreBLEU:" not in printed.stdout
+    assert "\x1b" not in printed.stdout
+    for name in ("none seed 1", "additive seed 2"):
+        assert f"{name}: training" in printed.stderr
+    assert "L-FAIL" not in printed.stderr
+    names = "failure_pattern.csv failure_pattern.md vindication.csv vindication.md runs.csv "
+    names += "sentences.csv.gz learning.csv examples.json.gz environment.json SHA256SUMS runs"
+    files = [name for name in os.listdir(folder / "out") if not name.startswith(".")]
+    assert sorted(files) == sorted(names.split())
+    assert os.listdir(folder) == ["out"]
+
+
+@pytest.mark.slow
+def test_scores_are_sacrebleus_own_on_the_written_hypotheses(done):
+    out = done[0] / "out"
+    for name, rows in load_bundle(out).runs.groupby("run"):
+        lines = (out / "runs" / name / "hypotheses.jsonl").read_text().splitlines()
+        frame = pd.DataFrame([json.loads(line) for line in lines])
+        words = frame["source"].str.split().str.len()
+        for row in rows.to_dict("records"):
+            low, _, high = row["bucket"].replace("+", "-999").partition("-")
+            inside = frame[words.between(int(low), int(high))]
+            texts = (list(inside["hypothesis"]), [list(inside["reference"])])
+            assert row["n"] == len(inside)
+            assert row["bleu"] == pytest.approx(corpus_bleu(*texts).score, abs=1e-9)
+            assert row["chrf"] == pytest.approx(corpus_chrf(*texts).score, abs=1e-9)
+            assert row["source_words"] == pytest.approx(words[inside.index].mean())
+
+
+@pytest.mark.slow
+def test_arms_and_seeds_share_data_updates_tokens_and_settings(done):
+    bundle = load_bundle(done[0] / "out")
+    runs = bundle.runs.drop_duplicates("run")
+    assert sorted(zip(runs["attention"], runs["seed"], strict=True)) == [
+        ("additive", 1), ("additive", 2), ("none", 1), ("none", 2),
+    ]  # fmt: skip
+    assert runs["updates"].nunique() == 1
+    assert (runs.groupby("seed")["train_tokens"].nunique() == 1).all()
+    facts = bundle.environment["runs"].values()
+    assert len({run["environment"]["fingerprint"] for run in facts}) == 1
+    assert {run["settings"]["training"]["updates"] for run in facts} == {60}
+    assert {run["environment"]["threads"] for run in facts} == {1}
+
+
+@pytest.mark.slow
+def test_translate_repeats_the_runs_own_hypotheses(done, ok):
+    folder = run_folders(done[0] / "out" / "runs")[0].path
+    lines = [json.loads(line) for line in (folder / "hypotheses.jsonl").read_text().splitlines()]
+    for line in lines[:3]:
+        arm_and_text = ok("translate", [line["source"]], "--run", folder).out.split(maxsplit=1)
+        assert (arm_and_text[1:] or [""])[0].strip() == line["hypothesis"]
+
+
+@pytest.mark.exhaustive(sample="session")
+def test_beam_and_a_checked_schedule(tmp_path, ok):
+    options = "--set decoding.beam_size=3 --check-schedule --quiet --out"
+    printed = ok("reproduce --preset smoke --corpus copy", options, tmp_path / "out").out
+    assert "beam 3" in printed
+    assert "Schedule: " in printed
+    assert "not shown" not in printed
+
+
+@pytest.mark.exhaustive(sample="session")
+def test_a_second_reproduce_compiles_nothing_and_gives_the_same_numbers(tmp_path):
+    """The cache is a folder of this test, so what others have compiled is of no use here."""
+    cache = tmp_path / "cache"
+
+    def compiled(out):
+        """When each of the programs of both arms was written into the cache."""
+        reproduce = ["reproduce", "--preset", "smoke", "--quiet", "--out", out]
+        assert bottleneck(reproduce, tmp_path, XDG_CACHE_HOME=cache).returncode == 0
+        return {path: path.stat().st_mtime_ns for path in cache.rglob("*-cache")}
+
+    first = compiled("first")
+    assert len(first) > 20
+    assert compiled("second") == first
+    assert numbers(tmp_path / "second") == numbers(tmp_path / "first")
+
+
+@pytest.mark.slow
+def test_only_the_runs_just_asked_for_are_shown_whatever_else_is_in_the_store(
+    tmp_path, ok, monkeypatch
+):
+    def describe(job, _):
+        training, arm = job.settings.training, job.settings.model.attention
+        shares = [0.1] * 5 if arm == "additive" else [0.2, 0.4, 0.6, 0.7, 0.8]
+        return f"{arm}{training.seed}at{training.learning_rate:g}", shares, training.seed
+
+    run_jobs = planted_jobs(describe)
+    monkeypatch.setattr("seq2seq_bottleneck.runs.reproduce.run_jobs", run_jobs)
+    out = tmp_path / "out"
+    smoke = ["reproduce --preset smoke --quiet --out", out]
+    assert "seed 1, 2" in " ".join(ok(*smoke, "--seeds 2").out.split())
+    again = ok(*smoke, "--set training.learning_rate=1e-3").out
+    assert "seed 1, 2" not in " ".join(again.split())
+    assert len(set(load_bundle(out).runs["run"])) == 6
+    assert pd.read_csv(out / "vindication.csv")["gain"].notna().all()
+    for path in (out / "runs").glob("*/environment.json"):
+        if not path.parent.name.endswith("at0.001"):
+            version = f'"schema": {SCHEMA_VERSION}'
+            write_relisted(path, path.read_text().replace(version, '"schema": 0'))
+    ok("table vindication --format csv --results", out)
+    said = ok("export --results", out).err
+    assert "4 runs are left out: made by another version" in said
+
 
 TINY = [
     *("--set", "model.context_size=8", "--set", "corpus.test_pairs=50"),
@@ -38,24 +174,17 @@ OF_JAX = {
 """Each gave another CSV, or failed."""
 
 
-@pytest.fixture(scope="module")
-def swept(tmp_path_factory):
-    """A sweep of four cells and one that diverges, undisturbed: its folder, and what it said."""
-    folder = tmp_path_factory.mktemp("sweep")
-    (folder / "mine.toml").write_text(FOUR + DIVERGES)
-    return folder / "out", bottleneck(["sweep", "mine.toml", "--out", "out"], folder)
-
-
 @pytest.mark.exhaustive(sample="session")
-def test_a_cell_that_diverges_stops_no_other_and_what_is_done_is_not_done_again(swept, capsys):
-    out, done = swept
+def test_a_cell_that_diverges_stops_no_other_and_what_is_done_is_not_done_again(tmp_path, capsys):
+    (tmp_path / "mine.toml").write_text(FOUR + DIVERGES)
+    done, out = bottleneck(["sweep", "mine.toml", "--out", "out"], tmp_path), tmp_path / "out"
     assert done.returncode == 3
     assert "4 of 5 cells done" in done.stdout
     assert "wild: diverged: the loss was no longer finite" in done.stdout
     assert "4 of 5 done" in done.stderr
     assert "Traceback" not in done.stderr
     stamps = {path: path.stat().st_mtime_ns for path in out.rglob("status.json")}
-    assert run(["sweep", str(out.parent / "mine.toml"), "--out", str(out), "--quiet"]) == 3
+    assert run(["sweep", str(tmp_path / "mine.toml"), "--out", str(out), "--quiet"]) == 3
     assert {path: path.stat().st_mtime_ns for path in out.rglob("status.json")} == stamps
     assert "4 of 5 cells done" in capsys.readouterr().out
 
@@ -254,3 +383,50 @@ def test_seeds_threads_and_jobs_are_handed_on(ok, monkeypatch, options, expected
     monkeypatch.setattr(pool, "cores", lambda: 2)
     ok("sweep mine.toml --quiet", options)
     assert handed == [expected]
+
+
+PAIRS = 2_000_000
+WORDS = [f"w{number}" for number in range(20_000)]
+SWEEP = f"""# Does a large text fit?
+preset = "smoke"
+[corpus]
+name = "files"
+source = "large.tsv"
+train_pairs = {PAIRS}
+[model]
+attention = "none"
+"""
+
+
+def pairs():
+    """Random sentences of 5 to 12 words, common words commoner, each with itself reversed."""
+    draw = random.Random(1)
+    for _ in range(PAIRS):
+        words = [WORDS[int(20_000 * draw.random() ** 3)] for _ in range(draw.randint(5, 12))]
+        yield f"{' '.join(words)}\t{' '.join(reversed(words))}\n"
+
+
+def resident(process):
+    """Bytes of a process and its children."""
+    try:
+        return sum(
+            member.memory_info().rss for member in (process, *process.children(recursive=True))
+        )
+    except psutil.NoSuchProcess:  # one ended meanwhile
+        return 0
+
+
+@pytest.mark.exhaustive(minutes=5)
+def test_two_million_pairs_are_trained_on_within_four_gigabytes(tmp_path):
+    with (tmp_path / "large.tsv").open("w") as file:
+        file.writelines(pairs())
+    (tmp_path / "large.toml").write_text(SWEEP)
+    command = [sys.executable, "-m", "seq2seq_bottleneck", "sweep", "large.toml", "--quiet"]
+    most = 0
+    with subprocess.Popen([*command, "--out", "out"], cwd=tmp_path) as running:
+        while running.poll() is None:
+            most = max(most, resident(psutil.Process(running.pid)))
+            time.sleep(0.1)
+    assert running.returncode == 0
+    assert most < 4 * 10**9
+    assert load_bundle(tmp_path / "out").runs["train_pairs"].iloc[0] > 0.99 * PAIRS

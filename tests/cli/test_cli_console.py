@@ -1,4 +1,7 @@
-"""Data on a terminal is text: no escape sequence, no mark of direction, no markup of rich."""
+"""What is printed: data on a terminal as plain text, the live display, the time left.
+
+Data holds no escape sequence, mark of direction or markup of rich that a terminal would obey.
+"""
 
 import io
 import json
@@ -9,19 +12,25 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from listed import write_relisted
 from planted import planted_settings, sentences, translations, write_run
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from seq2seq_bottleneck.cli.console import say
+from seq2seq_bottleneck.cli import console
+from seq2seq_bottleneck.cli.console import Display, display, probe_lines, say
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_results
+from seq2seq_bottleneck.runs.pool import Job
 from seq2seq_bottleneck.settings.errors import plain
+from seq2seq_bottleneck.settings.run import resolve
+from seq2seq_bottleneck.tables import render
 from seq2seq_bottleneck.tables.render import PlainConsole, new_table
 
 ACTING = "\x1b[31m\x1b]0;title\x07\x9b2J\u202ecipher\u2066\u200f\r\x7f\u2028"
@@ -52,10 +61,10 @@ def test_a_console_prints_markup_and_control_signs_as_text(width):
     table.add_row(MARKUP, ACTING)
     narrow = new_table(MARKUP, ["source\nname", "n"])
     narrow.add_row(MARKUP, ACTING)
-    console = PlainConsole(file=io.StringIO(), width=width)
+    printed = PlainConsole(file=io.StringIO(), width=width)
     for data in (ACTING, MARKUP, Text(ACTING), Text(MARKUP), table, narrow):
-        console.print(data)
-    text = console.file.getvalue()
+        printed.print(data)
+    text = printed.file.getvalue()
     assert not OBEYED.search(text)
     if width == 200:
         assert text.count(MARKUP) == 7
@@ -156,3 +165,85 @@ def test_a_figure_of_such_names_is_drawn(planted, tmp_path, capsys):
     for figure in ("bleu", "arms", "learning", "compression", "context-length"):
         assert run(["plot", figure, "--results", str(out), "-o", str(tmp_path / "a.svg")]) in (0, 1)
         assert len(capsys.readouterr().err.splitlines()) <= 1
+
+
+NAMES = [f"attention={arm} context_size=16 seed={seed}" for arm in ("none", "dot") for seed in "12"]
+EARLY = {"phase": "training", "epoch": 0.1, "update": 5, "updates": 3000, "loss": 7.5}
+EARLY |= {"valid_loss": None, "tokens_per_second": 900.0, "seconds_left": 42.0}
+LATE = EARLY | {"epoch": 142.5, "update": 3000, "loss": 0.125, "valid_loss": 0.25}
+LATE |= {"tokens_per_second": 1_234_567.0, "seconds_left": 7_300.0}
+
+
+def lines_of(monkeypatch, names, event, width):
+    """The lines of the display after an event of every run but the last."""
+    terminal = Console(file=io.StringIO(), width=width, force_terminal=True)
+    monkeypatch.setattr(render, "PlainConsole", lambda **_: terminal)
+    jobs = [Job(name, resolve("lecture")) for name in names]
+    with display(jobs, quiet=False) as listener:
+        for job in jobs[:-1]:
+            listener(job, event)
+        file = io.StringIO()
+        Console(file=file, width=width).print(listener.__self__.progress.get_renderable())
+    return file.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("event", [EARLY, LATE])
+@pytest.mark.parametrize("width", [30, 80, 200])
+def test_each_run_is_one_line(monkeypatch, event, width):
+    first, *lines = lines_of(monkeypatch, NAMES, event, width)
+    assert all(len(line) <= width for line in (first, *lines))
+    assert first.startswith("all runs")
+    for name, line in zip(NAMES[:-1], lines, strict=True):
+        assert line.startswith(name[: width // 2 - 1])
+
+
+def test_a_run_has_its_numbers_and_what_has_ended_is_counted_and_no_longer_shown(monkeypatch):
+    whole, line = lines_of(monkeypatch, ["[bold]mine", "other"], LATE, 140)
+    assert "0 of 2 done, 1 running, 1 waiting" in whole
+    assert line.startswith("[bold]mine ")
+    assert line.rstrip().endswith(
+        "training, 2:01:40 left, update 3,000/3,000, epoch 142.5, loss 0.125, validation 0.250, "
+        "1,234,567 tokens/s"
+    )
+    (whole,) = lines_of(monkeypatch, NAMES, {"phase": "diverged"}, 120)
+    assert "0 of 4 done, 0 running, 3 failed, 1 waiting" in whole
+
+
+def test_the_time_left_is_that_of_the_runs_trained_here(monkeypatch):
+    """Not of those that were finished before. Two at once; the fourth and the fifth wait."""
+    now = [100.0]
+    monkeypatch.setattr(console, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    jobs = [Job(name, resolve("lecture")) for name in "abcdef"]
+    whole, done = Display(jobs), {"phase": "done"}
+    training = EARLY | {"update": 10, "updates": 40}
+    whole.listen(jobs[0], done)
+    for job in jobs[1:3]:
+        whole.listen(job, training)
+    assert "left" not in whole.text()
+    now[0] = 130.0
+    for job in jobs[1:3]:
+        whole.listen(job, done)
+    whole.listen(jobs[3], training)
+    assert whole.text() == "3 of 6 done, about 0:45 left, 1 running, 2 waiting"
+    for job in jobs[3:]:
+        whole.listen(job, training)
+        whole.listen(job, done)
+    assert whole.text() == "6 of 6 done, 0 running"
+
+
+def test_what_is_measured_says_which_run_of_how_many_and_the_time(capsys, monkeypatch):
+    times = iter([100.0, 101.0, 130.0, 131.0, 190.0, 0.0, 1.0])
+    monkeypatch.setattr(console, "time", SimpleNamespace(monotonic=lambda: next(times)))
+    first, second = Path("store/aaaa"), Path("store/bbbb")
+    listen = probe_lines([first, second], quiet=False)
+    listen(second, "opening")
+    listen(second, "done")
+    listen(first, "counting")
+    listen(first, "done")
+    probe_lines([first], quiet=True)(first, "done")
+    assert capsys.readouterr().err.splitlines() == [
+        "bbbb (2 of 2): opening (0:01)",
+        "bbbb (2 of 2): done, 1 of 2 (0:30, about 0:30 left)",
+        "aaaa (1 of 2): counting (0:31)",
+        "aaaa (1 of 2): done, 2 of 2 (1:30)",
+    ]

@@ -1,6 +1,11 @@
-"""The help: short lines, nothing cut, at once; names left out are listed."""
+"""The program: its help, at once and with nothing cut; being asked to stop, once or several times.
+
+A signal ends the command in order, with exit code 130.
+"""
 
 import re
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -135,3 +140,114 @@ def test_a_name_left_out_lists_the_names_with_a_line_each(command, names, ok, mo
     if command != "sweep":
         ids = {name: f"({', '.join(find_study(name).ids)})" for name in STUDIES}
         assert all(ids[name] in lines[name] for name in ids)
+
+
+COMMAND = """
+import signal, sys, time
+# Tests may run where either is ignored (under `nohup`, in the background of a script).
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_IGN if "ignored" in sys.argv else signal.SIG_DFL)
+from seq2seq_bottleneck.cli import main
+
+def waste():
+    print("begun", flush=True)
+    end = time.monotonic() + 1
+    while time.monotonic() < end:
+        pass
+
+def app(*_, **__):
+    if MOMENT:
+        exec(MOMENT, {"waste": waste, "sys": sys})
+        time.sleep(60)
+    try:
+        print("begun", flush=True)
+        time.sleep(2 if "ignored" in sys.argv else 60)
+    finally:
+        print("tying up", flush=True)
+        time.sleep(0.5)
+        print("tied up", flush=True)
+
+main.app = app
+main.main()
+"""
+INTERRUPTED = "bottleneck: interrupted; the same command goes on from where it stopped\n"
+MOMENTS = {
+    "a callback of the collector's, as jax has one": """
+import gc
+gc.callbacks.append(lambda *_: (gc.callbacks.clear(), waste()))
+gc.collect()
+""",
+    "a comparison that jax asks for": """
+class Compared:
+    def __eq__(self, other):
+        waste()
+        return True
+try:
+    Compared() == Compared()
+except BaseException as error:  # as jaxlib does
+    raise ValueError("Exception raised while checking equality") from error
+""",
+    "an import": """
+import pathlib, tempfile
+folder = tempfile.mkdtemp()
+pathlib.Path(folder, "slow_to_import.py").write_text("import __main__; __main__.waste()")
+sys.path.insert(0, folder)
+import slow_to_import
+assert slow_to_import.__main__
+""",
+    "what swallows it": """
+class Dropped:
+    def __del__(self):
+        waste()
+Dropped()
+""",
+}
+"""Code in which an interrupt would be lost or become another error."""
+
+
+def start(argument="sweep", moment=""):
+    """The program under way; a sweep goes on when it is given again."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"MOMENT = {moment!r}\n{COMMAND}", argument],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "begun\n"
+    return process
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("argument", "first", "later", "expected"),
+    [
+        ("sweep", ["SIGINT"], [], (INTERRUPTED, 130)),
+        ("sweep", ["SIGINT", "SIGTERM"], [], (INTERRUPTED, 130)),
+        ("sweep", ["SIGTERM"], ["SIGINT", "SIGHUP"], (INTERRUPTED, 130)),
+        ("sweep", ["SIGHUP"], ["SIGINT", "SIGINT"], (INTERRUPTED, 130)),
+        # A command that begins anew says nothing of going on.
+        ("report", ["SIGINT"], [], ("bottleneck: interrupted\n", 130)),
+        # `nohup bottleneck sweep ...` goes on when its terminal is closed.
+        ("ignored", ["SIGHUP"], [], ("", 0)),
+    ],
+)
+def test_a_signal_ends_it_in_order_and_a_second_does_not_break_into_the_ending(
+    argument, first, later, expected
+):
+    process = start(argument)
+    for name in first:
+        process.send_signal(getattr(signal, name))
+    assert process.stdout.readline() == "tying up\n"
+    for name in later:
+        process.send_signal(getattr(signal, name))
+    printed, errors = process.communicate(timeout=30)
+    assert (printed, errors, process.returncode) == ("tied up\n", *expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_signal_at_a_deaf_moment_is_not_lost(moment):
+    process = start(moment=MOMENTS[moment])
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert (errors, process.returncode) == (INTERRUPTED, 130)
