@@ -49,8 +49,7 @@ def runs(
 
 
 def _runs(folder: Path) -> "list[RunFolder]":
-    from ..results.discovery import check_one
-    from ..results.folders import STORE, without_runs
+    from ..results.folders import STORE, check_one, without_runs
     from ..runs.store import run_folders
 
     matching = run_folders(folder / STORE) or run_folders(folder)

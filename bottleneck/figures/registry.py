@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from ..results.bundle import Bundle, load_bundle
-from ..results.probes import GOLD, command_of, made_of, probe_file, way_back
-from ..results.schema import BENCHMARK
+from ..results.folders import command_of, made_of, probe_file, way_back
+from ..results.schema import BENCHMARK, GOLD
 from ..settings.errors import UsageError, UserError, did_you_mean, plain
 from ..settings.files import write_bytes, write_text
 from ..tables.names import FIGURES, FIGURES_OF_RUNS, GOLD_TABLE

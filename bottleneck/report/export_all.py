@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..figures.registry import NUMBERS, make_figure, write_figure
-from ..results.probes import GOLD, has_probe
-from ..results.schema import STUDIES
+from ..results.folders import has_probe
+from ..results.schema import GOLD, STUDIES
 from ..settings.errors import UserError
 from ..settings.files import write_text
 from ..tables.claims import render as render_claims

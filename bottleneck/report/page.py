@@ -29,10 +29,9 @@ from ..lecture.slides import SLIDES
 from ..lecture.walkthroughs import audit_all
 from ..questions.cost import measured_exponent
 from ..results.bundle import Bundle, other_versions, signatures, without_result
-from ..results.discovery import results_inside
-from ..results.probes import GOLD, has_probe
-from ..results.probes import tables as measured_tables
-from ..results.schema import QUESTIONS
+from ..results.folders import has_probe, results_inside
+from ..results.folders import tables as measured_tables
+from ..results.schema import GOLD, QUESTIONS
 from ..settings.errors import DamagedError, UnwrittenError, UserError
 from ..settings.files import write_text
 from ..settings.sweep import experiment_names, load_sweep

@@ -36,8 +36,6 @@ EXAMPLES = "examples.json.gz"
 ENVIRONMENT = "environment.json"
 FILES = (RUNS, SENTENCES, LEARNING, EXAMPLES, ENVIRONMENT)
 """Of one time: what an export writes together."""
-MARKS = (RUNS, SENTENCES, EXAMPLES)
-"""Of these each says that a folder is a bundle, or was one before it lost the others."""
 
 
 def _typed(*columns: tuple[str, str]) -> dict[str, str]:
@@ -159,10 +157,11 @@ SENTENCE_COLUMNS: dict[str, str] = {
 ``nll`` is a float32, in as many digits as tell it from the next.
 """
 
-COUNTED = ("sentence", "source_words", *BLEU_COLUMNS)
-"""What the tables need of a sentence: behind ``run`` the columns of ``sentences.csv.gz``."""
-COUNTED_COLUMNS = dict.fromkeys(COUNTED, "i8")
-"""Their types: numpy's, without blanks."""
+COUNTED = dict.fromkeys(("sentence", "source_words", *BLEU_COLUMNS), "i8")
+"""What the tables need of a sentence: behind ``run`` the columns of ``sentences.csv.gz``.
+
+Their types are numpy's, without blanks.
+"""
 
 LEARNING_COLUMNS: dict[str, str] = _typed(
     ("str", "run"),
@@ -185,6 +184,9 @@ STUDIES: tuple[str, ...] = (
 )
 """The studies in the lecture's order. Each is a question of `questions/`, which measures finished
 runs and shows ``probes/NAME.csv``."""
+
+GOLD = "alignment_gold"
+"""The table of the study ``alignment`` put to a gold set of the user's own."""
 
 BENCHMARK = "cost"
 """The question whose numbers `bottleneck bench` measures."""

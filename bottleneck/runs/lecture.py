@@ -17,8 +17,7 @@ from ..decoding.greedy import without_symbols
 from ..lecture.evidence import ArmOutput, Grid, States, Vector, Weights
 from ..lecture.slides import SLIDES
 from ..model.attention import DotAttention, Memory
-from ..results.discovery import arms
-from ..results.folders import SETTINGS
+from ..results.folders import SETTINGS, arms
 from ..settings.concerns import UNSELECTIVE
 from .attention import END, attention_matrices, readable
 from .environment import use_cache

@@ -23,10 +23,15 @@ from ..claims.controls import UNIFORM as UNIFORM_WEIGHTS
 from ..claims.registry import ATTENTION, CLAIMS, Claim, studied, verdict_on
 from ..claims.verdict import FLOOR_BLEU, Verdict, conclude, learned, unlearned
 from ..results.bundle import Bundle, load_bundle
-from ..results.discovery import any_finished, results_inside
-from ..results.folders import is_bundle, without_runs
-from ..results.probes import GOLD, has_probe, made_of
-from ..results.schema import BENCHMARK
+from ..results.folders import (
+    finished_runs,
+    has_probe,
+    is_bundle,
+    made_of,
+    results_inside,
+    without_runs,
+)
+from ..results.schema import BENCHMARK, GOLD
 from ..scoring.bootstrap import difference
 from ..settings.errors import UserError, counted
 from .comparison import arm_of, compare, compare_sizes
@@ -125,7 +130,7 @@ def bundle_of(folder: Path) -> Bundle | None:
 
 def holds_results(folder: Path) -> bool:
     """Whether there are finished runs in a folder, or a bundle of them."""
-    return any_finished(folder) or is_bundle(folder)
+    return bool(finished_runs(folder)) or is_bundle(folder)
 
 
 def decision(

@@ -14,8 +14,7 @@ from jaxtyping import Int
 from numpy import ndarray
 
 from ..corpus.files import lines_as_given
-from ..results.discovery import find_runs
-from ..results.folders import is_run, read_outputs, read_settings
+from ..results.folders import finished_runs, is_run, read_outputs, read_settings
 from ..scoring.bleu import REFERENCE
 from ..settings.buckets import Buckets, bucket_labels
 from ..settings.errors import UsageError, UserError, counted
@@ -89,7 +88,7 @@ def read_systems(
 def _read_run(label: str, run: Path) -> Output:
     """The test set of a run as the run wrote it down."""
     if not is_run(run):
-        done = find_runs(run).done
+        done = finished_runs(run)
         way = f"one run in it, such as {str(done[0])!r}" if done else "one that has translations"
         reason = "is no file and not the folder of one run"
         raise UserError(f"{label} {str(run)!r} {reason}; name {way}")

@@ -11,8 +11,8 @@ import pandas as pd
 from ..claims.registry import CLAIMS, verdict_on
 from ..lecture.slides import L4
 from ..results.bundle import Bundle, load_results, other_versions, signatures, without_result
-from ..results.probes import GOLD, made_of
-from ..results.schema import QUESTIONS
+from ..results.folders import made_of
+from ..results.schema import GOLD, QUESTIONS
 from ..scoring.bleu import SHORT_SENTENCES
 from ..settings.errors import UsageError, counted, did_you_mean
 from ..settings.run import RunSettings

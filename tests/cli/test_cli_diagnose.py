@@ -7,8 +7,7 @@ import pytest
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.lecture.slides import SLIDES
-from seq2seq_bottleneck.results.discovery import arms
-from seq2seq_bottleneck.results.folders import STORE
+from seq2seq_bottleneck.results.folders import STORE, arms
 
 pytestmark = pytest.mark.exhaustive(sample="session")
 

@@ -15,16 +15,14 @@ from planted_cost import plant_costs
 from seq2seq_bottleneck.corpus.vocabulary import BOS, EOS, PAD, build_vocabulary
 from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.model.translator import create
-from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import (
     ENVIRONMENT,
     SETTINGS,
-    SOURCE_VOCABULARY,
     STATUS,
     STORE,
-    TARGET_VOCABULARY,
     WEIGHTS,
+    finished_runs,
 )
 from seq2seq_bottleneck.results.schema import RUNS
 from seq2seq_bottleneck.runs.network_files import save_weights
@@ -102,8 +100,8 @@ def write_trained(folder, attention, *assignments):
     _, weights = create(settings.model, len(source), len(target), 7)
     folder.mkdir()
     (folder / SETTINGS).write_text(json.dumps(settings.model_dump()))
-    (folder / SOURCE_VOCABULARY).write_bytes(source.to_bytes())
-    (folder / TARGET_VOCABULARY).write_bytes(target.to_bytes())
+    (folder / "source.vocabulary").write_bytes(source.to_bytes())
+    (folder / "target.vocabulary").write_bytes(target.to_bytes())
     save_weights(folder / WEIGHTS, weights)
     return settings, source, target, weights
 

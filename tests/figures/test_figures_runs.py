@@ -17,8 +17,8 @@ from seq2seq_bottleneck.figures.runs import MOST_ROWS
 from seq2seq_bottleneck.figures.style import ATTENTION
 from seq2seq_bottleneck.lecture.slides import L_FAIL, L_VIND
 from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
+from seq2seq_bottleneck.results.folders import finished_runs
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 from seq2seq_bottleneck.tables.comparison import compare
 from seq2seq_bottleneck.tables.run_tables import arms, run_data
