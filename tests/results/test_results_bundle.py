@@ -47,7 +47,6 @@ from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.files import write_listed
 from seq2seq_bottleneck.settings.run import NAMES, SCHEMA_VERSION, RunSettings
 from seq2seq_bottleneck.tables.comparison import compare
-from seq2seq_bottleneck.tables.comparison_groups import seeds_text
 from seq2seq_bottleneck.tables.pages import make_page
 from seq2seq_bottleneck.tables.selection import where
 
@@ -385,11 +384,6 @@ def test_a_figure_of_hundreds_of_seeds_has_room_for_them(tmp_path):
     figure, data = make_figure("bleu", tmp_path)
     write_figure(figure, data, tmp_path / "bleu.png")
     assert (tmp_path / "bleu.png").stat().st_size > 10_000
-
-
-def test_many_seeds_are_named_by_their_ranges():
-    assert seeds_text([4]) == "seed 4"
-    assert seeds_text(range(5, 1205)) == "1,200 seeds from 5 to 1204"
 
 
 def peak(results):
