@@ -239,7 +239,10 @@ def test_what_the_store_has_no_more_is_not_left_in_a_bundle(studied, tmp_path, c
     assert set(tables_of(studied)) == {"cost", "survival"}
     assert run(export) == 2  # for nobody has the run but this bundle
     assert "(none2x1): name a new folder, or delete it" in capsys.readouterr().err
-    assert write_bundle(finished_runs(studied), bundle, {}) == []
+    with pytest.raises(UsageError, match="is a bundle with other runs"):
+        write_bundle(finished_runs(studied), bundle, {})
+    shutil.rmtree(bundle)
+    assert run(export) == 0
     assert set(tables_of(bundle)) == {"cost", "survival"}
     assert drop_tables(studied, {"none1x1"}) == ["survival"]
     assert drop_tables(studied, {"none1x1"}) == []
