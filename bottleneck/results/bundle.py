@@ -282,14 +282,12 @@ def load_probe(folder: Path, study: str) -> pd.DataFrame:
         return read_table(probe_file(folder, study), schema.PROBE_COLUMNS)
     check_one(folder)
     what = "gold set of your own" if study == schema.GOLD else f"{study} study"
-    command = f"bottleneck {command_of(study)} --results"
-    message = f"no {what} in {str(folder)!r}"
-    if not without_runs(folder):
-        raise UserError(f"{message}: `{command} {shlex.quote(str(folder))}` measures it")
-    raise UserError(
-        f"{message}, a bundle without its run folders: `{command} DIR` measures it where the runs "
-        "were trained"
-    )
+    place, where, when = repr(str(folder)), shlex.quote(str(folder)), ""
+    if without_runs(folder):
+        place += ", a bundle without its run folders"
+        where, when = "DIR", " where the runs were trained"
+    command = f"bottleneck {command_of(study)} --results {where}"
+    raise UserError(f"no {what} in {place}: `{command}` measures it{when}")
 
 
 def setting_columns(settings: RunSettings) -> dict[str, Any]:

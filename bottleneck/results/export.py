@@ -174,11 +174,11 @@ def _write(
 
     def files() -> Iterator[tuple[str, Content]]:
         check_bundle(folder, bundle.names, store)  # now that no other process writes there
-        yield schema.RUNS, tidy_csv(bundle.runs).encode()
+        yield schema.ENVIRONMENT, _json(bundle.environment)  # first: it says whose runs these are
         yield schema.SENTENCES, _compressed(_sentences(bundle))
         yield schema.LEARNING, tidy_csv(bundle.learning()).encode()
         yield schema.EXAMPLES, _compressed(_examples(bundle.iterate_examples() if text else ()))
-        yield schema.ENVIRONMENT, _json(bundle.environment)
+        yield schema.RUNS, tidy_csv(bundle.runs).encode()
         yield from ((name, read_checked(table)) for name, table in (probes or {}).items())
 
     write_listed(folder, files(), gone)

@@ -3,7 +3,9 @@
 - ``runs.csv``: one row per run x bucket, tidy; ``run,attention,context_size,seed,bucket`` is a key.
 - ``sentences.csv.gz``: one row per run x test sentence: the words of the source and the counts of
   which every BLEU, its bucket and its interval are a sum (`COUNTED`). A run's own ``sentences.csv``
-  has the loss and chrF's counts as well (`SENTENCE_COLUMNS`).
+  has chrF's counts as well (`CHRF_COLUMNS`), whether the hypothesis ``ended``, the reference's
+  tokens, and its loss, end token included: ``nll`` in nats, a float32 in as many digits as tell it
+  from the next.
 - ``learning.csv``: one row per run x validation x bucket, the validation loss while it was trained
   (`LEARNING_COLUMNS`); no rows of a run that did not log it.
 - ``examples.json.gz``: sentences with references, hypotheses and attention weights of each run.
@@ -141,20 +143,6 @@ CHRF_COLUMNS = (
 
 Of n-grams a text of c characters has c - n + 1, or none; the hypothesis none that are longer than
 the reference.
-"""
-
-SENTENCE_COLUMNS: dict[str, str] = {
-    **_typed(
-        ("int64", "sentence source_words"),
-        ("float64", "nll"),
-        ("int64", "target_tokens"),
-        ("bool", "ended"),
-    ),
-    **dict.fromkeys((*BLEU_COLUMNS, *CHRF_COLUMNS), "int64"),
-}
-"""Columns of a run's ``sentences.csv``: ``nll`` in nats of the whole reference, end token included.
-
-``nll`` is a float32, in as many digits as tell it from the next.
 """
 
 COUNTED = dict.fromkeys(("sentence", "source_words", *BLEU_COLUMNS), "i8")

@@ -1,9 +1,11 @@
 """Bundles written, of a store or of several folders; what a command writes replaces no result."""
 
 import json
+import os
 import shutil
 import threading
 import time
+from itertools import count
 from pathlib import Path
 
 import pandas as pd
@@ -63,6 +65,25 @@ def test_merged_folders_are_the_bundle_of_all_runs_to_the_byte(whole, parts, tmp
     assert_same_files(tmp_path / "all", whole)
     assert write_merged([*parts, tmp_path / "second"], tmp_path / "all") == Merged(6, 4)
     assert_same_files(tmp_path / "all", whole)
+
+
+@pytest.mark.parametrize("step", [1, 2, 5, 6])
+def test_a_bundle_whose_first_writer_was_killed_is_written_again(
+    whole, tmp_path, monkeypatch, step
+):
+    runs, steps, replace = finished_runs(whole)[:1], count(), os.replace
+
+    def replacing(*names):
+        if next(steps) == step:
+            raise KeyboardInterrupt
+        replace(*names)
+
+    monkeypatch.setattr(os, "replace", replacing)
+    with pytest.raises(KeyboardInterrupt):
+        write_bundle(runs, tmp_path / "new", {})
+    for name in ("new", "other"):
+        write_bundle(runs, tmp_path / name, {})
+    assert_same_files(tmp_path / "new", tmp_path / "other")
 
 
 @pytest.mark.parametrize("how", ["export", "merge"])
