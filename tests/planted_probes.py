@@ -6,7 +6,7 @@ from pathlib import Path
 
 from listed import relist
 
-from seq2seq_bottleneck.results.probes import probe_file
+from seq2seq_bottleneck.results.folders import probe_file
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 
 BUCKETS = ("5-10", "11-20", "21-30")

@@ -13,7 +13,7 @@ import pytest
 from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.report.export_all import GROWTH
-from seq2seq_bottleneck.results.discovery import results_inside
+from seq2seq_bottleneck.results.folders import results_inside
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "results" / "reference"

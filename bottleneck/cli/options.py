@@ -149,8 +149,7 @@ def table_lines(names: tuple[str, ...]) -> dict[str, str]:
 
 def results_folder(results: Path | None) -> Path:
     """The folder that was named, else the one written last."""
-    from ..results.discovery import latest_output
-    from ..results.folders import check_named
+    from ..results.folders import check_named, latest_output
 
     if results is None:
         return latest_output(DEFAULT_OUT)

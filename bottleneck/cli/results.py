@@ -235,9 +235,7 @@ def export(
 def _write_all(folder: Path) -> None:
     """Write the tables and figures of a folder and of those inside it, then claims and page."""
     from ..report.export_all import CLAIMS, CONTENTS, REPORT, write_end, write_out
-    from ..results.discovery import find_runs, results_inside
-    from ..results.folders import STORE
-    from ..results.probes import tables
+    from ..results.folders import STORE, find_runs, results_inside, tables
     from ..runs.sweep import gather
     from ..tables.claims import holds_results
 
@@ -259,9 +257,8 @@ def _write_all(folder: Path) -> None:
 
 
 def _write_bundle(folder: Path, names: set[str], bundle: Path, text: bool) -> None:
-    from ..results.discovery import finished_runs
     from ..results.export import check_bundle, write_bundle
-    from ..results.folders import read_groups
+    from ..results.folders import finished_runs, read_groups
 
     runs = [run for run in finished_runs(folder) if run.name in names]
     if not runs:
@@ -288,8 +285,7 @@ def merge(
 ) -> None:
     """Merge the results of several machines or people."""
     from ..results.export import write_merged
-    from ..results.folders import check_named
-    from ..results.probes import tables
+    from ..results.folders import check_named, tables
 
     for folder in folders:
         check_named(folder)

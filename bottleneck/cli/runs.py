@@ -31,8 +31,7 @@ def runs(
         raise UsageError("--remove: say which run; `bottleneck runs` lists them")
     if yes and not remove:
         raise UsageError("--yes answers the question of --remove; give both")
-    from ..results.discovery import check_one
-    from ..results.folders import STORE, without_runs
+    from ..results.folders import STORE, check_one, without_runs
     from ..runs.store import run_folders
 
     folder = results_folder(results)

@@ -134,7 +134,7 @@ def _suiting(question: "Study", folder: Path, where: Sequence[str]) -> list[Path
     """The finished runs of a folder that the study can measure, and that meet the conditions."""
     from ..questions.probing import suiting
     from ..results.bundle import load_results
-    from ..results.discovery import finished_runs
+    from ..results.folders import finished_runs
     from ..tables.selection import meeting
 
     runs = suiting(question, finished_runs(folder))
@@ -152,20 +152,21 @@ def _train(
 
     Not in a folder where nobody means to: of several sweeps, misspelt, of other texts.
     """
-    from ..results.discovery import check_one, find_runs
+    from ..results.folders import check_one, find_runs
     from .train import sweep
 
     if folder.exists():
         check_one(folder)
     stored = find_runs(folder)
-    texts = {settings["corpus"]["name"] for settings, _ in stored.described.values()} - {"grammar"}
+    names = {known["settings"]["corpus"]["name"] for known in stored.done.values()}
+    texts = names - {"grammar"}
     if texts:
         raise UserError(
             f"study {question.name} cannot measure the finished runs in {str(folder)!r} (corpus "
             f"{', '.join(sorted(texts))}); without --results it trains its own on the grammar"
         )
     any_chosen = question.own_runs or any(chosen.values()) or folder == DEFAULT_OUT / "lecture"
-    if not (any_chosen or stored.described or stored.unfinished):
+    if not (any_chosen or stored.done or stored.unfinished):
         raise UserError(
             f"{str(folder)!r} has no run of this version: name a folder of finished runs, or say "
             "which runs to train there, as by --preset lecture"

@@ -104,7 +104,7 @@ def _text(
 
 def _arms(results: Path | None) -> tuple[dict[str, Path], str]:
     """The trained runs by arm, and the folder that they are of, for people."""
-    from ..results.discovery import latest_output, trained_arms
+    from ..results.folders import latest_output, trained_arms
 
     folder = results if results is not None else latest_output(DEFAULT_OUT)
     latest = "" if results is not None else " (the latest; --results names others)"

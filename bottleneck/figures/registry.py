@@ -20,8 +20,8 @@ from matplotlib.text import Text
 from ..claims.registry import verdict_on
 from ..lecture.slides import L_FAIL, L_VIND
 from ..results.bundle import Bundle, load_bundle
-from ..results.probes import GOLD, command_of, made_of, probe_file, way_back
-from ..results.schema import BENCHMARK, FIGURES, FIGURES_OF_RUNS, GOLD_TABLE
+from ..results.folders import command_of, made_of, probe_file, way_back
+from ..results.schema import BENCHMARK, FIGURES, FIGURES_OF_RUNS, GOLD, GOLD_TABLE
 from ..settings.errors import UsageError, UserError, did_you_mean, plain
 from ..settings.files import write_bytes, write_text
 from ..tables.comparison import NONE, Arm, arm_of, compare, compare_sizes, varied

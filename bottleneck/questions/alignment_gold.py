@@ -18,7 +18,7 @@ import pandas as pd
 from ..corpus.files import read_lines
 from ..corpus.pair import SentencePair
 from ..corpus.vocabulary import JOINER, detokenize, tokenize
-from ..results.probes import GOLD
+from ..results.schema import GOLD
 from ..settings.errors import UserError, counted
 from . import alignment
 from .alignment import LinkedPair, Links

@@ -29,7 +29,7 @@ from rich.table import Table
 from ..figures.plot import Plot
 from ..lecture.slides import Exponent
 from ..results.bundle import read_table
-from ..results.probes import has_probe, made_of, probe_file
+from ..results.folders import has_probe, made_of, probe_file
 from ..results.schema import BENCHMARK
 from ..settings.errors import UserError
 from ..tables.page import Page

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from ..claims.verdict import Judgement, Verdict, conclude
 from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts, longest, roof, slide_rows
-from ..results.probes import load_probe
+from ..results.bundle import load_probe
 from ..results.schema import QUESTIONS
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.run import RunSettings

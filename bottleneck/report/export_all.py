@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..figures.registry import NUMBERS, make_figure, write_figure
-from ..results.probes import GOLD, has_probe
-from ..results.schema import ALL_TABLES, FIGURES, GOLD_TABLE, STUDIES, TABLES
+from ..results.folders import has_probe
+from ..results.schema import ALL_TABLES, FIGURES, GOLD, GOLD_TABLE, STUDIES, TABLES
 from ..settings.errors import UserError
 from ..settings.files import write_text
 from ..tables.claims import bundle_of, decide_results, summary

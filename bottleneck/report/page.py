@@ -33,10 +33,16 @@ from ..lecture.walkthroughs import audit_all
 from ..questions.cost import measured_exponent
 from ..questions.word_survival import LinkedReference, word_reports
 from ..results.bundle import Bundle, Example, other_versions, signatures, without_result
-from ..results.discovery import results_inside
-from ..results.probes import GOLD, has_probe
-from ..results.probes import tables as measured_tables
-from ..results.schema import ALL_TABLES, FIGURES, FIGURES_OF_RUNS, GOLD_TABLE, TABLES
+from ..results.folders import has_probe, results_inside
+from ..results.folders import tables as measured_tables
+from ..results.schema import (
+    ALL_TABLES,
+    FIGURES,
+    FIGURES_OF_RUNS,
+    GOLD,
+    GOLD_TABLE,
+    TABLES,
+)
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import DamagedError, UnwrittenError, UserError
 from ..settings.files import write_text

@@ -1,10 +1,12 @@
-"""Reading results, of a store of runs or of a bundle, as typed data frames; jax is not needed."""
+"""Results of runs as typed data frames, read from a store or from a bundle; jax is not needed."""
 
 import io
 import json
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,6 @@ from ..settings.errors import UsageError, UserError, plain
 from ..settings.files import is_name, of_one_time
 from ..settings.run import RunSettings, parse_settings, without_retired
 from . import schema
-from .discovery import StoredRuns, check_one, find_runs
 from .folders import (
     ENVIRONMENT,
     EXAMPLES,
@@ -25,18 +26,24 @@ from .folders import (
     SCORES,
     SENTENCES,
     SETTINGS,
+    StoredRuns,
     check_named,
+    check_one,
+    command_of,
     damaged,
+    find_runs,
+    has_probe,
+    is_run,
+    probe_file,
     read_checked,
     read_groups,
     read_object,
     read_settings,
     read_status,
     was_written,
+    without_runs,
 )
-from .probes import way_back
 
-AGAIN = "export it again"
 UNREADABLE = (ValueError, TypeError, OverflowError, LookupError, AttributeError, OSError)
 """What is raised where a file has not the form that is read."""
 PRECISE: Mapping[str, Any] = (
@@ -61,17 +68,17 @@ class Counts:
 
 @dataclass(frozen=True, eq=False)
 class Bundle:
-    """Results in memory: see ``schema`` for the columns of ``runs``.
+    """Results in memory: see ``schema`` for ``environment`` and for the columns of ``runs``.
 
-    ``sentences`` are the counts of each run's test sentences; ``stored`` are the run folders by
-    name, none where a bundle was read.
+    ``sentences`` are the counts of each run's test sentences. ``sources`` are by run the folder of
+    its examples and losses, which are read when they are wanted: its own, or that of a bundle.
     """
 
     folder: Path
     runs: pd.DataFrame
     sentences: Mapping[str, Counts]
     environment: Mapping[str, Any]
-    stored: Mapping[str, Path] = field(default_factory=dict)
+    sources: Mapping[str, Path]
 
     @property
     def names(self) -> list[str]:
@@ -105,24 +112,141 @@ class Bundle:
         return dict(self.iterate_examples())
 
     def iterate_examples(self) -> Iterator[tuple[str, Sequence[Example]]]:
-        """The same, of a store a run at a time: those of thousands of runs fill a memory."""
-        if self.stored:
-            for run in self.names:
-                yield run, read_object(self.stored[run] / EXAMPLES, kind=list)
-            return
-        examples = read_object(self.folder / schema.EXAMPLES, AGAIN)
-        yield from ((run, examples[run]) for run in self.names if run in examples)
+        """The same a run at a time: those of thousands of runs in a store fill a memory."""
+        of_bundle = cache(read_object)
+        for run in self.names:
+            source = self.sources[run]
+            if is_run(source):
+                yield run, read_object(source / EXAMPLES, kind=list)
+            elif run in (examples := of_bundle(source / schema.EXAMPLES)):
+                yield run, examples[run]
 
     def learning(self) -> pd.DataFrame:
         """The validation loss of the bundle's runs as they were trained, by length bucket.
 
         Columns as in ``schema.LEARNING_COLUMNS``; no rows of runs that did not log it.
         """
-        if self.stored:
-            rows = [row for run in self.names for row in learning_rows(self.stored[run])]
-            return _frame(rows, schema.LEARNING_COLUMNS)
-        frame = read_table(self.folder / schema.LEARNING, schema.LEARNING_COLUMNS)
-        return frame[frame["run"].isin(self.names)].reset_index(drop=True)
+        frames = [_frame([], schema.LEARNING_COLUMNS)]
+        for source in dict.fromkeys(self.sources[run] for run in self.names):
+            if is_run(source):
+                if rows := learning_rows(source):
+                    frames.append(_frame(rows, schema.LEARNING_COLUMNS))
+            else:
+                table = read_table(source / schema.LEARNING, schema.LEARNING_COLUMNS)
+                runs = [run for run in self.names if self.sources[run] == source]
+                frames.append(table[table["run"].isin(runs)])
+        return pd.concat(frames, ignore_index=True)
+
+
+def load_bundle(folder: Path, sentences: bool = True) -> Bundle:
+    """Read the finished runs of a store, or a bundle where there is no store.
+
+    The store comes first, because the bundle in the same folder is older where a sweep was stopped.
+    The counts of sentences are most of the work: without ``sentences`` there are none. Faults are a
+    ``UserError`` with the file.
+    """
+    check_named(folder)
+    stored = find_runs(folder)
+    if stored.done:
+        return bundle_of_runs(folder, stored, read_groups(folder), sentences)
+    if stored.any:
+        others = len(stored.other_versions)
+        way = "only the version that made them reads them: train them again, into another folder"
+        goes_on = "`bottleneck runs` lists them, the command that began them continues"
+        raise UserError(
+            f"{str(folder)!r} holds no finished run ({len(stored.unfinished)} not done, {others} "
+            f"of another version): {way if others else goes_on}"
+        )
+    environment, table = _environment(folder), read_table(folder / schema.RUNS, schema.RUN_COLUMNS)
+    names, described = set(table["run"]), set(environment["runs"])
+    if unknown := sorted(names - described):
+        raise damaged(folder / schema.ENVIRONMENT, f"it does not describe run {unknown[0]}")
+    if lost := sorted(described - names):
+        raise damaged(folder / schema.RUNS, f"it has no rows of run {lost[0]}")
+    counts = {}
+    if sentences:
+        rows = read_table(folder / schema.SENTENCES, {"run": "str"} | schema.COUNTED)
+        counts = {str(run): _counts(part) for run, part in rows.groupby("run", sort=False)}
+    return Bundle(folder, table, counts, environment, dict.fromkeys(names, folder))
+
+
+def load_results(folder: str | Path) -> pd.DataFrame:
+    """The tidy table of a bundle or a store: one row per run x bucket, columns as in ``schema``."""
+    return load_bundle(Path(folder), sentences=False).runs
+
+
+def bundle_of_runs(
+    folder: Path, stored: StoredRuns, groups: Mapping[str, str], sentences: bool = True
+) -> Bundle:
+    """The finished runs of a store, in their order, as a bundle; ``groups`` by run.
+
+    What the settings say is in them alone; what the scores of an older run lack is blank. Of a run
+    that is not done the environment has how it stands; of a traceback the last line.
+    """
+    kinds = {"run": "str", **_SETTING_KINDS, "group": "str", "corpus_fingerprint": "str"}
+    measured = {name: kind for name, kind in schema.RUN_COLUMNS.items() if name not in kinds}
+    blank = {name: "" if kind == "str" else None for name, kind in measured.items()}
+    scores, rows, counts, unfinished = [], [], {}, {}
+    for run, known in stored.done.items():
+        texts = {"group": groups.get(run.name)}
+        texts["corpus_fingerprint"] = known["environment"].get("fingerprint")
+        texts = {name: plain(text or "") for name, text in texts.items()}
+        rows.append({"run": run.name} | setting_columns(read_settings(run)) | texts)
+        scores.append(read_table(run / SCORES, measured, blank))
+        scores[-1].insert(0, "run", run.name)
+        if sentences:
+            counts[run.name] = _counts(read_table(run / SENTENCES, schema.COUNTED))
+    for run in stored.unfinished:
+        status = read_status(run)
+        lines = str(status.get("reason", "")).strip().splitlines()
+        unfinished[run.name] = {
+            "status": str(status.get("status", "")),
+            "reason": lines[-1].strip() if lines else "",
+            "group": str(groups.get(run.name, "")),
+            "settings": read_object(run / SETTINGS) if (run / SETTINGS).is_file() else None,
+        }
+    table = pd.concat(scores).merge(_frame(rows, kinds), on="run", validate="many_to_one")
+    environment = {
+        "schema": schema.VERSION,
+        "runs": {run.name: known for run, known in stored.done.items()},
+        "unfinished": unfinished,
+        "other_versions": len(stored.other_versions),
+    }
+    sources = {run.name: run for run in stored.done}
+    return Bundle(folder, table[list(schema.RUN_COLUMNS)], counts, environment, sources)
+
+
+def _environment(folder: Path) -> Mapping[str, Any]:
+    """A bundle's ``environment.json``; another version's, or half an export, is a ``UserError``."""
+    check_one(folder)
+    path = folder / schema.ENVIRONMENT
+    environment = read_object(path)
+    if environment.get("schema") not in schema.READABLE:
+        raise UserError(
+            f"{str(folder)!r} has results of schema {environment.get('schema')}, this program "
+            f"reads {' and '.join(map(str, schema.READABLE))}; use the version of bottleneck that "
+            "wrote them"
+        )
+    if not of_one_time(folder, schema.FILES):
+        raise UserError(
+            f"{str(folder)!r} is incomplete: an export or a merge was stopped between two files; "
+            "run the same command again"
+        )
+    for known in (*environment["runs"].values(), *environment.get("unfinished", {}).values()):
+        try:
+            without_retired(known["settings"])
+        except UsageError as error:
+            raise UserError(f"{str(path)!r}: {error}") from None
+    return environment
+
+
+def _counts(rows: pd.DataFrame) -> Counts:
+    """The rows of a run, put in order, as small numbers, which nobody may change."""
+    _, *counted = schema.COUNTED
+    numbers = rows.sort_values("sentence")[counted].to_numpy().T
+    small = numbers.astype(np.min_scalar_type(numbers.max(initial=0)), order="C")
+    small.flags.writeable = False
+    return Counts(small[0], small[1:].T)
 
 
 def learning_rows(run: Path) -> list[dict[str, Any]]:
@@ -149,134 +273,21 @@ def learning_rows(run: Path) -> list[dict[str, Any]]:
         raise damaged(path, error) from None
 
 
-def load_bundle(folder: Path, sentences: bool = True) -> Bundle:
-    """Read the finished runs of a store, or a bundle where there is no store.
+def load_probe(folder: Path, study: str) -> pd.DataFrame:
+    """The numbers of a study, columns as in ``schema.PROBE_COLUMNS``; without them a UserError.
 
-    The store comes first, because the bundle in the same folder is older where a sweep was stopped.
-    The counts of sentences are most of the work: without ``sentences`` there are none. Faults are a
-    ``UserError`` with the file.
+    A study is put to run folders: of a bundle without them, the command is for elsewhere.
     """
-    check_named(folder)
-    runs = find_runs(folder)
-    if runs.done:
-        return bundle_of_runs(folder, runs, read_groups(folder), sentences)
-    if runs.any:
-        others = len(runs.other_versions)
-        way = "only the version that made them reads them: train them again, into another folder"
-        goes_on = "`bottleneck runs` lists them, the command that began them continues"
-        raise UserError(
-            f"{str(folder)!r} holds no finished run ({len(runs.unfinished)} not done, {others} of "
-            f"another version): {way if others else goes_on}"
-        )
-    environment, table = _environment(folder), read_table(folder / schema.RUNS, schema.RUN_COLUMNS)
-    names, described = set(table["run"]), set(environment["runs"])
-    if unknown := sorted(names - described):
-        reason = f"it does not describe run {unknown[0]}"
-        raise damaged(folder / schema.ENVIRONMENT, reason, AGAIN)
-    if lost := sorted(described - names):
-        raise damaged(folder / schema.RUNS, f"it has no rows of run {lost[0]}", AGAIN)
-    counts = {}
-    if sentences:
-        columns = {"run": "str"} | schema.COUNTED_COLUMNS
-        by_run = read_table(folder / schema.SENTENCES, columns).groupby("run", sort=False)
-        counts = {str(run): _counts(rows) for run, rows in by_run}
-    return Bundle(folder, table, counts, environment)
-
-
-def load_results(folder: str | Path) -> pd.DataFrame:
-    """The tidy table of a bundle or a store: one row per run x bucket, columns as in ``schema``."""
-    return load_bundle(Path(folder), sentences=False).runs
-
-
-def bundle_of_runs(
-    folder: Path, runs: StoredRuns, groups: Mapping[str, str], sentences: bool = True
-) -> Bundle:
-    """The finished runs of a store as a bundle; ``groups`` by run."""
-    counts = {}
-    if sentences:
-        counts = {
-            run.name: _counts(read_table(run / SENTENCES, schema.COUNTED_COLUMNS))
-            for run in runs.done
-        }
-    environment = {
-        "schema": schema.VERSION,
-        "runs": {
-            run.name: {"settings": settings, "environment": facts}
-            for run, (settings, facts) in runs.described.items()
-        },
-        "unfinished": {run.name: _unfinished(run, groups) for run in runs.unfinished},
-        "other_versions": len(runs.other_versions),
-    }
-    stored = {run.name: run for run in runs.done}
-    return Bundle(folder, _runs_of_store(runs, groups), counts, environment, stored)
-
-
-def _runs_of_store(runs: StoredRuns, groups: Mapping[str, str]) -> pd.DataFrame:
-    """The tidy table of finished runs, in their order.
-
-    What the settings say is in them alone; what the scores of an older run lack is blank.
-    """
-    kinds = {"run": "str", **_SETTING_KINDS, "group": "str", "corpus_fingerprint": "str"}
-    measured = {name: kind for name, kind in schema.RUN_COLUMNS.items() if name not in kinds}
-    blank = {name: "" if kind == "str" else None for name, kind in measured.items()}
-    scores, rows = [], []
-    for run, (settings, facts) in runs.described.items():
-        try:
-            columns = setting_columns(parse_settings(settings))
-        except UsageError as error:
-            raise damaged(run / SETTINGS, error) from None
-        texts = {"group": groups.get(run.name), "corpus_fingerprint": facts.get("fingerprint")}
-        texts = {name: plain(text or "") for name, text in texts.items()}
-        rows.append({"run": run.name} | columns | texts)
-        frame = read_table(run / SCORES, measured, blank)
-        frame.insert(0, "run", run.name)
-        scores.append(frame)
-    merged = pd.concat(scores).merge(_frame(rows, kinds), on="run", validate="many_to_one")
-    return merged[list(schema.RUN_COLUMNS)]
-
-
-def _unfinished(run: Path, groups: Mapping[str, str]) -> dict[str, Any]:
-    """How a run stands that is not done, and which it is; of a traceback the last line."""
-    status, settings = read_status(run), run / SETTINGS
-    lines = str(status.get("reason", "")).strip().splitlines()
-    return {
-        "status": str(status.get("status", "")),
-        "reason": lines[-1].strip() if lines else "",
-        "group": str(groups.get(run.name, "")),
-        "settings": read_object(settings) if settings.is_file() else None,
-    }
-
-
-def _environment(folder: Path) -> Mapping[str, Any]:
-    """A bundle's ``environment.json``; another version's, or half an export, is a ``UserError``."""
+    if has_probe(folder, study):
+        return read_table(probe_file(folder, study), schema.PROBE_COLUMNS)
     check_one(folder)
-    path = folder / schema.ENVIRONMENT
-    environment = read_object(path, AGAIN)
-    if environment.get("schema") not in schema.READABLE:
-        raise UserError(
-            f"{str(folder)!r} has results of schema {environment.get('schema')}, this program "
-            f"reads {' and '.join(map(str, schema.READABLE))}; use the version of bottleneck that "
-            "wrote them"
-        )
-    if not of_one_time(folder, schema.FILES):
-        raise UserError(
-            f"{str(folder)!r} is incomplete: an export or a merge was stopped between two files; "
-            "run the same command again"
-        )
-    for known in (*environment["runs"].values(), *environment.get("unfinished", {}).values()):
-        try:
-            without_retired(known["settings"])
-        except UsageError as error:
-            raise UserError(f"{str(path)!r}: {error}") from None
-    return environment
-
-
-def _counts(rows: pd.DataFrame) -> Counts:
-    """The rows of a run, put in order, as small numbers, which nobody may change."""
-    numbers = rows.sort_values("sentence")[list(schema.COUNTED[1:])].to_numpy().T
-    small = numbers.astype(np.min_scalar_type(numbers.max(initial=0)), order="C")
-    small.flags.writeable = False
-    return Counts(small[0], small[1:].T)
+    what = "gold set of your own" if study == schema.GOLD else f"{study} study"
+    place, where, when = repr(str(folder)), shlex.quote(str(folder)), ""
+    if without_runs(folder):
+        place += ", a bundle without its run folders"
+        where, when = "DIR", " where the runs were trained"
+    command = f"bottleneck {command_of(study)} --results {where}"
+    raise UserError(f"no {what} in {place}: `{command}` measures it{when}")
 
 
 def setting_columns(settings: RunSettings) -> dict[str, Any]:
@@ -337,11 +348,11 @@ def read_table(
     Blanks are missing values, but of texts. Columns of ``lacking`` have these values where an older
     file has no such column. A fault is a ``UserError`` with the file.
     """
-    way, kinds = way_back(path) if path.parent.name == schema.PROBES else AGAIN, _kinds(columns)
+    kinds = _kinds(columns)
     try:
         with np.errstate(invalid="ignore"):  # a float in the place of a whole number is an error
             frame = pd.read_csv(
-                io.BytesIO(read_checked(path, way)),
+                io.BytesIO(read_checked(path)),
                 dtype=kinds,
                 usecols=lambda name: name in columns,
                 keep_default_na=False,
@@ -352,10 +363,10 @@ def read_table(
             frame[name] = pd.Series(lacking[name], index=frame.index, dtype=kinds[name])
         frame = frame[list(columns)]
     except UNREADABLE as error:
-        raise damaged(path, error, way) from None
+        raise damaged(path, error) from None
     for run in frame["run"].unique() if "run" in frame else ():
         if run and not is_name(run):  # folders are looked up by it
-            raise damaged(path, f"{run!r} is not the name of a run", way)
+            raise damaged(path, f"{run!r} is not the name of a run")
     return frame
 
 

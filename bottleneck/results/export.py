@@ -3,10 +3,8 @@
 import json
 import os
 import zlib
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +12,21 @@ import numpy as np
 import pandas as pd
 
 from ..settings.errors import UsageError, UserError
-from ..settings.files import SUMS, Content, check_file, has_other_lines, read_sums, write_listed
+from ..settings.files import SUMS, Content, check_file, parsed, read_sums, write_listed, written
 from . import schema
-from .bundle import Bundle, bundle_of_runs, load_bundle, tidy_csv
-from .discovery import find_runs
-from .folders import STORE, is_run, listed_as, read_checked, read_object, runs_in, store_of
-from .probes import rests_on, tables, way_back
+from .bundle import Bundle, Example, bundle_of_runs, load_bundle, tidy_csv
+from .folders import (
+    STORE,
+    find_runs,
+    is_run,
+    listed_as,
+    read_checked,
+    read_object,
+    rests_on,
+    runs_in,
+    store_of,
+    tables,
+)
 
 NEW = "name a new folder"
 
@@ -51,14 +58,15 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
     """
     if is_run(folder) or runs_in(folder):
         raise UsageError(f"{str(folder)!r} is a run or a store of runs: {NEW}")
-    if find_runs(folder).any:
-        if store is None or not store.samefile(store_of(folder)):
-            raise UsageError(f"{str(folder)!r} has results of its own: {NEW}")
+    if store and store_of(folder).resolve() == store.resolve():
         return
+    if find_runs(folder).any:
+        raise UsageError(f"{str(folder)!r} has results of its own: {NEW}")
+    sums = (folder / SUMS).read_bytes() if (folder / SUMS).is_file() else b""
     probes = (f"{schema.PROBES}/{table.name}" for table in tables(folder))
     files = [name for name in (*schema.FILES, *probes) if os.path.lexists(folder / name)]
-    listed = read_sums(folder) or ()
-    others = [SUMS] * has_other_lines(folder) + [name for name in files if name not in listed]
+    others = [SUMS] if sums != written(parsed(sums)) else []
+    others += [name for name in files if name not in parsed(sums)]
     if others:
         raise UsageError(
             f"refusing to overwrite {str(folder / others[0])!r}, which bottleneck did not write: "
@@ -86,25 +94,23 @@ def write_bundle(
     and so none of the corpus: the rest is numbers and settings.
     """
     store = runs[0].parent
-    known = find_runs(store)
-    left_out = {run.name for run in known.done} - {run.name for run in runs}
-    chosen = replace(known, described={run: known.described[run] for run in runs})
+    stored = find_runs(store)
+    left_out = {run.name for run in stored.done} - {run.name for run in runs}
+    chosen = replace(stored, done={run: stored.done[run] for run in runs})
     results = store.parent if store.name == STORE else store
-    travelling, lacking, gone = [], [], []
+    travelling, lacking, gone = {}, [], []
     if results.resolve() != folder.resolve():
         for table in tables(results):
-            (travelling if rests_on(table).isdisjoint(left_out) else lacking).append(table)
-        names = {table.name for table in travelling}
+            if rests_on(table).isdisjoint(left_out):
+                travelling[f"{schema.PROBES}/{table.name}"] = table
+            else:
+                lacking.append(table.stem)
         # An earlier bundle's other tables go, unless they are there and rest on no runs.
-        others = [table for table in tables(folder) if table.name not in names]
-        gone = [table.name for table in others if not table.exists() or rests_on(table)]
-    probes = (
-        (f"{schema.PROBES}/{table.name}", read_checked(table, way_back(table)))
-        for table in travelling
-    )
-    files = _files([bundle_of_runs(store, chosen, groups)], text)
-    write_listed(folder, chain(files, probes), [f"{schema.PROBES}/{name}" for name in gone])
-    return [table.stem for table in lacking]
+        earlier = {f"{schema.PROBES}/{table.name}": table for table in tables(folder)}
+        others = [name for name in earlier if name not in travelling]
+        gone = [name for name in others if not earlier[name].exists() or rests_on(earlier[name])]
+    _write(bundle_of_runs(store, chosen, groups), folder, store, text, travelling, gone)
+    return lacking
 
 
 @dataclass(frozen=True)
@@ -132,32 +138,50 @@ def write_merged(folders: Sequence[Path], out: Path) -> Merged:
     if tables(out):
         raise UsageError(f"{str(out)!r} has results of its own: {way}")
     bundles = [load_bundle(folder) for folder in folders]
-    counts = Counter(run for bundle in bundles for run in bundle.names)
-    scores: dict[str, set[str]] = {run: set() for run, count in counts.items() if count > 1}
-    parts, seen = [], set()
+    frames, counts, sources, described, unfinished = [], {}, {}, {}, {}
+    scores: dict[str, list[str]] = {}
     for bundle in bundles:
-        parts.append(replace(bundle, runs=bundle.runs[~bundle.runs["run"].isin(seen)]))
-        seen |= set(bundle.names)
-        for run in scores.keys() & set(bundle.names):
-            rows = bundle.runs.loc[bundle.runs["run"] == run, ["bucket", "bleu"]]
-            scores[run].add(tidy_csv(rows))
-    check_bundle(out, set(counts))  # before anything is made there
-    write_listed(out, _files(parts))
-    differing = tuple(run for run, texts in scores.items() if len(texts) > 1)
-    return Merged(len(counts), len(scores), differing)
+        frames.append(bundle.runs[~bundle.runs["run"].isin(sources)])
+        for run, rows in bundle.runs.groupby("run", sort=False):
+            scores.setdefault(str(run), []).append(tidy_csv(rows[["bucket", "bleu"]]))
+            if run not in sources:
+                counts[run], sources[run] = bundle.sentences[run], bundle.sources[run]
+                described[run] = bundle.environment["runs"][run]
+        # What one folder has not done, another may have.
+        unfinished = bundle.environment.get("unfinished", {}) | unfinished
+    environment = {
+        "schema": schema.VERSION,
+        "runs": described,
+        "unfinished": {run: known for run, known in unfinished.items() if run not in described},
+        "other_versions": sum(bundle.environment.get("other_versions", 0) for bundle in bundles),
+    }
+    check_bundle(out, set(scores))  # before anything is made there
+    _write(Bundle(out, pd.concat(frames), counts, environment, sources), out)
+    again = [set(texts) for texts in scores.values() if len(texts) > 1]
+    differing = tuple(run for run, texts in scores.items() if len(set(texts)) > 1)
+    return Merged(len(scores), len(again), differing)
 
 
-def _files(bundles: Sequence[Bundle], text: bool = True) -> Iterator[tuple[str, Content]]:
-    """The files of one bundle of the runs of several, one at a time."""
-    yield schema.RUNS, _table([bundle.runs for bundle in bundles])
-    yield schema.SENTENCES, _compressed(_sentences(bundles))
-    yield schema.LEARNING, _table([bundle.learning() for bundle in bundles])
-    yield schema.EXAMPLES, _compressed(_examples(bundles if text else ()))
-    yield schema.ENVIRONMENT, _json(_environment(bundles))
+def _write(
+    bundle: Bundle,
+    folder: Path,
+    store: Path | None = None,
+    text: bool = True,
+    probes: Mapping[str, Path] | None = None,
+    gone: Collection[str] = (),
+) -> None:
+    """Write the files of a bundle, one at a time, and studies' tables with it."""
 
+    def files() -> Iterator[tuple[str, Content]]:
+        check_bundle(folder, bundle.names, store)  # now that no other process writes there
+        yield schema.ENVIRONMENT, _json(bundle.environment)  # first: it says whose runs these are
+        yield schema.SENTENCES, _compressed(_sentences(bundle))
+        yield schema.LEARNING, tidy_csv(bundle.learning()).encode()
+        yield schema.EXAMPLES, _compressed(_examples(bundle.iterate_examples() if text else ()))
+        yield schema.RUNS, tidy_csv(bundle.runs).encode()
+        yield from ((name, read_checked(table)) for name, table in (probes or {}).items())
 
-def _table(frames: Sequence[pd.DataFrame]) -> bytes:
-    return tidy_csv(pd.concat([frame for frame in frames if len(frame)] or frames[:1])).encode()
+    write_listed(folder, files(), gone)
 
 
 def _compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
@@ -167,40 +191,24 @@ def _compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
     yield stream.flush()
 
 
-def _sentences(bundles: Sequence[Bundle]) -> Iterator[bytes]:
+def _sentences(bundle: Bundle) -> Iterator[bytes]:
     """The lines of all sentences, a run at a time."""
     yield (",".join(("run", *schema.COUNTED)) + "\n").encode()
-    for bundle in bundles:
-        for run in bundle.names:
-            counts = bundle.sentences[run]
-            places = np.arange(len(counts.words))
-            rows = pd.DataFrame(np.column_stack([places, counts.words, counts.statistics]))
-            rows.insert(0, "run", run)
-            yield rows.to_csv(index=False, header=False, lineterminator="\n").encode()
+    for run in bundle.names:
+        counts = bundle.sentences[run]
+        places = np.arange(len(counts.words))
+        rows = pd.DataFrame(np.column_stack([places, counts.words, counts.statistics]))
+        rows.insert(0, "run", run)
+        yield rows.to_csv(index=False, header=False, lineterminator="\n").encode()
 
 
-def _examples(bundles: Sequence[Bundle]) -> Iterator[bytes]:
+def _examples(by_run: Iterable[tuple[str, Sequence[Example]]]) -> Iterator[bytes]:
     """One JSON object of every run's examples, a run at a time."""
     start = b"{"
-    for run, examples in chain.from_iterable(item.iterate_examples() for item in bundles):
+    for run, examples in by_run:
         yield start + _json({run: examples})[1:-2]
         start = b","
     yield b"{}\n" if start == b"{" else b"}\n"
-
-
-def _environment(bundles: Sequence[Bundle]) -> dict[str, Any]:
-    """What the runs are and ran on; what one folder has not done, another may have."""
-    done: dict[str, Any] = {}
-    unfinished: dict[str, Any] = {}
-    for bundle in bundles:
-        done |= {run: bundle.environment["runs"][run] for run in bundle.names}
-        unfinished = bundle.environment.get("unfinished", {}) | unfinished
-    return {
-        "schema": schema.VERSION,
-        "runs": done,
-        "unfinished": {run: known for run, known in unfinished.items() if run not in done},
-        "other_versions": sum(bundle.environment.get("other_versions", 0) for bundle in bundles),
-    }
 
 
 def _json(values: Any) -> bytes:

@@ -1,7 +1,12 @@
-"""Run folders and results folders: what a folder is, and its files, each read against its checksum.
+"""Folders of runs and of results: what a folder is, what it holds, and its files.
 
-A file that the folder's ``SHA256SUMS`` lists and that is not there was lost: whoever needs it says
-so, and nobody goes on as if it had never been made.
+Every file is read against the checksum in its folder. A file that the folder's ``SHA256SUMS`` lists
+and that is not there was lost: whoever needs it says so, and nobody goes on as if it had never been
+made.
+
+The studies' tables, ``probes/NAME.csv``, travel with a bundle. A study's table has means over its
+runs, so that it cannot be narrowed: it is there for all of them or not at all. What a study found
+on each run is kept in the run's own folder. The benchmark's numbers rest on no run.
 """
 
 import csv
@@ -9,14 +14,19 @@ import gzip
 import io
 import json
 import os
+import shlex
 import zlib
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..settings.errors import DamagedError, UsageError, UserError
-from ..settings.files import SUMS, digest_of, read_sums
-from ..settings.run import RunSettings, parse_settings
-from .schema import MARKS, PROBES
+from ..settings.files import SUMS, digest_of, read_sums, write_listed
+from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
+from . import schema
+from .schema import BENCHMARK, GOLD, PROBES, STUDIES
 
 STORE = "runs"
 """Folder of the run folders, inside an output folder."""
@@ -30,8 +40,6 @@ ENVIRONMENT = "environment.json"
 LOG = "log.jsonl"
 WEIGHTS = "weights.safetensors"
 CHECKPOINT = "checkpoint.safetensors"
-SOURCE_VOCABULARY = "source.vocabulary"
-TARGET_VOCABULARY = "target.vocabulary"
 HYPOTHESES = "hypotheses.jsonl"
 SENTENCES = "sentences.csv"
 SCORES = "scores.csv"
@@ -39,8 +47,12 @@ EXAMPLES = "examples.json"
 
 ENDED = ("done", "diverged")
 """Statuses of a run that is left as it is; its files are listed in ``SHA256SUMS``."""
-AGAIN = "make it again"
 WRITTEN = "name one that `bottleneck reproduce` or `bottleneck sweep` wrote"
+TEXT_COLUMNS = ("source", "reference", "hypothesis")
+"""What a line of ``hypotheses.jsonl`` has of a test sentence, besides its number."""
+
+
+# What a folder is.
 
 
 def is_run(folder: Path) -> bool:
@@ -61,7 +73,8 @@ def is_lost(run: Path) -> bool:
 
 def is_bundle(folder: Path) -> bool:
     """Whether there is a bundle in a folder, or some of one."""
-    return any(was_written(folder / name) for name in MARKS)
+    marks = (schema.RUNS, schema.SENTENCES, schema.EXAMPLES)
+    return any(was_written(folder / name) for name in marks)
 
 
 def without_runs(folder: Path) -> bool:
@@ -84,13 +97,65 @@ def runs_in(store: Path) -> list[Path]:
     return [run for run in runs if os.path.lexists(run / STATUS) or is_lost(run)]
 
 
+def tables(folder: Path) -> list[Path]:
+    """The studies' tables of a folder by name, those that are gone and still listed among them."""
+    listed = (folder / name for name in read_sums(folder) or ())
+    lost = (path for path in listed if path.parent == folder / PROBES and path.suffix == ".csv")
+    return sorted({*(folder / PROBES).glob("*.csv"), *lost})
+
+
+def results_inside(folder: Path) -> list[Path]:
+    """The folders with results directly inside a folder, by name; its own store is none of them.
+
+    A store is one by its name, unless somebody has called other results so.
+    """
+    inside = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    return [
+        path
+        for path in inside
+        if not (path.name == STORE and runs_in(path))
+        and not is_run(path)
+        and (is_bundle(path) or tables(path) or finished_runs(path))
+    ]
+
+
+def latest_output(results: Path) -> Path:
+    """The output folder under ``results`` that was written last; a ``UserError`` without one."""
+    inside = results.iterdir() if results.is_dir() else ()
+    written = [path for path in inside if (path / schema.RUNS).exists()]
+    if not written:
+        raise UserError(
+            f"no finished run in {str(results)!r}; run `bottleneck reproduce` first, "
+            "or name one with --results DIR"
+        )
+    return max(written, key=lambda path: (path / schema.RUNS).stat().st_mtime)
+
+
 def check_named(folder: Path) -> None:
     """A ``UserError`` where what was named as results cannot be: no folder, or a run of a store."""
     if os.path.lexists(folder) and not folder.is_dir():
         raise UserError(f"{str(folder)!r} is not a folder: {WRITTEN}")
     if is_run(folder):
-        store = _output_folder(folder.resolve().parent)
-        raise UserError(f"{str(folder)!r} is one run: name its store, {store!r}")
+        store = folder.resolve().parent
+        results = store.parent if store.name == STORE else store
+        raise UserError(f"{str(folder)!r} is one run: name its store, {str(results)!r}")
+
+
+def check_one(folder: Path) -> None:
+    """Where the runs of one sweep are wanted: of several, or of a benchmark, a ``UserError``."""
+    if not folder.exists():
+        raise UserError(f"no folder {str(folder)!r}: {WRITTEN}")
+    if is_bundle(folder) or find_runs(folder).any:
+        return
+    if inside := [path.name for path in results_inside(folder)]:
+        raise UserError(
+            f"{str(folder)!r} holds folders of results ({', '.join(inside)}): name one of them"
+        )
+    if has_probe(folder, BENCHMARK):
+        raise UserError(
+            f"{str(folder)!r} holds a benchmark and no runs: `bottleneck table cost` prints it, "
+            "`bottleneck export --all` writes it out"
+        )
 
 
 def check_trainable(folder: Path) -> None:
@@ -102,26 +167,34 @@ def check_trainable(folder: Path) -> None:
         )
 
 
-def damaged(path: Path, reason: object, otherwise: str = AGAIN) -> DamagedError:
-    """The error of a file that cannot be read, with the way out; of a run, to take it away."""
+# The files of a folder, each read against its checksum.
+
+
+def damaged(path: Path, reason: object, otherwise: str = "") -> DamagedError:
+    """The error of a file that cannot be read, with the way out.
+
+    Of a run it is to delete the run; else ``otherwise``, if not what makes such a file again.
+    """
     if isinstance(reason, PermissionError):  # what is in it may be whole
-        otherwise = "check its rights"
+        way = "check its rights"
     elif is_run(path.parent):
-        otherwise = f"delete the run with {removal(path.parent)} and train it again"
+        way = f"delete the run with {removal(path.parent)} and train it again"
+    elif path.name in schema.FILES:
+        way = otherwise or "export it again"
+    elif path.name == GROUPS:
+        way = "where it is not there, the sweep's command writes it again"
+    else:
+        way = otherwise or (way_back(path) if path.parent.name == PROBES else "make it again")
     words = (getattr(reason, "strerror", None) or str(reason)).splitlines()
     reason = words[0] if words else type(reason).__name__
-    return DamagedError(f"{str(path)!r} cannot be read ({reason}); {otherwise}")
+    return DamagedError(f"{str(path)!r} cannot be read ({reason}); {way}")
 
 
 def removal(run: Path) -> str:
     """The command that deletes a run; by the names that its folders have elsewhere, too."""
     run = run if run.name not in ("", "..") else run.resolve()
-    return f"`bottleneck runs {run.name} --remove --results {_output_folder(run.parent)}`"
-
-
-def _output_folder(store: Path) -> str:
-    """A store as a person names it: by the output folder that it is in."""
-    return str(store.parent if store.name == STORE else store)
+    results = run.parent.parent if run.parent.name == STORE else run.parent
+    return f"`bottleneck runs {run.name} --remove --results {results}`"
 
 
 def listed_as(path: Path) -> tuple[Path, str]:
@@ -138,12 +211,11 @@ def was_written(path: Path) -> bool:
     return os.path.lexists(path) or name in (read_sums(folder) or ())
 
 
-def read_checked(path: Path, otherwise: str = AGAIN) -> bytes:
+def read_checked(path: Path, otherwise: str = "") -> bytes:
     """What a file of a run or a results folder holds, unpacked where its name ends in ``.gz``.
 
     Every reader of such files reads them with this. What does not match the folder's ``SHA256SUMS``
-    is a UserError; ``otherwise`` is the way out where the file is not of a run. An OSError where
-    there is no file.
+    is a UserError with the way out (see `damaged`). An OSError where there is no file.
     """
     folder, name = listed_as(path)
     for _ in range(3):  # a writer may put the file and the sums in place between two reads
@@ -166,18 +238,16 @@ def read_checked(path: Path, otherwise: str = AGAIN) -> bytes:
         raise damaged(path, error, otherwise) from None
 
 
-def read_object(path: Path, otherwise: str = AGAIN, kind: type = dict) -> Any:
+def read_object(path: Path, otherwise: str = "", kind: type = dict) -> Any:
     """Read a JSON file of a bundle or a run, which holds an object or another ``kind`` of value.
 
     A ``UserError`` where there is none, it cannot be read, or it holds another thing.
     """
     try:
         values = json.loads(read_checked(path, otherwise))
-    except FileNotFoundError as error:
-        if is_run(path.parent) or was_written(path):
-            raise damaged(path, error, otherwise) from None
-        raise UserError(f"no {path.name} in folder {str(path.parent)!r}: {WRITTEN}") from None
     except (OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError) and not (is_run(path.parent) or was_written(path)):
+            raise UserError(f"no {path.name} in folder {str(path.parent)!r}: {WRITTEN}") from None
         raise damaged(path, error, otherwise) from None
     if not isinstance(values, kind):
         raise damaged(path, "no JSON object", otherwise)
@@ -221,21 +291,16 @@ def read_groups(folder: Path) -> dict[str, str]:
     whole = folder.resolve()
     places = (whole, whole.parent) if whole.name == STORE else (whole,)
     files = [place / GROUPS for place in places if was_written(place / GROUPS)]
-    way = "where it is not there, the sweep's command writes it again"
-    return read_object(files[0], way) if files else {}
+    return read_object(files[0]) if files else {}
 
 
-def run_rows(path: Path, otherwise: str = AGAIN) -> list[dict[str, str]]:
+def run_rows(path: Path) -> list[dict[str, str]]:
     """The rows of a CSV file by column; a fault is a ``UserError``."""
     try:
-        text = read_checked(path, otherwise).decode()
+        text = read_checked(path).decode()
         return list(csv.DictReader(io.StringIO(text, newline="")))
     except (OSError, ValueError, csv.Error) as error:
-        raise damaged(path, error, otherwise) from None
-
-
-TEXT_COLUMNS = ("source", "reference", "hypothesis")
-"""What a line of ``hypotheses.jsonl`` has of a test sentence, besides its number."""
+        raise damaged(path, error) from None
 
 
 class Outputs(NamedTuple):
@@ -270,3 +335,165 @@ def read_texts(run: Path) -> Outputs:
         return Outputs(*([row[name] for row in rows] for name in TEXT_COLUMNS))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise damaged(path, error) from None
+
+
+# The runs of a store.
+
+
+@dataclass(frozen=True)
+class StoredRuns:
+    """The runs of a store: done, in a fixed order; not done; done by another version.
+
+    Of those that are done the settings and what they ran on, as a bundle describes a run.
+    """
+
+    done: Mapping[Path, Mapping[str, Any]]
+    unfinished: tuple[Path, ...]
+    other_versions: tuple[Path, ...]
+
+    @property
+    def any(self) -> bool:
+        """Whether this is a store at all."""
+        return bool(self.done or self.unfinished or self.other_versions)
+
+
+def find_runs(folder: Path) -> StoredRuns:
+    """What an output folder or a store holds. Numbers of two versions are never mixed."""
+    done, order, unfinished, other_versions = {}, {}, [], []
+    for run in runs_in(store_of(folder)):
+        if is_lost(run):
+            raise UserError(
+                f"{str(run / STATUS)!r} is missing; run the command that trained it again to "
+                f"finish the run, or delete it with {removal(run)}"
+            )
+        ended = read_status(run).get("status") == "done"
+        if not _is_current(run):
+            other_versions += [run] if ended else []
+        elif ended:
+            settings = read_object(run / SETTINGS)
+            try:
+                model, seed = settings["model"], int(settings["training"]["seed"])
+                order[run] = str(model["attention"]), int(model["context_size"]), seed, run.name
+            except (KeyError, TypeError, ValueError, OverflowError):
+                raise damaged(run / SETTINGS, "it has not all settings") from None
+            done[run] = {"settings": settings, "environment": read_object(run / ENVIRONMENT)}
+        else:
+            unfinished.append(run)
+    ordered = {run: done[run] for run in sorted(done, key=order.__getitem__)}
+    return StoredRuns(ordered, tuple(unfinished), tuple(other_versions))
+
+
+def finished_runs(folder: Path) -> list[Path]:
+    """Folders of the runs that are done, of an output folder or of a store, in a fixed order."""
+    return list(find_runs(folder).done)
+
+
+def check_version(run: Path) -> None:
+    """A run of another version is a ``UserError``: its weights may mean something else here."""
+    if not _is_current(run):
+        raise UserError(
+            f"the run {run.name!r} was made by another version of this program; train it again"
+        )
+
+
+def _is_current(run: Path) -> bool:
+    """Whether this version made a run, or one that was stopped before it could say which did."""
+    path = run / ENVIRONMENT
+    return not path.is_file() or read_object(path).get("schema") == SCHEMA_VERSION
+
+
+def arms(folder: Path) -> dict[str, Path]:
+    """Run folders by attention: the one run, or of an output folder the runs that ended last.
+
+    These are arms that differ in nothing else, the first seed of each. A translator whose source is
+    hidden is no arm of a comparison: it is taken only where there is no other. None of a bundle
+    without run folders; a folder without results, or of several sweeps, is a ``UserError``.
+    """
+    if (folder / SETTINGS).is_file():
+        return {read_object(folder / SETTINGS)["model"]["attention"]: folder}
+    check_one(folder)
+    stored = find_runs(folder)
+    if not stored.done and stored.other_versions:
+        check_version(stored.other_versions[0])
+    if not stored.done and not is_bundle(folder):
+        raise UserError(
+            f"{str(folder)!r} holds no run; name a folder that `bottleneck reproduce` wrote"
+        )
+    runs = {run: known["settings"] for run, known in stored.done.items()}
+    seeing = {run: known for run, known in runs.items() if known["model"].get("source") != "hidden"}
+    latest = max(seeing or runs, key=lambda run: (run / STATUS).stat().st_mtime, default=None)
+    others = {
+        run: known
+        | {"model": known["model"] | {"attention": None}}
+        | {"training": known["training"] | {"seed": None}}
+        for run, known in (seeing or runs).items()
+    }
+    chosen: dict[str, Path] = {}
+    for run in others:
+        if others[run] == others[latest]:
+            chosen.setdefault(runs[run]["model"]["attention"], run)
+    return chosen
+
+
+def trained_arms(folder: Path) -> dict[str, Path]:
+    """`arms` whose weights are wanted; a bundle without its run folders is a ``UserError``, too."""
+    if without_runs(folder):
+        raise UserError(
+            f"{str(folder)!r} is a bundle without its run folders, which hold the weights: name "
+            "the folder where its runs were trained"
+        )
+    return arms(folder)
+
+
+# The studies' tables.
+
+
+def probe_file(folder: Path, study: str) -> Path:
+    """Where the numbers of a study lie."""
+    return folder / PROBES / f"{study}.csv"
+
+
+def has_probe(folder: Path, study: str) -> bool:
+    """Whether a folder has the numbers of a study, or had them."""
+    return was_written(probe_file(folder, study))
+
+
+@contextmanager
+def made_of(folder: Path, study: str) -> Iterator[None]:
+    """Reports rows that do not fit together, of a table edited by hand, as damage of its file."""
+    try:
+        yield
+    except (ValueError, TypeError, OverflowError, LookupError) as error:
+        raise damaged(probe_file(folder, study), error) from error
+
+
+def rests_on(table: Path) -> frozenset[str]:
+    """The runs whose numbers a table has; a fault is a ``UserError`` with the file."""
+    return frozenset(row.get("run") or "" for row in run_rows(table)) - {""}
+
+
+def way_back(table: Path) -> str:
+    """What makes a table again that cannot be read, in words: a command where there is one."""
+    folder = table.parent.parent
+    where = shlex.quote(str(folder))
+    if table.stem == BENCHMARK:
+        return f"`bottleneck bench --out {where}` measures it again"
+    if not runs_in(store_of(folder)):  # a study is put to runs
+        return f"delete it and its line in {SUMS}, or export the bundle again"
+    if table.stem in (*STUDIES, GOLD):
+        return f"`bottleneck {command_of(table.stem)} --results {where}` makes it again"
+    return f"no command of bottleneck makes it: delete it and its line in {SUMS}"
+
+
+def command_of(study: str) -> str:
+    """The words of the command that makes a study's table, without the folder."""
+    gold = "study alignment --gold FILE --source FILE --target FILE"
+    return gold if study == GOLD else f"study {study}"
+
+
+def drop_tables(folder: Path, runs: Collection[str]) -> list[str]:
+    """Delete the tables that rest on one of these runs, and name them."""
+    dropped = [table for table in tables(folder) if not rests_on(table).isdisjoint(runs)]
+    if dropped:
+        write_listed(folder, (), [f"{PROBES}/{table.name}" for table in dropped])
+    return [table.stem for table in dropped]

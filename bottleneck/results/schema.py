@@ -3,7 +3,9 @@
 - ``runs.csv``: one row per run x bucket, tidy; ``run,attention,context_size,seed,bucket`` is a key.
 - ``sentences.csv.gz``: one row per run x test sentence: the words of the source and the counts of
   which every BLEU, its bucket and its interval are a sum (`COUNTED`). A run's own ``sentences.csv``
-  has the loss and chrF's counts as well (`SENTENCE_COLUMNS`).
+  has chrF's counts as well (`CHRF_COLUMNS`), whether the hypothesis ``ended``, the reference's
+  tokens, and its loss, end token included: ``nll`` in nats, a float32 in as many digits as tell it
+  from the next.
 - ``learning.csv``: one row per run x validation x bucket, the validation loss while it was trained
   (`LEARNING_COLUMNS`); no rows of a run that did not log it.
 - ``examples.json.gz``: sentences with references, hypotheses and attention weights of each run.
@@ -36,8 +38,6 @@ EXAMPLES = "examples.json.gz"
 ENVIRONMENT = "environment.json"
 FILES = (RUNS, SENTENCES, LEARNING, EXAMPLES, ENVIRONMENT)
 """Of one time: what an export writes together."""
-MARKS = (RUNS, SENTENCES, EXAMPLES)
-"""Of these each says that a folder is a bundle, or was one before it lost the others."""
 
 
 def _typed(*columns: tuple[str, str]) -> dict[str, str]:
@@ -145,24 +145,11 @@ Of n-grams a text of c characters has c - n + 1, or none; the hypothesis none th
 the reference.
 """
 
-SENTENCE_COLUMNS: dict[str, str] = {
-    **_typed(
-        ("int64", "sentence source_words"),
-        ("float64", "nll"),
-        ("int64", "target_tokens"),
-        ("bool", "ended"),
-    ),
-    **dict.fromkeys((*BLEU_COLUMNS, *CHRF_COLUMNS), "int64"),
-}
-"""Columns of a run's ``sentences.csv``: ``nll`` in nats of the whole reference, end token included.
+COUNTED = dict.fromkeys(("sentence", "source_words", *BLEU_COLUMNS), "i8")
+"""What the tables need of a sentence: behind ``run`` the columns of ``sentences.csv.gz``.
 
-``nll`` is a float32, in as many digits as tell it from the next.
+Their types are numpy's, without blanks.
 """
-
-COUNTED = ("sentence", "source_words", *BLEU_COLUMNS)
-"""What the tables need of a sentence: behind ``run`` the columns of ``sentences.csv.gz``."""
-COUNTED_COLUMNS = dict.fromkeys(COUNTED, "i8")
-"""Their types: numpy's, without blanks."""
 
 LEARNING_COLUMNS: dict[str, str] = _typed(
     ("str", "run"),
@@ -185,6 +172,9 @@ STUDIES: tuple[str, ...] = (
 )
 """The studies in the lecture's order. Each is a question of `questions/`, which measures finished
 runs and shows ``probes/NAME.csv``."""
+
+GOLD = "alignment_gold"
+"""The table of the study ``alignment`` put to a gold set of the user's own."""
 
 BENCHMARK = "cost"
 """The question whose numbers `bottleneck bench` measures."""

@@ -15,8 +15,7 @@ from ..corpus.vocabulary import BOS, EOS, PAD, UNK, tokenize
 from ..decoding.search import without_symbols
 from ..lecture.slides import SLIDES, ArmOutput, Grid, States, Vector, Weights
 from ..model.attention import DotAttention, Memory
-from ..results.discovery import arms
-from ..results.folders import SETTINGS
+from ..results.folders import SETTINGS, arms
 from ..settings.concerns import UNSELECTIVE
 from .attention import END, attention_matrices, readable
 from .environment import use_cache

@@ -11,10 +11,8 @@ from typing import Any
 
 from filelock import FileLock
 
-from ..results.discovery import finished_runs
 from ..results.export import write_bundle
-from ..results.folders import GROUPS, STORE, json_text, read_groups
-from ..results.probes import drop_tables
+from ..results.folders import GROUPS, STORE, drop_tables, finished_runs, json_text, read_groups
 from ..results.schema import FILES, RUNS
 from ..settings.errors import unwritten
 from ..settings.files import write_listed

@@ -28,8 +28,14 @@ from ..corpus.vocabulary import EOS, UNK, Vocabulary, prepare_source
 from ..decoding.search import make_search
 from ..model.parts import on_host
 from ..model.translator import Weights, create
-from ..results.discovery import check_version
-from ..results.folders import WEIGHTS, damaged, read_checked, read_settings, was_written
+from ..results.folders import (
+    WEIGHTS,
+    check_version,
+    damaged,
+    read_checked,
+    read_settings,
+    was_written,
+)
 from ..settings.errors import UserError, counted
 from ..settings.machine import is_endless
 from ..settings.run import RunSettings

@@ -14,8 +14,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from errno import EACCES, ENOTDIR
-from functools import lru_cache
-from glob import escape
 from hashlib import sha256
 from pathlib import Path
 
@@ -24,13 +22,12 @@ from filelock import FileLock
 from .errors import UnwrittenError, unwritten
 
 SUMS = "SHA256SUMS"
-_LINE = re.compile(rb"([0-9a-f]{64})  ([^ *].*)")
 _MACHINE = sha256(platform.node().encode()).hexdigest()[:8]
 """This machine, for names of files: a folder may be shared by several."""
 
 Content = bytes | Iterable[bytes]
 """Of a file: its bytes, or parts of them in their order."""
-Listed = Mapping[str, Collection[str]]
+Listed = Mapping[str, list[str]]
 """Digests by the file's name in its folder, ``probes/fit.csv``, in the order of the lines."""
 
 
@@ -92,13 +89,13 @@ def write_text(path: Path, text: str) -> None:
 def write_part(path: Path, parts: Iterable[bytes]) -> Path:
     """The content of a file to be, under a temporary name beside it; it is on the disk then.
 
-    Its parts need not all be in memory. What killed processes left of the same file goes.
+    Its parts need not all be in memory. What killed processes left in the folder goes.
     """
     check_file(path)
     part = path.with_name(f".{path.name}.{_MACHINE}-{os.getpid()}.part")
     with _or_nothing(part, path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        remove_parts(path.parent, path.name)
+        remove_parts(path.parent)
         with part.open("wb") as file:
             file.writelines(parts)
             file.flush()
@@ -131,13 +128,12 @@ def _or_nothing(part: Path, path: Path) -> Iterator[None]:
         raise
 
 
-def remove_parts(folder: Path, name: str | None = None) -> None:
+def remove_parts(folder: Path) -> None:
     """Remove what processes of this machine that are no more were writing into a folder.
 
-    With a ``name``, what was to be that file alone. Of other systems than POSIX, whose processes
-    cannot be asked for, all parts stay.
+    Of other systems than POSIX, whose processes cannot be asked for, all parts stay.
     """
-    for part in folder.glob(f".{escape(name) if name else '*'}.{_MACHINE}-*.part"):
+    for part in folder.glob(f".*.{_MACHINE}-*.part"):
         process = part.stem.rpartition("-")[2]
         if process.isdecimal() and os.name == "posix":
             with suppress(OSError):  # the process lives, and is another user's
@@ -152,13 +148,13 @@ def digest_of(content: bytes) -> str:
     return sha256(content).hexdigest()
 
 
-@lru_cache(maxsize=10_000)  # folders: each file of a run asks for its run's sums
 def parsed(sums: bytes) -> Listed:
     """What the lines of a ``SHA256SUMS`` list; what is no line of one lists nothing."""
     listed: dict[str, list[str]] = {}
-    for match in filter(None, map(_LINE.fullmatch, sums.split(b"\n"))):
-        digest, name = (group.decode(errors="replace") for group in match.groups())
-        listed.setdefault(name, []).append(digest)
+    for line in sums.split(b"\n"):
+        if match := re.fullmatch(rb"([0-9a-f]{64})  ([^ *].*)", line):
+            digest, name = (group.decode(errors="replace") for group in match.groups())
+            listed.setdefault(name, []).append(digest)
     return listed
 
 
@@ -173,13 +169,6 @@ def read_sums(folder: Path) -> Listed | None:
     with suppress(FileNotFoundError, NotADirectoryError):
         return parsed((folder / SUMS).read_bytes())
     return None
-
-
-def has_other_lines(folder: Path) -> bool:
-    """Whether a folder's sums have lines that are not of our form: they would not be kept."""
-    sums = folder / SUMS
-    lines = sums.read_bytes().split(b"\n") if sums.is_file() else []
-    return any(line and not _LINE.fullmatch(line) for line in lines)
 
 
 def seal(folder: Path, left_out: Collection[str]) -> None:
@@ -205,10 +194,14 @@ def write_listed(
     at a time does so in a folder. A UserError where nothing can be written.
     """
     parts: dict[str, Path] = {}
-    with _locked(folder):
-        before = dict(read_sums(folder) or {})
-        both, after = dict(before), {name: before[name] for name in before if name not in gone}
-        try:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / ".sums.lock"):
+            for inside in filter(Path.is_dir, folder.iterdir()):
+                remove_parts(inside)
+            before = read_sums(folder) or {}
+            after = {name: digests for name, digests in before.items() if name not in gone}
+            both = dict(before)
             for name, content in files:
                 digest = sha256()
                 pieces = [content] if isinstance(content, bytes) else content
@@ -221,38 +214,26 @@ def write_listed(
             write_bytes(folder / SUMS, written(both))
             for name, part in parts.items():
                 _place(part, folder / name)
-        except BaseException:
-            for part in parts.values():
-                with suppress(OSError):  # closed meanwhile: whoever writes next clears it
-                    part.unlink()
-            raise
-        for name in gone:
-            (folder / name).unlink(missing_ok=True)
-        write_bytes(folder / SUMS, written(after))
+            for name in gone:
+                (folder / name).unlink(missing_ok=True)
+            write_bytes(folder / SUMS, written(after))
+    except BaseException as error:
+        for part in parts.values():
+            with suppress(OSError):  # closed meanwhile: whoever writes next clears it
+                part.unlink()
+        if isinstance(error, OSError):
+            raise unwritten(folder, error) from None
+        raise
 
 
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """What is written in the block is written by one process at a time, the leftovers cleared."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / ".sums.lock"):
-            for inside in (folder, *(path for path in folder.iterdir() if path.is_dir())):
-                remove_parts(inside)
-            yield
-    except OSError as error:
-        raise unwritten(folder, error) from None
-
-
-def of_one_time(folder: Path, names: Iterable[str]) -> bool:
+def of_one_time(folder: Path, names: Collection[str]) -> bool:
     """Whether files that were written together are all as they were, or all as they were to be.
 
     Only where a writer was killed between two of them can they be of both.
     """
-    listed, times = read_sums(folder) or {}, set()
-    for name in names:
-        digests = list(listed.get(name, ()))
-        if len(digests) > 1 and (folder / name).is_file():
+    times = set()
+    for name, digests in (read_sums(folder) or {}).items():
+        if name in names and len(digests) > 1 and (folder / name).is_file():
             digest = digest_of((folder / name).read_bytes())
             if digest in digests:
                 times.add("new" if digest == digests[-1] else digests.index(digest))

@@ -27,9 +27,15 @@ from ..claims.rules import PLAIN, RULES
 from ..claims.rules import UNIFORM as UNIFORM_WEIGHTS
 from ..claims.verdict import FLOOR_BLEU, BucketScores, Verdict, conclude, learned, unlearned
 from ..results.bundle import Bundle, load_bundle
-from ..results.discovery import any_finished, results_inside
-from ..results.folders import is_bundle, without_runs
-from ..results.probes import GOLD, has_probe, made_of
+from ..results.folders import (
+    GOLD,
+    finished_runs,
+    has_probe,
+    is_bundle,
+    made_of,
+    results_inside,
+    without_runs,
+)
 from ..results.schema import BENCHMARK, SETTING_COLUMNS
 from ..scoring.bootstrap import difference
 from ..settings.concerns import UNSELECTIVE
@@ -141,7 +147,7 @@ def bundle_of(folder: Path) -> Bundle | None:
 
 def holds_results(folder: Path) -> bool:
     """Whether there are finished runs in a folder, or a bundle of them."""
-    return any_finished(folder) or is_bundle(folder)
+    return bool(finished_runs(folder)) or is_bundle(folder)
 
 
 def decision(

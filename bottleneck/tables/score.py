@@ -17,8 +17,7 @@ from numpy import ndarray
 
 from ..claims.verdict import FLOOR_BLEU, READ_FROM, small_buckets
 from ..corpus.files import lines_as_given
-from ..results.discovery import find_runs
-from ..results.folders import is_run, read_outputs, read_settings
+from ..results.folders import finished_runs, is_run, read_outputs, read_settings
 from ..scoring.bleu import (
     HYPOTHESIS,
     REFERENCE,
@@ -141,7 +140,7 @@ def read_systems(
             texts = result.sources, result.references, result.hypotheses
             systems.append(Output(name, *texts))
         elif path.is_dir():
-            done = find_runs(path).done
+            done = finished_runs(path)
             raise UserError(
                 f"{label} {str(path)!r} is no file and not the folder of one run; name "
                 + (f"one run in it, such as {str(done[0])!r}" if done else "one with translations")

@@ -14,8 +14,8 @@ from pathlib import Path
 from figures import Row, as_text, write_csv
 from many_runs import Size, write_store
 
-from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
+from seq2seq_bottleneck.results.folders import finished_runs
 
 COMMANDS = {
     "bundle": ["table", "claims", "export", "plot", "report"],

@@ -10,9 +10,8 @@ from listed import write_relisted
 from planted import sentences, write_run
 
 from seq2seq_bottleneck.results.bundle import load_results
-from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import STORE
+from seq2seq_bottleneck.results.folders import STORE, finished_runs
 from seq2seq_bottleneck.results.schema import RUNS
 from seq2seq_bottleneck.runs.store import RunFolder
 from seq2seq_bottleneck.settings.run import resolve

@@ -22,8 +22,8 @@ from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.corpus.vocabulary import BOS, EOS, PAD, build_vocabulary
 from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.model.translator import create
-from seq2seq_bottleneck.results.discovery import arms, finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
+from seq2seq_bottleneck.results.folders import arms, finished_runs
 from seq2seq_bottleneck.runs.network_files import save_weights
 from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve

@@ -28,8 +28,8 @@ from seq2seq_bottleneck.figures.heatmaps import attending_run, weights_chart
 from seq2seq_bottleneck.figures.registry import MOST_ROWS, image, make_figure
 from seq2seq_bottleneck.lecture.slides import L_FAIL, L_VIND
 from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
+from seq2seq_bottleneck.results.folders import finished_runs
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.comparison import compare
 from seq2seq_bottleneck.tables.pages import make_page

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from seq2seq_bottleneck.results.discovery import finished_runs
-from seq2seq_bottleneck.results.folders import STORE
+from seq2seq_bottleneck.results.folders import STORE, finished_runs
 from seq2seq_bottleneck.runs.pool import run_jobs
 from seq2seq_bottleneck.runs.reproduce import plan
 from seq2seq_bottleneck.runs.sweep import gather

@@ -21,8 +21,8 @@ from seq2seq_bottleneck.questions import alignment, alignment_gold
 from seq2seq_bottleneck.questions.alignment import QUESTION
 from seq2seq_bottleneck.questions.alignment_gold import QUESTION as GOLD_QUESTION
 from seq2seq_bottleneck.questions.question import Probed
+from seq2seq_bottleneck.results.bundle import load_probe
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.probes import load_probe
 from seq2seq_bottleneck.runs.attention import END, attention_matrices
 from seq2seq_bottleneck.runs.translate import attended, load_run
 from seq2seq_bottleneck.settings.errors import UserError

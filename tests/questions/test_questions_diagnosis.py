@@ -29,8 +29,7 @@ from seq2seq_bottleneck.questions.word_survival import (
     WordReport,
     lexicon,
 )
-from seq2seq_bottleneck.results.discovery import arms
-from seq2seq_bottleneck.results.folders import ENVIRONMENT
+from seq2seq_bottleneck.results.folders import ENVIRONMENT, arms
 from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.results.discovery import finished_runs
+from seq2seq_bottleneck.results.folders import finished_runs
 
 
 def _measured(out, capsys, *options):

@@ -21,9 +21,8 @@ from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.questions.subject import open_subject
 from seq2seq_bottleneck.questions.word_survival import words_of
 from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import STORE
+from seq2seq_bottleneck.results.folders import STORE, finished_runs
 from seq2seq_bottleneck.results.schema import RUN_COLUMNS
 from seq2seq_bottleneck.runs.attention import attention_matrices
 from seq2seq_bottleneck.runs.lecture import trained_evidence

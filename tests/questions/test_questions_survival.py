@@ -25,8 +25,7 @@ from seq2seq_bottleneck.questions.survival import (
     relative_bands,
 )
 from seq2seq_bottleneck.questions.word_survival import CLASSES, class_of, lexicon
-from seq2seq_bottleneck.results.discovery import finished_runs
-from seq2seq_bottleneck.results.folders import HYPOTHESES, TEXT_COLUMNS
+from seq2seq_bottleneck.results.folders import HYPOTHESES, TEXT_COLUMNS, finished_runs
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.settings.run import resolve
 

@@ -1,7 +1,11 @@
-"""A store and a bundle are read as the same typed tables; what cannot be read is named."""
+"""A store and a bundle are read as the same typed tables; what cannot be read is named.
+
+A few hundred made-up runs: the tables are those of each run alone, and memory stays small.
+"""
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +15,12 @@ from listed import relist, write_relisted
 from planted import planted_settings, sentences, translations, write_begun, write_run
 from planted_logs import BUCKETS, TOKENS, loss, write_log, write_older_log
 
+sys.path.append(str(Path(__file__).parents[2] / "experiments" / "benchmarks"))
+
+from load import measure
+from many_runs import Size, write_store
+
+from seq2seq_bottleneck.figures.registry import make_figure, write_figure
 from seq2seq_bottleneck.results.bundle import (
     load_bundle,
     load_results,
@@ -19,21 +29,24 @@ from seq2seq_bottleneck.results.bundle import (
     tidy_csv,
     without_result,
 )
-from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import read_groups
+from seq2seq_bottleneck.results.folders import finished_runs, read_groups
 from seq2seq_bottleneck.results.schema import (
     BLEU_COLUMNS,
+    CHRF_COLUMNS,
     COUNTED,
     LEARNING_COLUMNS,
     RUN_COLUMNS,
-    SENTENCE_COLUMNS,
     SETTING_COLUMNS,
 )
-from seq2seq_bottleneck.settings.concerns import FILES
+from seq2seq_bottleneck.scoring.bleu import bleu
+from seq2seq_bottleneck.scoring.bootstrap import draw
+from seq2seq_bottleneck.settings.concerns import FILES, Buckets
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.files import write_listed
 from seq2seq_bottleneck.settings.run import NAMES, SCHEMA_VERSION, RunSettings
+from seq2seq_bottleneck.tables.comparison import compare
+from seq2seq_bottleneck.tables.pages import make_page
 from seq2seq_bottleneck.tables.selection import where
 
 RESOLVED = {
@@ -83,7 +96,9 @@ def test_files_have_the_documented_columns_and_types_and_runs_csv_a_key(store, b
     assert list(pd.read_csv(bundle / "sentences.csv.gz").columns) == ["run", *COUNTED]
     table_of_run = pd.read_csv(store / "runs" / "none1x1" / "sentences.csv")
     kinds = {name: str(kind) for name, kind in table_of_run.dtypes.items()}
-    assert list(kinds.items()) == list(SENTENCE_COLUMNS.items())
+    first = ("sentence", "source_words", "nll", "target_tokens", "ended")
+    assert list(kinds) == [*first, *BLEU_COLUMNS, *CHRF_COLUMNS]
+    assert kinds == dict.fromkeys(kinds, "int64") | {"nll": "float64", "ended": "bool"}
     plain = pd.read_csv(bundle / "runs.csv", keep_default_na=False, na_values=[""])
     # Up to the last digit, which pandas before 3.1 reads only when asked to.
     np.testing.assert_allclose(plain["bleu"], table["bleu"], rtol=1e-15)
@@ -327,3 +342,66 @@ def test_a_damaged_log_is_named(logged, text):
     message = one_line(load_bundle(logged).learning)
     assert "none1x1/log.jsonl' cannot be read" in message
     assert message.endswith("train it again")
+
+
+# Hundreds of runs.
+
+MORE = 60
+"""MB that 300 runs may take above 30; as data frames their sentences alone would be 95."""
+
+
+def by_hand(store, arm, size, place):
+    """The arm's mean BLEU of a bucket and its resamples, from each run's CSV file by itself."""
+    values, draws = [], []
+    for run in (store / "runs").iterdir():
+        if f'"attention": "{arm}"' not in (run / "settings.json").read_text():
+            continue
+        frame = pd.read_csv(run / "sentences.csv")
+        inside = Buckets((5, 11, 21, 31, 41)).assign(frame["source_words"].to_numpy()) == place
+        counts = frame.loc[inside, list(BLEU_COLUMNS)].to_numpy()
+        weights = draw(len(counts), size.resamples, seed=1, bucket=place)
+        values.append(float(bleu(counts.sum(axis=0))))
+        draws.append(bleu(weights @ counts))
+    assert len(values) == size.seeds
+    return np.mean(values), np.mean(draws, axis=0)
+
+
+@pytest.mark.slow
+def test_the_mean_over_many_seeds_is_that_of_each_run_alone(tmp_path):
+    size = Size(1, 12, sentences=150, resamples=40)
+    store = tmp_path / "store"
+    write_bundle(write_store(store, size), tmp_path / "bundle", {})
+    for folder in (store, tmp_path / "bundle"):
+        for arm in compare(load_bundle(folder)).arms:
+            for place in (0, 4):
+                value, draws = by_hand(store, arm.name, size, place)
+                assert arm.estimates[place].value == pytest.approx(value, abs=1e-9)
+                assert arm.estimates[place].draws == pytest.approx(draws, abs=1e-9)
+
+
+@pytest.mark.exhaustive
+def test_a_figure_of_hundreds_of_seeds_has_room_for_them(tmp_path):
+    write_store(tmp_path, Size(1, 1200, sentences=40, resamples=20))
+    figure, data = make_figure("bleu", tmp_path)
+    write_figure(figure, data, tmp_path / "bleu.png")
+    assert (tmp_path / "bleu.png").stat().st_size > 10_000
+
+
+def peak(results):
+    """MB that `claims` takes at most."""
+    found = measure(["claims", "--results", str(results)])
+    assert found["exit"] == 0
+    return found["peak_mb"]
+
+
+@pytest.mark.exhaustive
+def test_three_hundred_runs_need_little_memory_and_say_the_same_from_bundle_and_store(tmp_path):
+    for name, seeds in (("few", 5), ("many", 50)):
+        write_store(tmp_path / name, Size(3, seeds))
+        write_bundle(finished_runs(tmp_path / name), tmp_path / name / "bundle", {})
+    store, bundle = tmp_path / "many", tmp_path / "many" / "bundle"
+    for table in ("context-size", "compression"):
+        frames = [make_page(table, load_bundle(folder)).frame for folder in (store, bundle)]
+        pd.testing.assert_frame_equal(*frames, check_exact=True)
+    few = peak(tmp_path / "few" / "bundle")
+    assert peak(bundle) - few < 2 * MORE

@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 from seq2seq_bottleneck.questions.probing import is_kept, keep, read_kept
 from seq2seq_bottleneck.questions.question import find_study
 from seq2seq_bottleneck.results.bundle import learning_rows, load_bundle, load_results
-from seq2seq_bottleneck.results.discovery import find_runs
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import (
     STORE,
+    find_runs,
     read_groups,
     read_object,
     read_outputs,
     read_settings,
+    rests_on,
     run_rows,
 )
-from seq2seq_bottleneck.results.probes import rests_on
 from seq2seq_bottleneck.runs.network_files import load_vocabularies
 from seq2seq_bottleneck.runs.store import RunFolder
 from seq2seq_bottleneck.runs.sweep import gather

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from executing import killed_at
 
-from seq2seq_bottleneck.results.discovery import finished_runs
+from seq2seq_bottleneck.results.folders import finished_runs
 from seq2seq_bottleneck.runs.store import RunFolder, run_folders, sweep_up
 from seq2seq_bottleneck.settings.errors import UserError
 

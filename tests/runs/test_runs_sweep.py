@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from planted import sentences, write_run
 
-from seq2seq_bottleneck.results.discovery import arms
-from seq2seq_bottleneck.results.folders import STORE, read_groups
+from seq2seq_bottleneck.results.folders import STORE, arms, read_groups
 from seq2seq_bottleneck.results.schema import FILES, RUNS
 from seq2seq_bottleneck.runs import reproduce, sweep
 from seq2seq_bottleneck.runs.pool import Job, Outcome

@@ -1,22 +1,22 @@
-"""Files that the sums list and that are gone: whoever would read one says so, nobody skips it."""
+"""Folders of runs and results: what they are, and who says so when one of their files is lost."""
 
 import shutil
 
 import pytest
+from listed import relist
 from planted import planted_settings, write_begun, write_planted
 from planted_logs import write_log
+from system_files import outputs, reference_texts, write_translated
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.results.discovery import arms, find_runs
-from seq2seq_bottleneck.results.folders import read_groups
+from seq2seq_bottleneck.results.folders import arms, find_runs, read_groups, read_outputs
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.runs.store import RunFolder
 from seq2seq_bottleneck.runs.sweep import gather
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.files import SUMS, read_sums, write_listed
 
-ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
 LOSSES = ("gone", "a folder", "a loop")
 """What lies in a file's place afterwards."""
 COMMANDS = {
@@ -35,7 +35,7 @@ COMMANDS = {
 def whole(tmp_path_factory):
     """A store of two arms whose losses were logged, its bundle, and a study's table."""
     folder = tmp_path_factory.mktemp("lost") / "whole"
-    write_planted(folder, ARMS, seeds=1)
+    write_planted(folder, {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}, seeds=1)
     for number, name in enumerate(("none1x1", "additive1x1")):
         write_log(folder / "runs" / name, number)
     gather(folder, {"none1x1": "a group"})
@@ -153,8 +153,8 @@ def test_a_store_whose_statuses_are_all_gone_is_no_bundle(store, tmp_path, capsy
 
 
 def test_a_run_under_way_that_lost_its_status_is_named(store):
-    run = write_begun(store, "begun", planted_settings("none", 2))
-    lose(run / "status.json")
+    path = write_begun(store, "begun", planted_settings("none", 2))
+    lose(path / "status.json")
     with pytest.raises(UserError, match=r"begun/status\.json' is missing.* to finish"):
         find_runs(store)
     RunFolder(store / "runs", "begun").write_status("running")
@@ -183,3 +183,43 @@ def test_an_arm_whose_settings_are_lost_is_not_left_out(store):
     lose(store / "runs" / "additive1x1" / "settings.json")
     with pytest.raises(UserError, match=r"additive1x1/settings\.json' cannot be read"):
         arms(store)
+
+
+# A run's translations.
+
+REFERENCES = reference_texts([6, 12, 25])
+HYPOTHESES = [*outputs(REFERENCES[:2], 0.3, 1), 'un\u2028deux\x85trois « "quatre" » \\ \t']
+
+
+@pytest.fixture
+def translated(tmp_path):
+    return write_translated(tmp_path, "none", REFERENCES, HYPOTHESES)
+
+
+def test_texts_come_back_sign_by_sign_and_a_run_that_did_not_end_has_none(translated):
+    assert read_outputs(translated) == (REFERENCES, REFERENCES, HYPOTHESES)
+    write_listed(translated, [], ["hypotheses.jsonl"])
+    with pytest.raises(UserError, match=r"nonerun' has no hypotheses.jsonl: the run did not end"):
+        read_outputs(translated)
+
+
+@pytest.mark.parametrize(
+    ("last", "message"),
+    [
+        (b'{"source": "a', "delimiter|Unterminated|Expecting"),
+        (b"", "it has 2 sentences, sentences.csv has 3"),
+        (b"[1]\n", "indices"),
+        (b"3\n", "subscriptable"),
+        (b'{"source": "a", "reference": "b"}\n', "hypothesis"),
+        (b'{"source": "\xff"}\n', "utf-8"),
+    ],
+)
+def test_a_damaged_last_line_is_named_with_the_way_out(translated, last, message):
+    path = translated / "hypotheses.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:-1], last]))
+    relist(path)
+    with pytest.raises(UserError, match=message) as error:
+        read_outputs(translated)
+    assert str(path) in str(error.value)
+    assert "train it again" in str(error.value)
