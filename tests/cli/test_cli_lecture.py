@@ -27,7 +27,7 @@ from seq2seq_bottleneck.results.folders import (
     WEIGHTS,
 )
 from seq2seq_bottleneck.results.schema import RUNS
-from seq2seq_bottleneck.runs.network_files import save_weights
+from seq2seq_bottleneck.runs.checkpoint import save_weights
 from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve
 from seq2seq_bottleneck.tables.lecture import COLUMNS

@@ -1,4 +1,4 @@
-"""Checkpoints: what is read is what was written, for the run that asks, or nothing at all."""
+"""Weights and checkpoints: what is read is what was written, for the run that asks, or nothing."""
 
 import json
 
@@ -21,6 +21,8 @@ from seq2seq_bottleneck.runs.checkpoint import (
     digest,
     join,
     read_checkpoint,
+    read_weights,
+    save_weights,
     to_bytes,
 )
 from seq2seq_bottleneck.runs.store import RunFolder
@@ -28,6 +30,17 @@ from seq2seq_bottleneck.settings.concerns import ModelSettings, TrainingSettings
 from seq2seq_bottleneck.training.loop import Learner, Progress, Snapshot, Trained
 from seq2seq_bottleneck.training.stack import Stack
 from seq2seq_bottleneck.training.step import initial_state
+
+
+@pytest.mark.slow
+def test_weights_come_back_the_same(tmp_path):
+    settings = ModelSettings(embedding_size=5, context_size=6, hidden_size=7, bidirectional=True)
+    weights, other = (create(settings, 11, 13, seed=seed)[1] for seed in (1, 2))
+    save_weights(tmp_path / "w.safetensors", weights)
+    back = read_weights((tmp_path / "w.safetensors").read_bytes(), other)
+    leaves = [jax.tree.leaves(tree) for tree in (weights, back, other)]
+    assert all(np.array_equal(written, read) for written, read, _ in zip(*leaves, strict=True))
+    assert not all(np.array_equal(read, fresh) for _, read, fresh in zip(*leaves, strict=True))
 
 
 def learner(seed=1, average_last=0.0, optimizer="adam", **model):

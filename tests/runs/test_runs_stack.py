@@ -111,7 +111,7 @@ def test_one_of_a_stack_goes_on_alone_and_the_others_after_it(killed):
 @pytest.mark.parametrize("kept", [0, 1, 2])
 def test_killed_between_two_checkpoints_a_stack_goes_on_as_two(tmp_path, whole, kept):
     """Here of the last update: those that have theirs are not trained again."""
-    with killed_at(kept, (checkpoint, "write_bytes")) as killed:
+    with killed_at(kept, (checkpoint, "to_bytes")) as killed:
         go(tmp_path, *SEEDS)
     assert killed
     heard = go(tmp_path, *SEEDS)
