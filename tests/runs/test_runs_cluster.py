@@ -220,27 +220,22 @@ def test_a_killed_driver_leaves_no_process_behind(two_workers, tmp_path):
     wait_for(lambda: gone(started["process"]))
 
 
-def test_a_scheduler_that_cannot_be_reached_is_named(tmp_path, monkeypatch):
+def test_why_a_scheduler_cannot_be_used_is_told(tmp_path, monkeypatch):
+    """It cannot be reached, Dask's configuration is against its address, there is no Dask."""
+
+    def refused(address, words, encryption=False):
+        with (
+            dask.config.set({"distributed.comm.require-encryption": encryption}),
+            pytest.raises(UserError, match=words),
+        ):
+            run_jobs_on_cluster([], tmp_path, lambda *_: None, address)
+
     monkeypatch.setattr(cluster, "CONNECTING", 1.0)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
-        with pytest.raises(UserError, match=f"cannot reach scheduler '{address}'"):
-            run_jobs_on_cluster([], tmp_path, lambda *_: None, address)
-
-
-@pytest.mark.parametrize(
-    ("address", "encryption"), [("tls://127.0.0.1:1", False), ("tcp://127.0.0.1:1", True)]
-)
-def test_an_address_against_dasks_configuration_is_refused(tmp_path, address, encryption):
-    with (
-        dask.config.set({"distributed.comm.require-encryption": encryption}),
-        pytest.raises(UserError, match=f"'{address}' does not go with Dask's configuration"),
-    ):
-        run_jobs_on_cluster([], tmp_path, lambda *_: None, address)
-
-
-def test_without_dask_the_extra_is_named(tmp_path, monkeypatch):
+        refused(address, f"cannot reach scheduler '{address}'")
+    for address, encryption in (("tls://127.0.0.1:1", False), ("tcp://127.0.0.1:1", True)):
+        refused(address, f"'{address}' does not go with Dask's configuration", encryption)
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(UserError, match=r"pip install \"seq2seq-bottleneck\[cluster\]\""):
-        run_jobs_on_cluster([], tmp_path, lambda *_: None, "tcp://127.0.0.1:1")
+    refused(address, r"pip install \"seq2seq-bottleneck\[cluster\]\"")
