@@ -10,7 +10,7 @@ import pandas as pd
 from seq2seq_bottleneck.results.bundle import tidy_csv
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import ENDED, STATUS
-from seq2seq_bottleneck.runs.scores import bucket_rows, sentence_columns
+from seq2seq_bottleneck.runs.evaluation import bucket_rows, sentence_columns
 from seq2seq_bottleneck.runs.store import UNLISTED
 from seq2seq_bottleneck.scoring.bootstrap import Estimate
 from seq2seq_bottleneck.settings.files import seal

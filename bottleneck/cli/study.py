@@ -206,7 +206,7 @@ def _measure_gold(
     from ..questions.probing import write_table
     from ..questions.question import Probed
     from ..questions.subject import open_subject
-    from ..runs.environment import use_cache
+    from ..runs.run import use_cache
 
     sentences, probed = read_gold(*files, first), []
     use_cache()

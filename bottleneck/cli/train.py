@@ -52,10 +52,11 @@ def reproduce(
     settings = options.resolve_settings(preset, assignments, options.corpus_values(locals()))
     from ..results.folders import check_trainable
     from ..runs.pool import default_threads
-    from ..runs.reproduce import check_text, plan
-    from ..runs.reproduce import reproduce as execute
+    from ..runs.sweep import check_text, plan_comparison
+    from ..runs.sweep import reproduce as execute
+    from .console import display
 
-    jobs = plan(settings, seeds, check_schedule)
+    jobs = plan_comparison(settings, seeds, check_schedule)
     check_text(settings.corpus)
     folder = out or DEFAULT_OUT / preset
     cores = _number_or_auto("--threads", threads, options.MOST_THREADS)
@@ -134,8 +135,7 @@ def sweep(
     from ..corpus.corpus import load_corpus
     from ..results.folders import check_trainable
     from ..runs.pool import default_threads, default_together, default_width, run_jobs
-    from ..runs.reproduce import check_text
-    from ..runs.sweep import plan, run_sweep
+    from ..runs.sweep import check_text, plan, run_sweep
 
     read = load_sweep(name)
     read = replace(read, preset=preset or read.preset)

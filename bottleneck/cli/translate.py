@@ -115,9 +115,10 @@ def load_arms(
     folders: Mapping[str, Path], beam: int | None, copy_unknown: bool | None = None
 ) -> "dict[str, TrainedRun]":
     """The arms of these runs, with other settings of decoding where they are given."""
-    from ..runs.attention import check_pointing
-    from ..runs.environment import use_cache
-    from ..runs.translate import load_run
+    from dataclasses import replace
+
+    from ..runs.run import use_cache
+    from ..runs.translate import check_pointing, load_run
 
     use_cache()
     given = {"beam_size": beam, "copy_unknown": copy_unknown}
@@ -136,8 +137,7 @@ def _translate_text(trained: "TrainedRun", lines: Iterator[str], alignment: bool
 
     In UTF-8 whatever the terminal's encoding: what is read is UTF-8, here and by ``score``.
     """
-    from ..runs.attention import check_pointing
-    from ..runs.translate import Tally, translate_lines
+    from ..runs.translate import Tally, check_pointing, translate_lines
 
     if alignment:
         check_pointing(trained.settings, "--alignment")
@@ -186,7 +186,7 @@ def diagnose(
     """Show which words of a sentence survive translation."""
     from ..lecture.slides import SLIDES
     from ..questions import diagnosis
-    from ..runs.environment import use_cache
+    from ..runs.run import use_cache
 
     if sentence is not None and not any(map(str.isalnum, sentence)):
         raise UsageError("the sentence has no words; write it in quotes")

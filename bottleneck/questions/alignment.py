@@ -108,7 +108,7 @@ def matrices_of(
     subject: "Subject", weights: "Weights", pairs: Sequence[LinkedPair]
 ) -> list[Matrix]:
     """Weights on the references, in reading order and word by word."""
-    from ..runs.attention import attention_matrices
+    from ..runs.translate import attention_matrices
 
     encoded = subject.encode([item.pair for item in pairs])
     reverse = subject.settings.model.reverse_source

@@ -4,8 +4,6 @@ One size is varied at a time from common sizes. Each point, a set of sizes, is m
 of its own (`step_cost`).
 """
 
-import json
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +13,7 @@ from typing import Any, NamedTuple, get_args
 import pandas as pd
 
 from ..corpus.vocabulary import UNK
-from ..runs.pool import held_processes, last_words, start_worker
+from ..runs.pool import worker_processes
 from ..settings.concerns import ModelSettings
 from ..settings.errors import UsageError, UserError, did_you_mean
 from ..settings.files import write_listed
@@ -136,16 +134,9 @@ def measure(
     rows: list[Row] = []
     for sizes, varied in points.items():
         order = {"sizes": sizes, "arms": arms, "repeats": repeats}
-        with (
-            tempfile.TemporaryFile("w+", encoding="utf8", errors="replace") as errors,
-            held_processes() as processes,
-        ):
-            process = start_worker("questions", order, errors, threads=threads)
-            processes.append(process)
-            with process.stdout:
-                lines = process.stdout.read().splitlines()
-            failed = process.wait() or not lines
-            result = {"reason": last_words(process, errors)} if failed else json.loads(lines[-1])
+        with worker_processes() as (start, events):
+            start(None, "questions.step_cost:measure_point", order, threads=threads)
+            _, result = events.get()
         of_arms = [point_row(sizes, arm, result) for arm in arms]
         rows += [row | {"varied": name} for name in varied for row in of_arms]
         listener(sizes, of_arms)

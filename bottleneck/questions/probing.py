@@ -5,14 +5,9 @@ what made it; the question's table is made of what was found on all runs.
 """
 
 import io
-import json
-import subprocess
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from queue import Queue
-from threading import Thread
-from typing import IO
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,11 +15,11 @@ import pandas as pd
 from ..results.bundle import tidy_csv
 from ..results.folders import damaged, json_text, read_checked, read_object, read_settings
 from ..results.schema import PROBE_COLUMNS, PROBES
-from ..runs.pool import held_processes, last_words, start_worker
+from ..runs.pool import worker_processes
 from ..settings.errors import UserError
 from ..settings.files import write_listed
 from ..settings.run import RunSettings
-from .question import Columns, Probed, Study
+from .question import Columns, Probed, Study, find_study
 
 Listener = Callable[[Path, str], None]
 """Called with a run and what is being measured on it; ``done`` at the end."""
@@ -40,38 +35,32 @@ def probe_runs(
 ) -> None:
     """Measure what is not yet measured, ``width`` runs at once; a failure is a UserError."""
     waiting = [run for run in reversed(runs) if force or not is_kept(run, study)]
-    left, events = len(waiting), Queue()
-    with held_processes() as processes:
-
-        def start(run: Path) -> None:
-            errors = tempfile.TemporaryFile("w+", encoding="utf8", errors="replace")  # noqa: SIM115 (the reader closes it)
-            order = {"study": study.name, "run": str(run.resolve())}
-            processes.append(start_worker("questions", order, errors))
-            Thread(target=_read, args=(run, processes[-1], errors, events), daemon=True).start()
-
-        for _ in range(min(width, left)):
-            start(waiting.pop())
+    left, free = len(waiting), width
+    with worker_processes() as (start, events):
         while left:
+            while waiting and free:
+                run = waiting.pop()
+                order = {"study": study.name, "run": str(run.resolve())}
+                start(run, "questions.probing:probe_run", order)
+                free -= 1
             run, event = events.get()
-            if "failed" in event:
-                raise UserError(f"study {study.name} of run {run.name}: {event['failed']}")
+            if event["phase"] == "failed":
+                raise UserError(f"study {study.name} of run {run.name}: {event['reason']}")
             listener(run, event["phase"])
             if event["phase"] == "done":
-                left -= 1
-                if waiting:
-                    start(waiting.pop())
+                left, free = left - 1, free + 1
 
 
-def _read(run: Path, process: subprocess.Popen, errors: IO[str], events: Queue) -> None:
-    """Pass a worker's lines on, then how it ended, which its own failure says already."""
-    with errors, process.stdout:
-        for line in process.stdout:
-            event = json.loads(line)
-            events.put((run, event))
-            if "failed" in event:
-                return
-        ended = {"failed": last_words(process, errors)} if process.wait() else {"phase": "done"}
-        events.put((run, ended))
+def probe_run(emit: Callable[[int, dict[str, Any]], None], study: str, run: str) -> None:
+    """The task of a worker process: measure a question on a run, and keep what was measured."""
+    from ..runs.run import use_cache
+    from .subject import open_subject
+
+    use_cache()
+    question, folder = find_study(study), Path(run)
+    subject = open_subject(folder)
+    keep(folder, question, question.probe(subject, lambda words: emit(0, {"phase": words})))
+    emit(0, {"phase": "done"})
 
 
 def is_kept(run: Path, study: Study) -> bool:

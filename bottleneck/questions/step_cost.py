@@ -23,7 +23,7 @@ from ..corpus.batches import Batch
 from ..corpus.vocabulary import EOS, UNK
 from ..model.parts import Stack
 from ..model.translator import create
-from ..runs.environment import describe_environment
+from ..runs.run import describe_environment, use_cache
 from ..settings.concerns import ModelSettings, TrainingSettings
 from ..settings.machine import cores
 from ..training.step import TrainState, initial_state, make_update
@@ -36,6 +36,12 @@ GROUP_SECONDS = 0.3
 """What a group of steps takes, if one step does not take more."""
 FAILURES = (RuntimeError, MemoryError, OverflowError, ValueError, TypeError)
 """What jax and NumPy raise for sizes that are too large."""
+
+
+def measure_point(emit: Callable[[int, dict[str, Any]], None], **order: Any) -> None:
+    """The task of a worker process."""
+    use_cache()
+    emit(0, {"phase": "done"} | measure(**order))
 
 
 def measure(sizes: Sequence[int], arms: Sequence[str], repeats: int) -> dict[str, Any]:

@@ -1,8 +1,13 @@
-"""Checkpoints: one safetensors file a run, which holds all that a stopped run needs to go on.
+"""Files of a network: its weights, the vocabularies that they belong to, and checkpoints.
 
-Its tensors are ``state.N`` and ``best.N``, by their place in training's state and in the best
-weights; its metadata is JSON of what is no array, and a digest of all. Runs that are trained
-together have a file each, of the same update.
+Weights are safetensors, one float32 tensor a parameter, named by its place in the translator. A
+vocabulary is a list, one token per line; subwords also have ``source.subwords.model`` and
+``target.subwords.model``, which sentencepiece itself reads and writes.
+
+A checkpoint is one safetensors file a run, which holds all that a stopped run needs to go on. Its
+tensors are ``state.N`` and ``best.N``, by their place in training's state and in the best weights;
+its metadata is JSON of what is no array, and a digest of all. Runs that are trained together have a
+file each, of the same update.
 """
 
 import hashlib
@@ -11,102 +16,152 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
+from safetensors.numpy import load, save
 
+from ..corpus.subwords import Subwords
+from ..corpus.vocabulary import WORDS, Vocabulary
 from ..model.parts import Stack
-from ..results.folders import CHECKPOINT
+from ..model.translator import Weights
+from ..results.folders import CHECKPOINT, damaged, read_checked
+from ..settings.concerns import CorpusSettings
 from ..settings.files import write_bytes
 from ..training.loop import Learner, Progress, Snapshot, Trained
-from ..training.step import initial_state
+from ..training.step import TrainState, initial_state
 
 FORMAT = 5
-"""Raised when what a checkpoint holds changes; one of another format is begun anew."""
+"""Raised when what a checkpoint holds changes; a run does not go on from one of another format."""
 EVERY = 60.0
 """Seconds between two checkpoints."""
-FACTS = ("status", "best_update", "valid_loss", "log", "target_tokens", "seconds", "reason")
-"""What of `Trained` is no array."""
 
-Tensors = dict[str, np.ndarray]
+
+def save_weights(path: Path, weights: Weights) -> None:
+    """Write all parameters as float32 tensors."""
+    leaves = jax.tree_util.tree_leaves_with_path(weights)
+    write_bytes(path, save({_name(place): np.ascontiguousarray(leaf) for place, leaf in leaves}))
+
+
+def read_weights(content: bytes, like: Weights) -> Weights:
+    """The parameters in a file's bytes, in the structure of ``like``."""
+    tensors = load(content)
+    return jax.tree_util.tree_map_with_path(
+        lambda place, leaf: jax.numpy.asarray(tensors[_name(place)], leaf.dtype), like
+    )
+
+
+def _name(place: tuple) -> str:
+    """``decoder.cells.0.weights.1`` for the path to a leaf."""
+    keys = (getattr(key, "key", getattr(key, "idx", getattr(key, "name", ""))) for key in place)
+    return ".".join(str(key) for key in keys if str(key) != "value")
+
+
+def save_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
+    """Write both sides, each file whole or not at all."""
+    for side, vocabulary in zip(("source", "target"), vocabularies, strict=True):
+        write_bytes(folder / f"{side}.vocabulary", vocabulary.to_bytes())
+        if isinstance(vocabulary.tokenizer, Subwords):
+            write_bytes(folder / f"{side}.subwords.model", vocabulary.tokenizer.model)
+
+
+def load_vocabularies(folder: Path, corpus: CorpusSettings) -> tuple[Vocabulary, Vocabulary]:
+    """Read what ``save_vocabularies`` wrote; a missing or damaged file is a UserError."""
+    vocabularies = []
+    for side in ("source", "target"):
+        path, tokenizer = folder / f"{side}.subwords.model", WORDS
+        try:
+            if corpus.tokens != "words":
+                tokenizer = Subwords(read_checked(path))
+                tokenizer.check()
+            path = folder / f"{side}.vocabulary"
+            vocabularies.append(Vocabulary.from_bytes(read_checked(path), tokenizer))
+        except (OSError, ValueError) as error:
+            raise damaged(path, error) from None
+    return vocabularies[0], vocabularies[1]
 
 
 class CheckpointError(Exception):
     """A checkpoint that nothing can go on from; says what it is: ``is of another run``."""
 
 
-class Stopped(SystemExit):
-    """Ends a run that was asked to stop; in training, after its checkpoint."""
-
-
+@dataclass
 class StopRequest:
-    """Whether the run was asked to stop: at once, but in training after the current update."""
+    """Whether the run was asked to stop: at once, but in training after the current update.
 
-    def __init__(self) -> None:
-        self.asked = False
-        self._waits = False
+    A run that stops raises ``SystemExit``; in training, after its checkpoint.
+    """
+
+    asked: bool = False
+    waits: bool = False
 
     def ask(self) -> None:
-        """Ask; where no update is under way this raises ``Stopped``."""
+        """Ask; a run that does not wait for the end of an update stops here."""
         self.asked = True
-        if not self._waits:
-            raise Stopped(0)
+        if not self.waits:
+            raise SystemExit(0)
 
     @contextmanager
     def at_updates(self) -> Iterator[None]:
-        """Within the block a stop waits until an update has ended: then it raises ``Stopped``."""
-        self._waits = True
+        """Within the block a stop waits until an update has ended."""
+        self.waits = True
         try:
             yield
         finally:
-            self._waits = False
+            self.waits = False
         if self.asked:
-            raise Stopped(0)
+            raise SystemExit(0)
 
 
+@dataclass
 class Checkpoints:
     """Keeps a file in each of these folders, at intervals and when training is asked to stop."""
 
-    def __init__(self, folders: Sequence[Path], stop: StopRequest):
-        self.folders, self.stop = folders, stop
-        self._last = time.monotonic()
+    folders: Sequence[Path]
+    stop: StopRequest
+    last: float = field(default_factory=time.monotonic)
 
     def wanted(self) -> bool:
         """Whether the last checkpoint is old, or the run is to stop."""
-        return self.stop.asked or time.monotonic() - self._last > EVERY
+        return self.stop.asked or time.monotonic() - self.last > EVERY
 
     def keep(self, snapshot: Snapshot) -> None:
-        """Write the checkpoint of each run; raises ``Stopped`` if they are to stop."""
+        """Write the checkpoint of each run; they end here if they are to stop."""
         on_host = snapshot._replace(state=jax.device_get(snapshot.state))
         for place, folder in enumerate(self.folders):
             write_bytes(folder / CHECKPOINT, to_bytes(on_host.part(place), folder.name))
-        self._last = time.monotonic()
+        self.last = time.monotonic()
         if self.stop.asked:
-            raise Stopped(0)
+            raise SystemExit(0)
 
 
 def to_bytes(snapshot: Snapshot, run: str) -> bytes:
     """The file's content for the snapshot of one run; JSON knows no infinity."""
     (trained,) = snapshot.trained
-    tensors = {
-        f"{kind}.{number}": np.asarray(leaf, order="C")
-        for kind, tree in (("state", snapshot.state), ("best", trained.weights))
-        for number, leaf in enumerate(jax.tree.leaves(tree))
-    }
-    known = {name: getattr(trained, name) for name in FACTS}
-    known["log"] = [asdict(progress) for progress in trained.log]
-    known["valid_loss"] = None if math.isinf(trained.valid_loss) else trained.valid_loss
+    arrays = _named(snapshot.state, trained.weights)
+    tensors = {name: np.asarray(leaf, order="C") for name, leaf in arrays.items()}
+    facts = {name: value for name, value in vars(trained).items() if name != "weights"}
+    facts["log"] = [asdict(progress) for progress in trained.log]
+    facts["valid_loss"] = None if math.isinf(trained.valid_loss) else trained.valid_loss
     losses = [float(loss[0]) for loss in snapshot.losses]
-    text = json.dumps({"format": FORMAT, "run": run, "losses": losses, "trained": known})
+    text = json.dumps({"format": FORMAT, "run": run, "losses": losses, "trained": facts})
     return save(tensors, metadata={"facts": text, "digest": digest(text, tensors)})
 
 
-def digest(facts: str, tensors: Tensors) -> str:
+def _named(state: TrainState, best: Weights) -> dict[str, Any]:
+    """The leaves of both by their names in the file."""
+    return {
+        f"{kind}.{number}": leaf
+        for kind, tree in (("state", state), ("best", best))
+        for number, leaf in enumerate(jax.tree.leaves(tree))
+    }
+
+
+def digest(facts: str, tensors: dict[str, np.ndarray]) -> str:
     """Over all that a checkpoint holds: names, shapes, types and bytes too."""
     return hashlib.sha256(facts.encode() + save(tensors)).hexdigest()
 
@@ -130,36 +185,24 @@ def read_checkpoint(folder: Path, learner: Learner) -> Snapshot | None:
             raise CheckpointError(f"is of run {facts['run']}")
         if digest(metadata["facts"], tensors) != metadata["digest"]:
             raise CheckpointError("cannot be read (it does not match its checksum)")
-        return _snapshot(tensors, facts, learner)
+        start = jax.eval_shape(
+            lambda weights: initial_state(weights, learner.settings), learner.weights
+        )
+        expected = _named(start, learner.weights)
+        shapes = {name: (leaf.shape, np.dtype(leaf.dtype)) for name, leaf in expected.items()}
+        if {name: (tensor.shape, tensor.dtype) for name, tensor in tensors.items()} != shapes:
+            raise ValueError("its arrays are not those of this run's model")
+        arrays = [jax.numpy.asarray(tensors[name]) for name in expected]
+        structure = jax.tree.structure((start, learner.weights))
+        state, best = jax.tree.unflatten(structure, arrays)
+        known = facts["trained"]
+        known["log"] = [Progress(**progress) for progress in known["log"]]
+        known["valid_loss"] = math.inf if known["valid_loss"] is None else known["valid_loss"]
+        losses = [np.array([loss], dtype=np.float64) for loss in facts["losses"]]
+        return Snapshot(state, [Trained(best, **known)], losses)
     except (SafetensorError, OSError, LookupError, TypeError, ValueError, AttributeError) as error:
         words = " ".join(str(error).split())
         raise CheckpointError(f"cannot be read ({type(error).__name__}: {words})") from None
-
-
-def _snapshot(tensors: Tensors, facts: dict[str, Any], learner: Learner) -> Snapshot:
-    """The parts of a run's checkpoint, each where it belongs; ``ValueError`` if one does not."""
-    state = jax.eval_shape(
-        lambda weights: initial_state(weights, learner.settings), learner.weights
-    )
-    trees = {"state": state, "best": learner.weights}
-    expected = {
-        f"{kind}.{number}": (leaf.shape, np.dtype(leaf.dtype))
-        for kind, tree in trees.items()
-        for number, leaf in enumerate(jax.tree.leaves(tree))
-    }
-    if {name: (tensor.shape, tensor.dtype) for name, tensor in tensors.items()} != expected:
-        raise ValueError("its arrays are not those of this run's model")
-
-    def filled(kind: str) -> Any:
-        leaves, structure = jax.tree.flatten(trees[kind])
-        arrays = [jax.numpy.asarray(tensors[f"{kind}.{number}"]) for number in range(len(leaves))]
-        return jax.tree.unflatten(structure, arrays)
-
-    known = facts["trained"]
-    known["log"] = [Progress(**progress) for progress in known["log"]]
-    known["valid_loss"] = math.inf if known["valid_loss"] is None else known["valid_loss"]
-    losses = [np.array([loss], dtype=np.float64) for loss in facts["losses"]]
-    return Snapshot(filled("state"), [Trained(filled("best"), **known)], losses)
 
 
 def join(snapshots: Sequence[Snapshot]) -> Snapshot:

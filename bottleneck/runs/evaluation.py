@@ -1,11 +1,13 @@
 """A trained run on its test set: translations, counts, scores, examples, all written down."""
 
 import json
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from flax import nnx
+from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ..corpus.batches import (
@@ -16,32 +18,40 @@ from ..corpus.batches import (
     restore,
 )
 from ..corpus.corpus import Corpus, share
-from ..corpus.pair import SentencePair
 from ..corpus.vocabulary import EOS
 from ..decoding.search import make_search
 from ..model.parts import Stack, on_host, parts_of
 from ..model.translator import Weights, count_parameters
 from ..results.bundle import tidy_csv
 from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
+from ..results.schema import BLEU_COLUMNS, CHRF_COLUMNS
+from ..scoring.bleu import (
+    bleu,
+    bleu_signature,
+    bleu_statistics,
+    brevity_penalty,
+    chrf,
+    chrf_statistics,
+    expanded,
+    length_ratio,
+    precisions,
+)
+from ..scoring.bootstrap import draw, estimate, ratio_of_sums
+from ..settings.concerns import Buckets
 from ..settings.files import write_text
 from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
 from ..training.step import make_sentence_losses
-from .attention import attention_matrices, readable, with_copies
-from .scores import bucket_rows, by_bucket, sentence_columns
 from .store import RunFolder
+from .translate import attention_matrices, readable, with_copies
 
 EVALUATION_BATCH = 64
 
 
 def encode(corpus: Corpus, split: str, settings: RunSettings) -> EncodedPairs:
     """Token ids of a split, the source reversed where the model wants it so."""
-    return encode_pairs(
-        corpus.splits[split],
-        corpus.source_vocabulary,
-        corpus.target_vocabulary,
-        settings.model.reverse_source,
-    )
+    vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
+    return encode_pairs(corpus.splits[split], *vocabularies, settings.model.reverse_source)
 
 
 class Decoded(NamedTuple):
@@ -62,13 +72,12 @@ def evaluate(
     encoded = encode(corpus, "test", settings)
     batches = evaluation_batches(encoded, EVALUATION_BATCH)
     decoded = decode(graph, trained.weights, settings, corpus, batches)
-    target, reverse = corpus.target_vocabulary, settings.model.reverse_source
+    target = corpus.target_vocabulary
     if settings.decoding.copy_unknown:
-        outputs = [target.encode(tokens) for tokens in decoded.tokens]
+        outputs = EncodedPairs(encoded.source, [target.encode(item) for item in decoded.tokens])
         words = [corpus.source_vocabulary.pieces(pair.source) for pair in corpus.test]
-        copied = with_copies(
-            graph, trained.weights, reverse, encoded.source, outputs, decoded.tokens, words
-        )
+        reverse = settings.model.reverse_source
+        copied = with_copies(graph, trained.weights, outputs, reverse, decoded.tokens, words)
         decoded = decoded._replace(texts=list(map(target.text, copied)))
     # Every core of the process takes its part of a batch.
     losses = make_sentence_losses(graph, Stack(1, parts_of(EVALUATION_BATCH)))
@@ -106,7 +115,7 @@ def evaluate(
     ]
     lines = [f"{json.dumps(row, ensure_ascii=False)}\n" for row in texts]
     write_text(folder.path / HYPOTHESES, "".join(lines))
-    examples = make_examples(graph, trained.weights, settings, corpus, decoded)
+    examples = make_examples(graph, trained.weights, settings, corpus, encoded, decoded)
     folder.write_json(EXAMPLES, examples)
 
 
@@ -127,11 +136,86 @@ def decode(
     return Decoded(tokens, texts, np.array(ended))
 
 
+def by_bucket(
+    words: Sequence[int] | Int[ndarray, " sentences"], settings: RunSettings
+) -> dict[str, Int[ndarray, " rows"]]:
+    """Of each length bucket the places of its sentences, of which these are the source words."""
+    buckets = Buckets(settings.scoring.lower_edges)
+    assigned = buckets.assign(np.array(words, dtype=np.int64))
+    return {name: np.flatnonzero(assigned == place) for place, name in enumerate(buckets.names)}
+
+
+def sentence_columns(
+    hypotheses: list[str],
+    references: list[str],
+    words: Int[ndarray, "sentences"],
+    losses: Float[ndarray, "sentences"],
+    target_tokens: Int[ndarray, "sentences"],
+    ended: ndarray,
+) -> dict[str, ndarray]:
+    """Everything that is counted once per sentence, by the names of ``sentences.csv``."""
+    counts = bleu_statistics(hypotheses, references)
+    characters = chrf_statistics(hypotheses, references)
+    columns = {
+        "sentence": np.arange(len(references)),
+        "source_words": words,
+        "nll": losses.astype(np.float32),  # which they are
+        "target_tokens": target_tokens,
+        "ended": ended,
+    }
+    columns |= dict(zip(BLEU_COLUMNS, counts.T, strict=True))
+    return columns | dict(zip(CHRF_COLUMNS, characters.T, strict=True))
+
+
+def bucket_rows(columns: dict[str, ndarray], settings: RunSettings) -> list[dict[str, Any]]:
+    """One row per bucket: n, ratio, scores with their interval, and what explains them.
+
+    An empty bucket has n = 0 and blanks.
+    """
+    model, scoring, rows = settings.model, settings.scoring, []
+    for bucket, (name, places) in enumerate(by_bucket(columns["source_words"], settings).items()):
+        n = len(places)
+        if n == 0:
+            rows.append({"bucket": name, "n": 0})
+            continue
+        inside = {key: item[places] for key, item in columns.items()}
+        words = float(inside["source_words"].mean())
+        counts, characters = (
+            np.stack([inside[column] for column in kind], axis=1)
+            for kind in (BLEU_COLUMNS, CHRF_COLUMNS)
+        )
+        losses = [float(inside[key].sum(dtype=np.float64)) for key in ("nll", "target_tokens")]
+        weights = draw(n, scoring.resamples, seed=scoring.seed, bucket=bucket)
+        measured = estimate(bleu, counts[None], weights)
+        sums = counts.sum(axis=0)
+        row = {
+            "bucket": name,
+            "n": n,
+            "source_words": words,
+            "compression_ratio": words * model.embedding_size / model.context_size,
+            "bleu": measured.value,
+            "bleu_low": measured.interval.low,
+            "bleu_high": measured.interval.high,
+            "brevity_penalty": float(brevity_penalty(sums)),
+            "length_ratio": float(length_ratio(sums)),
+            **{f"precision_{k}": float(p) for k, p in enumerate(precisions(sums), start=1)},
+            "chrf": float(chrf(expanded(characters).sum(axis=0))),
+            "nll_per_token": float(ratio_of_sums(np.array(losses))),
+            "reference_tokens": int(inside["reference_tokens"].sum()),
+            "empty": int((inside["hypothesis_tokens"] == 0).sum()),
+            "unfinished": int((~inside["ended"]).sum()),
+            "signature": bleu_signature(),
+        }
+        rows.append(row)
+    return rows
+
+
 def make_examples(
     graph: nnx.GraphDef,
     weights: Weights,
     settings: RunSettings,
     corpus: Corpus,
+    encoded: EncodedPairs,
     decoded: Decoded,
 ) -> list[dict[str, Any]]:
     """Source, reference, hypothesis and weights (hypothesis x source) of a few test sentences.
@@ -141,22 +225,22 @@ def make_examples(
     """
     inside = by_bucket([pair.words for pair in corpus.test], settings)
     chosen = np.concatenate([places[:2] for places in inside.values()]).tolist()
-    vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
+    source, target = corpus.source_vocabulary, corpus.target_vocabulary
+    pairs = EncodedPairs(
+        [encoded.source[sentence] for sentence in chosen],
+        [[*target.encode(decoded.tokens[sentence]), EOS] for sentence in chosen],
+    )
     reverse = settings.model.reverse_source
-    sources = [SentencePair(corpus.test[sentence].source, "") for sentence in chosen]
-    targets = [[*vocabularies[1].encode(decoded.tokens[sentence]), EOS] for sentence in chosen]
-    encoded = EncodedPairs(encode_pairs(sources, *vocabularies, reverse).source, targets)
+    matrices = attention_matrices(graph, weights, pairs, reverse, len(chosen))
     examples = []
-    matrices = attention_matrices(graph, weights, encoded, reverse, len(chosen))
     for sentence, matrix in zip(chosen, matrices, strict=True):
         pair, tokens = corpus.test[sentence], decoded.tokens[sentence]
         ended = bool(decoded.ended[sentence])
-        source = vocabularies[0].pieces(pair.source)
         example = {
             "sentence": sentence,
-            "source": readable(source, True, vocabularies[0].tokenizer),
+            "source": readable(source.pieces(pair.source), True, source.tokenizer),
             "reference": pair.target,
-            "hypothesis": readable(tokens, ended, vocabularies[1].tokenizer),
+            "hypothesis": readable(tokens, ended, target.tokenizer),
             "weights": matrix[: len(tokens) + ended].round(3).tolist(),
         }
         examples.append(example)

@@ -17,9 +17,8 @@ from ..lecture.slides import SLIDES, ArmOutput, Grid, States, Vector, Weights
 from ..model.attention import DotAttention, Memory
 from ..results.folders import SETTINGS, arms
 from ..settings.concerns import UNSELECTIVE
-from .attention import END, attention_matrices, readable
-from .environment import use_cache
-from .translate import TrainedRun, load_run
+from .run import use_cache
+from .translate import END, TrainedRun, attention_matrices, load_run, readable
 
 
 def model_attention(query: Vector, states: States) -> tuple[Weights, Vector]:

@@ -58,20 +58,6 @@ ENDS = ("done", "diverged", "failed")
 """Phases of a run's last event."""
 
 
-MEMORY = "glibc.malloc." + ":glibc.malloc.".join(
-    ("hugetlb=1", "arena_max=1", "mmap_threshold=4000000000", "trim_threshold=4000000000")
-)
-"""What glibc (from 2.35; others ignore it) is told about a worker's memory: large pages, and no
-giving back. XLA allocates its buffers anew at every step, and a third of a step goes into having
-them mapped otherwise (results/LOG.md, 2026-11-20)."""
-NO_AUTOTUNING = "--xla_gpu_autotune_level=0"
-"""What XLA is told on a GPU: products by its own choice of kernel, none tried out while compiling.
-
-On an H100 a shape then compiles in 4.6 s instead of 9.1, and an update takes 6.5 ms instead of 4.7,
-so that only tens of thousands of updates would earn it back; and the choice is always the same one.
-"""
-
-
 def has_accelerator() -> bool:
     """Whether jax would find a GPU here, without importing jax."""
     plugin = any(find_spec(name) for name in ("jax_cuda12_plugin", "jax_cuda13_plugin"))
@@ -121,30 +107,23 @@ def run_jobs(
     each with a checkpoint from which the same command goes on.
     """
     waiting, outcomes = list(reversed(stacks(jobs, together))), {}
-    events: Queue[tuple[list[Job], dict[str, Any]]] = Queue()
-    order = {"store": str(store.resolve()), "force": force}
-    with held_processes() as processes:
-
-        def begin(stack: list[Job]) -> None:
-            """Start a worker and a thread that reads it."""
-            errors = tempfile.TemporaryFile("w+", encoding="utf8", errors="replace")  # noqa: SIM115 (the reader closes it)
-            stacked = order | {"stack": [job.settings.model_dump() for job in stack]}
-            process = start_worker("runs", stacked, errors, threads if threads > 1 else None)
-            processes.append(process)
-            Thread(target=_read, args=(stack, process, errors, events), daemon=True).start()
-
-        for _ in range(min(width or default_width(threads), len(waiting))):
-            begin(waiting.pop())
+    free = width or default_width(threads)
+    cores_of_run = threads if threads > 1 else None
+    with worker_processes() as (start, events):
         try:
             while len(outcomes) < len(jobs):
+                while waiting and free:
+                    stack = waiting.pop()
+                    settings = [job.settings.model_dump() for job in stack]
+                    order = {"stack": settings, "store": str(store.resolve()), "force": force}
+                    start(stack, "runs.run:execute_stack", order, len(stack), cores_of_run)
+                    free -= 1
                 stack, event = events.get()
                 job = stack[event.pop("place")]
                 listener(job, event)
-                if event["phase"] not in ENDS:
-                    continue
-                outcomes[job.name] = Outcome(job, **event)
-                if waiting and all(other.name in outcomes for other in stack):
-                    begin(waiting.pop())
+                if event["phase"] in ENDS:
+                    outcomes[job.name] = Outcome(job, **event)
+                    free += all(other.name in outcomes for other in stack)
         except KeyboardInterrupt:
             over = {*outcomes, *(job.name for stack in waiting for job in stack)}
             for job in (job for job in jobs if job.name not in over):
@@ -172,11 +151,48 @@ def stacks(jobs: Sequence[Job], together: int) -> list[list[Job]]:
 
 
 @contextmanager
-def held_processes() -> Iterator[list[subprocess.Popen]]:
-    """A list of processes, none of which outlives the block: those that do not stop are killed."""
+def worker_processes() -> Iterator[tuple[Callable[..., None], Queue]]:
+    """A function that starts workers, and the queue of their events, each with its worker's key.
+
+    No worker outlives the block: one that does not stop when asked to is killed.
+    """
     processes: list[subprocess.Popen] = []
+    events: Queue[tuple[Any, dict[str, Any]]] = Queue()
+
+    def start(
+        key: Any, task: str, order: dict[str, Any], places: int = 1, threads: int | None = None
+    ) -> None:
+        """Start a process that does a task about so many ``places`` (``runs.worker``).
+
+        ``threads`` are XLA's, each a device of its own (``model.parts``); one where nothing is
+        said. A worker that dies at once takes no order: whoever reads it sees that.
+        """
+        variables = {} if threads is None or has_accelerator() else in_threads(threads)
+        errors = tempfile.TemporaryFile("w+", encoding="utf8", errors="replace")  # noqa: SIM115 (the reader closes it)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "seq2seq_bottleneck.runs.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            encoding="utf8",
+            errors="replace",
+            env=worker_environment() | variables,
+            # A Ctrl-C in the terminal is the parent's to handle.
+            start_new_session=True,
+        )
+        processes.append(process)
+        with suppress(BrokenPipeError), process.stdin:
+            process.stdin.write(json.dumps(order | {"task": task, "places": places}))
+
+        def read() -> None:
+            for event in read_events(process, errors, places):
+                events.put((key, event))
+
+        Thread(target=read, daemon=True).start()
+
     try:
-        yield processes
+        yield start, events
     finally:
         for process in processes:
             if process.poll() is None:
@@ -189,30 +205,34 @@ def held_processes() -> Iterator[list[subprocess.Popen]]:
                 process.wait()
 
 
-def start_worker(
-    room: str, order: dict[str, Any], errors: IO[str], threads: int | None = None
-) -> subprocess.Popen:
-    """Start the worker of a room, which reads its order from stdin and tells events on stdout.
+def read_events(
+    process: subprocess.Popen, errors: IO[str], places: int
+) -> Iterator[dict[str, Any]]:
+    """A worker's events until its process has ended, then of each place without an end a failure.
 
-    ``threads`` are XLA's, each a device of its own (``model.parts``); one where nothing is said. A
-    worker that dies at once takes no order: whoever reads it sees that.
+    Its reason is the signal that ended the process, or the last line of its traceback. A line that
+    is no event is something else that has got into the pipe.
     """
-    variables = {} if threads is None or has_accelerator() else in_threads(threads)
-    process = subprocess.Popen(
-        [sys.executable, "-m", f"seq2seq_bottleneck.{room}.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        text=True,
-        encoding="utf8",
-        errors="replace",
-        env=worker_environment() | variables,
-        # A Ctrl-C in the terminal is the parent's to handle.
-        start_new_session=True,
-    )
-    with suppress(BrokenPipeError), process.stdin:
-        process.stdin.write(json.dumps(order))
-    return process
+    live = set(range(places))
+    with errors, process.stdout:
+        for line in process.stdout:
+            event = None
+            with suppress(ValueError):
+                event = json.loads(line)
+            if isinstance(event, dict) and {"place", "phase"} <= event.keys():
+                if event["phase"] in ENDS:
+                    live.discard(event["place"])
+                yield event
+        if (code := process.wait()) < 0:
+            reason = f"its process was ended by signal {-code}"
+            if code == -signal.SIGKILL:
+                reason += "; perhaps there was not enough memory: fewer --jobs need less"
+        else:
+            errors.seek(0)
+            lines = [line.strip() for line in errors if line.strip()]
+            reason = lines[-1] if lines else f"its process ended with code {code}"
+    for place in sorted(live):
+        yield {"place": place, "phase": "failed", "reason": reason}
 
 
 def in_threads(count: int) -> dict[str, str]:
@@ -223,14 +243,21 @@ def in_threads(count: int) -> dict[str, str]:
 def worker_environment() -> dict[str, str]:
     """What a worker's libraries are told about threads, memory, kernels, where the user did not.
 
-    And about numbers, whatever the user told them. On a GPU all cores compile: NPROC = 1 would have
-    XLA compile its kernels one after the other. OpenBLAS has one thread: its threads wait by
+    And about numbers, whatever the user told them. OpenBLAS has one thread: its threads wait by
     spinning, and with a worker on every core the orthogonal start of a cell's weights (256 x 256)
-    took a second instead of milliseconds.
+    took a second instead of milliseconds. glibc (from 2.35; others ignore it) has large pages and
+    gives none back: XLA allocates its buffers anew at every step, and a third of a step goes into
+    having them mapped otherwise (results/LOG.md, 2026-11-20).
+
+    On a GPU all cores compile: NPROC = 1 would have XLA compile its kernels one after the other.
+    Products are by XLA's own choice of kernel, none tried out while compiling: on an H100 a shape
+    then compiles in 4.6 s instead of 9.1, and an update takes 6.5 ms instead of 4.7, so that only
+    tens of thousands of updates would earn it back; and the choice is always the same one.
     """
+    memory = ("hugetlb=1", "arena_max=1", "mmap_threshold=4000000000", "trim_threshold=4000000000")
     environment = {
         "OPENBLAS_NUM_THREADS": "1",
-        "GLIBC_TUNABLES": MEMORY,
+        "GLIBC_TUNABLES": ":".join(f"glibc.malloc.{setting}" for setting in memory),
         "TF_CPP_MIN_LOG_LEVEL": "2",
         "JAX_TRACEBACK_FILTERING": "off",  # else an error ends in a notice
         **os.environ,
@@ -240,44 +267,5 @@ def worker_environment() -> dict[str, str]:
         return environment | {"NPROC": str(nproc_from(environment) or 1)}
     flags = environment.get("XLA_FLAGS", "")
     if "xla_gpu_autotune_level" not in flags:
-        flags = f"{flags} {NO_AUTOTUNING}".strip()
+        flags = f"{flags} --xla_gpu_autotune_level=0".strip()
     return environment | {"XLA_FLAGS": flags}
-
-
-def _read(stack: list[Job], process: subprocess.Popen, errors: IO[str], events: Queue) -> None:
-    """Pass a worker's events on; of a run that it has not ended, that it failed."""
-    live = set(range(len(stack)))
-    with errors:
-        for event in read_events(process, live):
-            events.put((stack, event))
-        reason = last_words(process, errors)
-    for place in sorted(live):
-        events.put((stack, {"place": place, "phase": "failed", "reason": reason}))
-
-
-def read_events(process: subprocess.Popen, live: set[int]) -> Iterator[dict[str, Any]]:
-    """A worker's own events until its process has ended; takes runs that end out of ``live``.
-
-    A line that is no event is something else that has got into the pipe.
-    """
-    with process.stdout:
-        for line in process.stdout:
-            event = None
-            with suppress(ValueError):
-                event = json.loads(line)
-            if isinstance(event, dict) and {"place", "phase"} <= event.keys():
-                if event["phase"] in ENDS:
-                    live.discard(event["place"])
-                yield event
-    process.wait()
-
-
-def last_words(process: subprocess.Popen, errors: IO[str]) -> str:
-    """Why a worker died: the signal, or the last line of its traceback."""
-    if process.returncode is not None and process.returncode < 0:
-        killed = "; perhaps there was not enough memory: fewer --jobs need less"
-        why = killed if process.returncode == -signal.SIGKILL else ""
-        return f"its process was ended by signal {-process.returncode}{why}"
-    errors.seek(0)
-    lines = [line.strip() for line in errors if line.strip()]
-    return lines[-1] if lines else f"its process ended with code {process.returncode}"

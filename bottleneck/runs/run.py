@@ -10,36 +10,65 @@ where there was no validation; a line of an older version has no ``valid_buckets
 When it has ended, ``SHA256SUMS`` lists what stays.
 """
 
+import hashlib
 import json
+import os
+import platform
+import signal
+import subprocess
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import jax
 from flax import nnx
 
+from .. import __version__
 from ..corpus.batches import evaluation_batches, training_batches
 from ..corpus.corpus import Corpus, load_corpus, share
 from ..model.translator import count_parameters, create
 from ..results.folders import CHECKPOINT, ENDED, ENVIRONMENT, LOG, SETTINGS, WEIGHTS, read_object
 from ..settings.errors import UserError
 from ..settings.files import write_text
-from ..settings.machine import mendable
-from ..settings.run import SCHEMA_VERSION, RunSettings
+from ..settings.machine import COMMAND, cache_root, cores, mendable, nproc_from
+from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
-from .checkpoint import CheckpointError, Checkpoints, StopRequest, join, read_checkpoint
-from .environment import describe_environment
-from .evaluation import EVALUATION_BATCH, encode, evaluate
-from .network_files import save_vocabularies, save_weights
-from .scores import by_bucket
+from .checkpoint import (
+    CheckpointError,
+    Checkpoints,
+    StopRequest,
+    join,
+    read_checkpoint,
+    save_vocabularies,
+    save_weights,
+)
+from .evaluation import EVALUATION_BATCH, by_bucket, encode, evaluate
 from .store import RunFolder
 
-Event = dict[str, Any]
-Report = Callable[[int, Event], None]
+Report = Callable[[int, dict[str, Any]], None]
 """Told what one run does, by its place among those given."""
+
+
+def execute_stack(
+    emit: Report, stack: Sequence[Mapping[str, Any]], store: str, force: bool
+) -> None:
+    """The task of a worker process: execute runs, whose settings come as JSON.
+
+    SIGTERM asks it to stop: in training it first writes a checkpoint.
+    """
+    stop = StopRequest()
+    signal.signal(signal.SIGTERM, lambda *_: stop.ask())
+    given = [parse_settings(settings) for settings in stack]
+    for place in range(len(given)):
+        emit(place, {"phase": "starting", "process": os.getpid()})
+    use_cache()
+    execute(given, Path(store), emit, stop, force)
 
 
 @dataclass
@@ -52,7 +81,7 @@ class Run:
 
     settings: RunSettings
     folder: RunFolder
-    report: Callable[[Event], None]
+    report: Callable[[dict[str, Any]], None]
     learner: Learner | None = None
     snapshot: Snapshot | None = None
     note: str = ""
@@ -217,3 +246,66 @@ def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -
         evaluate(graph, trained, run.settings, corpus, folder)
     folder.write_status(trained.status, trained.reason)
     run.tell_end()
+
+
+def describe_environment() -> dict[str, Any]:
+    """Facts that numbers may depend on, as plain JSON values.
+
+    ``command`` is the command line if it is known; ``commit`` that of the checkout which this
+    package runs from, if any, with ``+`` if it was changed.
+    """
+    device, command = jax.devices()[0], os.environ.get(COMMAND)
+    versions, commit = {}, None
+    for name in ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu", "sentencepiece"):
+        with suppress(PackageNotFoundError):  # subwords' is an extra
+            versions[name] = version(name)
+    folder = Path(__file__).resolve().parents[2]
+    if (folder / ".git").exists():
+        git = partial(subprocess.run, capture_output=True, text=True, check=True, cwd=folder)
+        with suppress(OSError, subprocess.CalledProcessError):
+            head = git(["git", "rev-parse", "HEAD"]).stdout.strip()
+            changed = git(["git", "status", "--porcelain", "--untracked-files=no"]).stdout
+            commit = head + ("+" if changed else "")
+    return ({"command": command} if command else {}) | {
+        "bottleneck": __version__,
+        "commit": commit,
+        "versions": versions,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": _processor(),
+        "device": f"{device.platform}: {device.device_kind}",
+        "threads": nproc_from(os.environ) or cores(),
+    }
+
+
+def _processor() -> str:
+    """The processor's name, from Linux's own list where the standard library does not know it."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or "unknown"
+
+
+def use_cache() -> None:
+    """Keep compiled programs between runs; without a writable cache folder, go on without.
+
+    Compiled code is for one processor and one version of jax, so both are in the folder's name: a
+    home folder may be shared by machines of several kinds. All programs are kept, the smallest too:
+    dozens that each take some ms would add up to a second per run. One that cannot be read is
+    compiled again; jax would say so for each, on two lines.
+    """
+    root = cache_root()
+    if root is None:
+        return
+    kind = f"{platform.node()} {_processor()} {version('jaxlib')}"
+    folder = root / hashlib.sha256(kind.encode()).hexdigest()[:12]
+    warnings.filterwarnings("ignore", message="Error (read|writ)ing persistent compilation cache")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return
+    if os.access(folder, os.W_OK):
+        jax.config.update("jax_compilation_cache_dir", str(folder))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+        jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)

@@ -129,7 +129,7 @@ class RunFolder:
 
 @contextmanager
 def _writing(store: Path) -> Iterator[None]:
-    """What the system refuses in the block is told as the store's fault."""
+    """What the system refuses in the block is an ``UnwrittenError`` of the store."""
     try:
         yield
     except OSError as error:

@@ -1,6 +1,7 @@
-"""A sweep: jobs brought to their end in one store, then the bundle of all that the store holds.
+"""Jobs brought to their end in one store, then the bundle of all that the store holds.
 
-One process at a time writes the bundle, whoever else works in the folder.
+They are a sweep's cells, or the arms of one comparison, which is the main job. One process at a
+time writes the bundle, whoever else works in the folder.
 """
 
 import os
@@ -11,13 +12,17 @@ from typing import Any
 
 from filelock import FileLock
 
+from ..corpus.corpus import REAL
+from ..corpus.files import given_test_files, read_pairs, training_files
 from ..results.export import write_bundle
 from ..results.folders import GROUPS, STORE, drop_tables, finished_runs, json_text, read_groups
 from ..results.schema import FILES, RUNS
-from ..settings.errors import unwritten
+from ..settings.concerns import CorpusSettings
+from ..settings.errors import UsageError, UserError, unwritten
 from ..settings.files import write_listed
+from ..settings.run import RunSettings
 from ..settings.sweep import Cell, labels
-from .pool import Executor, Job, Listener, Outcome
+from .pool import Executor, Job, Listener, Outcome, run_jobs
 from .store import sweep_up
 
 
@@ -25,6 +30,54 @@ def plan(cells: Sequence[Cell]) -> list[Job]:
     """One job a cell, in their order."""
     named = zip(labels(cells), cells, strict=True)
     return [Job(label, cell.settings, cell.group) for label, cell in named]
+
+
+def plan_comparison(settings: RunSettings, seeds: int, check_schedule: bool) -> list[Job]:
+    """The jobs: the attention of the settings and none, for every seed.
+
+    Both arms get the same data, batches and updates. With ``check_schedule`` the first seed is
+    trained once more, twice as long. Raises UsageError where the settings' attention is none.
+    """
+    arms, training = (settings.model.attention, "none"), settings.training
+    if arms[0] == "none":
+        raise UsageError(
+            "model.attention=none: reproduce compares none with an attention; "
+            "name one of dot, scaled-dot, general, additive, uniform"
+        )
+    cells = [(arm, training.seed + offset, 1) for offset in range(seeds) for arm in arms]
+    cells += [(arm, training.seed, 2) for arm in arms if check_schedule]
+    jobs = []
+    for arm, seed, times in cells:
+        schedule = {"seed": seed, "updates": training.updates * times}
+        name = f"{arm} seed {seed}" + (f" x{times}" if times > 1 else "")
+        jobs.append(Job(name, settings.changed(model={"attention": arm}, training=schedule)))
+    return jobs
+
+
+def check_text(corpus: CorpusSettings) -> None:
+    """Refuse files that are not given, not there or not pairs of lines, once, before any run.
+
+    A drawn corpus has no files; those of a named one were checked when they were fetched.
+    """
+    if corpus.name in REAL:
+        given = training_files(corpus), given_test_files(corpus)
+        if corpus.name == "files":
+            for files in filter(None, given):
+                read_pairs(files, corpus.lowercase)
+
+
+def reproduce(jobs: Sequence[Job], out: Path, listener: Listener, threads: int = 1) -> None:
+    """Execute the jobs, on so many cores each; the bundle is left alone where one did not end.
+
+    The first that did not end well is a ``UserError``. The bundle in ``out`` then holds every
+    finished run of its store, of this comparison or another.
+    """
+    for outcome in run_jobs(jobs, out / STORE, listener, threads=threads):
+        if outcome.phase != "done":
+            error = UsageError if outcome.exit_code == UsageError.exit_code else UserError
+            reason = "" if outcome.exit_code else f"run {outcome.job.name!r} {outcome.phase}: "
+            raise error(f"{reason}{outcome.reason}")
+    gather(out, {})
 
 
 def run_sweep(
@@ -59,7 +112,7 @@ def gather(out: Path, groups: Mapping[str, str]) -> None:
     sweep_up(out / STORE)
     with _alone(out):
         if groups:
-            # A file that was lost is begun anew: the sweeps that write to it are all that mends it.
+            # A lost file is written from nothing: only the sweeps that write to it can mend it.
             known = read_groups(out) if (out / GROUPS).exists() else {}
             write_listed(out, [(GROUPS, json_text(known | groups).encode())])
         if runs := finished_runs(out):

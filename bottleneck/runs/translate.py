@@ -1,6 +1,9 @@
-"""Translating with a finished run: the folder read back, sentences and whole texts put through.
+"""Translating with a finished run, sentences and whole texts, and the attention behind outputs.
 
-A text is read a few thousand lines at a time, so that its length costs no memory.
+A text is read a few thousand lines at a time, so that its length costs no memory. An unknown word
+of an output can be replaced by the source word that it attends to most: the replacement of Luong et
+al. (2015b, section 3.3) without its dictionary, for names and numbers, which unknown words mostly
+are, are the same in both languages.
 """
 
 import gzip
@@ -21,11 +24,11 @@ from flax import nnx
 from jaxtyping import Float
 from safetensors import SafetensorError
 
-from ..corpus.batches import encode_pairs, evaluation_batches, restore
+from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches, restore
 from ..corpus.pair import SentencePair
 from ..corpus.subwords import links_from_weights
-from ..corpus.vocabulary import EOS, UNK, Vocabulary, prepare_source
-from ..decoding.search import make_search
+from ..corpus.vocabulary import BOS, EOS, UNK, WORDS, Tokenizer, Vocabulary, prepare_source
+from ..decoding.search import make_attention_weights, make_search
 from ..model.parts import on_host
 from ..model.translator import Weights, create
 from ..results.folders import (
@@ -36,11 +39,10 @@ from ..results.folders import (
     read_settings,
     was_written,
 )
-from ..settings.errors import UserError, counted
+from ..settings.errors import UsageError, UserError, counted
 from ..settings.machine import is_endless
 from ..settings.run import RunSettings
-from .attention import readable, weights_behind, with_copies
-from .network_files import load_vocabularies, read_weights
+from .checkpoint import load_vocabularies, read_weights
 
 CHUNK = 4096
 """Lines of a text in memory at once."""
@@ -48,8 +50,82 @@ BATCH = 64
 """Sentences of one search."""
 LONGEST = 10_000_000
 """Bytes of a line: what never ends one would be read for ever (``/dev/zero``)."""
+END = "</s>"
+"""How the end token is shown."""
 
 _searcher = lru_cache(maxsize=4)(make_search)
+_reader = lru_cache(maxsize=4)(make_attention_weights)
+
+
+def attention_matrices(
+    graph: nnx.GraphDef,
+    weights: Weights,
+    encoded: EncodedPairs,
+    reverse: bool,
+    batch_size: int = BATCH,
+) -> list[Float[np.ndarray, "_ _"]]:
+    """Weights of every step of every pair's target, teacher-forced, end tokens included.
+
+    Matrices are target x source; an empty target has no row. Row t holds the weights with which
+    target token t was chosen, in either placement: with ``input`` they are those of s_(t-1), read
+    before token t is known. Columns are in reading order though the network read the words in
+    ``reverse``; the end token is the last of both.
+    """
+    padded = EncodedPairs(encoded.source, [ids or [EOS] for ids in encoded.target])
+    read, batches, results = _reader(graph), evaluation_batches(padded, batch_size), []
+    for source, lengths, target, *_ in (item.batch for item in batches):
+        start = np.full((len(target), 1), BOS, np.int32)
+        before = np.concatenate([start, target[:, :-1]], axis=1)
+        results.append(np.asarray(read(weights, source, lengths, before)))
+    sizes = zip(encoded.target_lengths, encoded.source_lengths, strict=True)
+    matrices = []
+    for matrix, (rows, columns) in zip(restore(results, batches), sizes, strict=True):
+        words = range(columns - 1)
+        order = [*(reversed(words) if reverse else words), columns - 1]
+        matrices.append(matrix[:rows, order].astype(np.float64))
+    return matrices
+
+
+def check_pointing(settings: RunSettings, wish: str) -> None:
+    """UsageError, which names the wish, for an arm whose weights point at no word."""
+    if not settings.model.points:
+        raise UsageError(
+            f"{wish} needs attention weights that point at a word, and arm {settings.model.arm} "
+            f"has none; take an arm with attention (model.attention, --arm) or leave {wish} out"
+        )
+
+
+def with_copies(
+    graph: nnx.GraphDef,
+    weights: Weights,
+    encoded: EncodedPairs,
+    reverse: bool,
+    tokens: Sequence[list[str]],
+    words: Sequence[list[str]],
+) -> list[list[str]]:
+    """The tokens of every output, no unknown word among them.
+
+    ``encoded`` are sources and outputs as they were read and written, ``tokens`` the outputs' and
+    ``words`` the sources' as they are to be copied, in reading order, without the end: that is the
+    last column of the weights, and no word to copy.
+    """
+    copied = list(tokens)
+    lacking = [place for place, ids in enumerate(encoded.target) if UNK in ids]
+    pairs = EncodedPairs(*([side[place] for place in lacking] for side in encoded))
+    matrices = attention_matrices(graph, weights, pairs, reverse)
+    for place, ids, matrix in zip(lacking, pairs.target, matrices, strict=True):
+        source = words[place]
+        attended = matrix[:, : len(source)].argmax(axis=1)
+        copied[place] = [
+            source[attended[row]] if ids[row] == UNK else token
+            for row, token in enumerate(tokens[place])
+        ]
+    return copied
+
+
+def readable(tokens: list[str], ended: bool, tokenizer: Tokenizer = WORDS) -> list[str]:
+    """Tokens as a person reads them, the end token last where there is one."""
+    return [*map(tokenizer.display, tokens), *([END] if ended else [])]
 
 
 class Translation(NamedTuple):
@@ -66,14 +142,6 @@ class Translation(NamedTuple):
     ended: bool = True
     unknown: int = 0
     weights: Float[np.ndarray, "output source"] | None = None
-
-
-class Attended(NamedTuple):
-    """A translation and what it was read from: words as a person reads them, ends included."""
-
-    source: list[str]
-    output: list[str]
-    weights: Float[np.ndarray, "output source"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,27 +193,26 @@ class TrainedRun:
         filled = [place for place, sentence in enumerate(sentences) if self.tokens(sentence)]
         if not filled:
             return results
-        given = [sentences[place] for place in filled]
-        reverse = self.settings.model.reverse_source
-        pairs = [SentencePair(self.prepare(sentence), "") for sentence in given]
-        encoded = encode_pairs(pairs, self.source_vocabulary, self.target_vocabulary, reverse)
+        reverse, vocabulary = self.settings.model.reverse_source, self.target_vocabulary
+        pairs = [SentencePair(self.prepare(sentences[place]), "") for place in filled]
+        encoded = encode_pairs(pairs, self.source_vocabulary, vocabulary, reverse)
         batches = evaluation_batches(encoded, batch_size)
         search = _searcher(self.graph, self.settings.decoding)
         searched = [search(self.weights, b.batch.source, b.batch.source_lengths) for b in batches]
         rows = restore([on_host(result.tokens) for result in searched], batches)
         lengths = restore([on_host(result.lengths) for result in searched], batches)
         outputs = [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
-        words = [self.written(sentence) for sentence in given]
-        tokens = [self.target_vocabulary.decode(ids) for ids in outputs]
-        read = self.graph, self.weights, reverse, encoded.source, outputs
+        words = [self.written(sentences[place]) for place in filled]
+        tokens = [vocabulary.decode(ids) for ids in outputs]
+        read = self.graph, self.weights, EncodedPairs(encoded.source, outputs), reverse
         if self.settings.decoding.copy_unknown:
             tokens = with_copies(*read, tokens, words)
-        weights = weights_behind(*read) if attended else [None] * len(outputs)
+        weights = attention_matrices(*read) if attended else [None] * len(outputs)
         for index, place in enumerate(filled):
             results[place] = Translation(
                 words[index],
                 tokens[index],
-                self.target_vocabulary.text(tokens[index]),
+                vocabulary.text(tokens[index]),
                 EOS in outputs[index],
                 encoded.source[index].count(UNK),
                 weights[index],
@@ -153,16 +220,16 @@ class TrainedRun:
         return results
 
 
-def attended(trained: TrainedRun, translation: Translation) -> Attended:
-    """A translation whose weights were asked for, for people to look at.
+def attended(trained: TrainedRun, translation: Translation) -> Translation:
+    """A translation with its words as a person reads them, ends included.
 
-    An output that ran into the cap has no end token, and so no row for one.
+    An output that ran into the cap has no end token, and so no row of the weights for one.
     """
-    assert translation.weights is not None
     tokenizer = trained.target_vocabulary.tokenizer
-    source = readable(translation.source, True, tokenizer)
-    output = readable(translation.output, translation.ended, tokenizer)
-    return Attended(source, output, translation.weights)
+    return translation._replace(
+        source=readable(translation.source, True, tokenizer),
+        output=readable(translation.output, translation.ended, tokenizer),
+    )
 
 
 def load_run(folder: Path) -> TrainedRun:
@@ -205,30 +272,19 @@ class Tally:
     long: list[int] = field(default_factory=list)
     cut: list[int] = field(default_factory=list)
 
-    def add(self, line: str, translation: Translation, longest: int) -> None:
-        """Count a line; ``longest`` are the most words that the run was trained on."""
-        self.lines += 1
-        self.empty += not translation.source
-        self.tokens += len(translation.source)
-        self.unknown += translation.unknown
-        self.long += [self.lines] * (len(line.split()) > longest)
-        self.cut += [self.lines] * (not translation.ended)
-
     def notes(self, settings: RunSettings) -> list[str]:
         """One line for each thing that a reader of the translations should know."""
         longest, decoding = settings.corpus.longest_trained, settings.decoding
         cap = f"{decoding.cap_factor:g} x source + {decoding.cap_extra} tokens"
-        long = f"longer than any trained on ({longest} words), translated all the same"
         notes = []
         if self.lines:
             notes.append(f"{counted(self.lines, 'line')} translated, {self.empty:,} of them empty")
         if self.unknown:
             share = f"{self.unknown:,} of {self.tokens:,}"
             notes.append(f"{share} source tokens are not in the training vocabulary")
-        for lines, noun, text in (
-            (self.long, "line", long),
-            (self.cut, "translation", f"without an end, cut at the cap of {cap}"),
-        ):
+        long = f"longer than any trained on ({longest} words), translated all the same"
+        cut = f"without an end, cut at the cap of {cap}"
+        for lines, noun, text in ((self.long, "line", long), (self.cut, "translation", cut)):
             if lines:
                 others = " and others" if len(lines) > 1 else ""
                 notes.append(f"{counted(len(lines), noun)} {text}: line {lines[0]:,}{others}")
@@ -242,11 +298,16 @@ def translate_lines(
 
     ``aligned`` puts three columns behind a translation (``with_links``).
     """
-    remaining = iter(lines)
+    remaining, longest = iter(lines), trained.settings.corpus.longest_trained
     while chunk := list(islice(remaining, CHUNK)):
         translations = trained.translations(chunk, BATCH, aligned)
-        for line, translation in zip(chunk, translations, strict=True):
-            tally.add(line, translation, trained.settings.corpus.longest_trained)
+        for line, item in zip(chunk, translations, strict=True):
+            tally.lines += 1
+            tally.empty += not item.source
+            tally.tokens += len(item.source)
+            tally.unknown += item.unknown
+            tally.long += [tally.lines] * (len(line.split()) > longest)
+            tally.cut += [tally.lines] * (not item.ended)
         yield [with_links(trained, item) if aligned else item.text for item in translations]
 
 

@@ -1,35 +1,30 @@
-"""A process that executes a stack of runs: as JSON on stdin, events as JSON lines on stdout.
+"""A process that does one task: told in JSON on stdin, events as JSON lines on stdout.
 
-An event names its run by ``place``, counted from 0 in the order given. What any library prints goes
-to stderr, so that events alone are on stdout.
+Its order names the ``task``, a function by module and name: of the runs `run.execute_stack`, of a
+question's probe or benchmark one of `questions`, a room above this. It is given ``emit`` and the
+rest of the order. An event has a ``place``, counted from 0 among the ``places`` that the task is
+about, and a ``phase``. What any library prints goes to stderr, so that events alone are on stdout.
 
-SIGTERM asks it to stop: in training it first writes a checkpoint. So does the end of the process
-that reads its events.
+The end of the process that reads the events is SIGTERM to this.
 """
 
 import json
 import os
 import signal
 import sys
-from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from ..settings.machine import mendable
-from ..settings.run import parse_settings
-from .checkpoint import StopRequest
-from .environment import use_cache
 from .pool import ENDS
-from .run import execute
 
 
 def main() -> None:
-    """Read the job, execute it; an error the user can mend is an event, not a traceback."""
-    job = json.loads(sys.stdin.read())
-    stop = StopRequest()
-    signal.signal(signal.SIGTERM, lambda *_: stop.ask())
+    """Do the task; an error that the user can mend is an event, not a traceback."""
+    order = json.loads(sys.stdin.read())
     events = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    live = set(range(len(job["stack"])))
+    task, live = order.pop("task"), set(range(order.pop("places")))
 
     def emit(place: int, event: dict[str, Any]) -> None:
         if event["phase"] in ENDS:
@@ -37,16 +32,12 @@ def main() -> None:
         try:
             print(json.dumps({"place": place} | event), file=events, flush=True)
         except BrokenPipeError:
-            # Nobody reads any more; what is left in the buffer must not be flushed at exit.
+            # What is left in the buffer must not be flushed at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), events.fileno())
-            stop.ask()
+            signal.raise_signal(signal.SIGTERM)
 
-    stack = [parse_settings(settings) for settings in job["stack"]]
-    for place in range(len(stack)):
-        emit(place, {"phase": "starting", "process": os.getpid()})
-    use_cache()
     try:
-        execute(stack, Path(job["store"]), emit, stop, job["force"])
+        resolve_name(f"{__package__.partition('.')[0]}.{task}")(emit, **order)
     except Exception as error:
         known = mendable(error)
         if known is None:

@@ -13,7 +13,7 @@ from torch import nn
 from torch_translator import AdditiveScore, AttendingDecoder, OutputPlacedDecoder, Translator
 
 Tensors = Mapping[str, np.ndarray]
-"""Our parameters by name, as ``runs.network_files.save_weights`` writes them."""
+"""Our parameters by name, as ``runs.checkpoint.save_weights`` writes them."""
 
 
 @torch.no_grad()

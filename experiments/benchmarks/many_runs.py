@@ -18,7 +18,7 @@ from numpy import ndarray
 from seq2seq_bottleneck.results.bundle import tidy_csv
 from seq2seq_bottleneck.results.folders import json_text
 from seq2seq_bottleneck.results.schema import BLEU_COLUMNS, CHRF_COLUMNS
-from seq2seq_bottleneck.runs.scores import bucket_rows
+from seq2seq_bottleneck.runs.evaluation import bucket_rows
 from seq2seq_bottleneck.runs.store import UNLISTED
 from seq2seq_bottleneck.settings.files import seal
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, RunSettings, resolve

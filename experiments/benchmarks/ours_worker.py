@@ -21,9 +21,9 @@ from seq2seq_bottleneck.corpus.batches import (
 from seq2seq_bottleneck.decoding.search import Search, make_search
 from seq2seq_bottleneck.model.parts import Stack, parts_of
 from seq2seq_bottleneck.model.translator import count_parameters, create
-from seq2seq_bottleneck.runs.environment import use_cache
+from seq2seq_bottleneck.runs.checkpoint import read_weights, save_weights
 from seq2seq_bottleneck.runs.evaluation import EVALUATION_BATCH
-from seq2seq_bottleneck.runs.network_files import read_weights, save_weights
+from seq2seq_bottleneck.runs.run import use_cache
 from seq2seq_bottleneck.settings.concerns import DecodingSettings
 from seq2seq_bottleneck.training.step import initial_state, make_update
 

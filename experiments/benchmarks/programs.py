@@ -55,7 +55,7 @@ def make_program(name: str, folder: Path, arm: str, threads: int) -> Program:
     """One of ``PROGRAMS`` on the workload of a folder."""
     workload = Workload.load(folder)
     if name == "ours":
-        from seq2seq_bottleneck.runs.environment import use_cache
+        from seq2seq_bottleneck.runs.run import use_cache
 
         use_cache()
         return Ours(workload, arm)
@@ -71,7 +71,7 @@ def weights_file(folder: Path, arm: str) -> Path:
 def write_weights(workload: Workload, arm: str, folder: Path) -> None:
     """Our own starting weights of an arm, for the other programs to start from."""
     from seq2seq_bottleneck.model.translator import create
-    from seq2seq_bottleneck.runs.network_files import save_weights
+    from seq2seq_bottleneck.runs.checkpoint import save_weights
 
     _, weights = create(workload.arm(arm), *workload.vocabularies, workload.training.seed)
     save_weights(weights_file(folder, arm), weights)

@@ -22,7 +22,7 @@ from programs import PROGRAMS, write_weights
 from teams import Arrangement, Team, team
 from workload import ARMS, Workload, padding_share, random_words, stream
 
-from seq2seq_bottleneck.runs.environment import describe_environment
+from seq2seq_bottleneck.runs.run import describe_environment
 from seq2seq_bottleneck.settings.concerns import ModelSettings
 from seq2seq_bottleneck.settings.run import resolve
 

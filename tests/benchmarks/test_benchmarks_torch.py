@@ -15,7 +15,7 @@ from workload import ARMS, random_words  # noqa: E402
 
 from seq2seq_bottleneck.corpus.batches import Batch  # noqa: E402
 from seq2seq_bottleneck.model.translator import create  # noqa: E402
-from seq2seq_bottleneck.runs.network_files import save_weights  # noqa: E402
+from seq2seq_bottleneck.runs.checkpoint import save_weights  # noqa: E402
 from seq2seq_bottleneck.settings.concerns import ModelSettings  # noqa: E402
 
 WORDS = (9, 8)

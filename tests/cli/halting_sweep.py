@@ -16,15 +16,15 @@ SECONDS = 5.0
 """Long enough to be found halted, and less than a worker has to end when asked to."""
 OF_DRIVER = {
     "planning": "runs.sweep:plan",
-    "starting workers": "runs.pool:start_worker",
+    "starting workers": "runs.pool:worker_environment",
     "gathering": "runs.sweep:write_bundle",
 }
 OF_WORKER = {
-    "starting": "runs.environment:use_cache",
+    "starting": "runs.run:use_cache",
     "preparing the corpus": "runs.run:load_corpus",
     "training": "corpus.batches:TrainingBatches.batch",
     "validating": "training.loop:sentence_losses",
-    "keeping a checkpoint": "runs.checkpoint:write_bytes",
+    "keeping a checkpoint": "runs.checkpoint:to_bytes",
     "decoding": "runs.evaluation:decode",
     "scoring": "runs.evaluation:bucket_rows",
     "writing": "runs.evaluation:make_examples",

@@ -18,7 +18,7 @@ from small_sweeps import TINY
 from seq2seq_bottleneck.corpus.download import folder_of, read_source
 from seq2seq_bottleneck.results.bundle import load_results
 from seq2seq_bottleneck.results.folders import STATUS, STORE
-from seq2seq_bottleneck.runs.environment import cache_folder, use_cache
+from seq2seq_bottleneck.runs.run import use_cache
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.machine import cache_root, mendable
 
@@ -281,7 +281,7 @@ def test_without_a_home_nothing_is_kept(fails, monkeypatch):
     for name in NO_HOME:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(pwd, "getpwuid", unknown)
-    assert cache_root() is cache_folder() is read_source("europarl") is None
+    assert cache_root() is read_source("europarl") is None
     use_cache()
     with pytest.raises(UserError, match="XDG_CACHE_HOME"):
         folder_of("europarl")

@@ -13,7 +13,6 @@ from planted import write_planted
 from planted_arms import LOW
 from planted_cost import plant_costs
 
-from seq2seq_bottleneck.questions import benchmark
 from seq2seq_bottleneck.questions.cost import COLUMNS
 from seq2seq_bottleneck.results.folders import ENVIRONMENT, STORE
 from seq2seq_bottleneck.runs import pool
@@ -118,6 +117,6 @@ def test_where_nothing_could_be_measured_or_it_is_interrupted_nothing_is_written
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(benchmark, "start_worker", interrupt)
+    monkeypatch.setattr(pool, "worker_environment", interrupt)
     assert "interrupted" in fails("bench --quiet --out", tmp_path / "new", code=130)
     assert os.listdir(tmp_path) == []

@@ -143,7 +143,7 @@ def test_only_the_runs_just_asked_for_are_shown_whatever_else_is_in_the_store(
         return f"{arm}{training.seed}at{training.learning_rate:g}", shares, training.seed
 
     run_jobs = planted_jobs(describe)
-    monkeypatch.setattr("seq2seq_bottleneck.runs.reproduce.run_jobs", run_jobs)
+    monkeypatch.setattr("seq2seq_bottleneck.runs.sweep.run_jobs", run_jobs)
     out = tmp_path / "out"
     smoke = ["reproduce --preset smoke --quiet --out", out]
     assert "seed 1, 2" in " ".join(ok(*smoke, "--seeds 2").out.split())

@@ -24,7 +24,7 @@ from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import arms, finished_runs
-from seq2seq_bottleneck.runs.network_files import save_weights
+from seq2seq_bottleneck.runs.checkpoint import save_weights
 from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve
 from seq2seq_bottleneck.tables.lecture import COLUMNS

@@ -179,7 +179,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / name).write_text(lines)
     monkeypatch.chdir(folder)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr("seq2seq_bottleneck.runs.reproduce.run_jobs", untrained)
+    monkeypatch.setattr("seq2seq_bottleneck.runs.sweep.run_jobs", untrained)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
     return folder
 

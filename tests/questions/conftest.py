@@ -9,8 +9,7 @@ from filelock import FileLock
 
 from seq2seq_bottleneck.results.folders import STORE, finished_runs
 from seq2seq_bottleneck.runs.pool import run_jobs
-from seq2seq_bottleneck.runs.reproduce import plan
-from seq2seq_bottleneck.runs.sweep import gather
+from seq2seq_bottleneck.runs.sweep import gather, plan_comparison
 from seq2seq_bottleneck.settings.run import resolve
 
 TINY = ["training.updates=20", "corpus.test_pairs=40", "training.validations=1"]
@@ -33,7 +32,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _train(out: Path) -> None:
-    jobs = plan(resolve("smoke", TINY), 2, False)
+    jobs = plan_comparison(resolve("smoke", TINY), 2, False)
     outcomes = run_jobs(jobs, out / STORE, lambda *_: None, together=2)
     assert [outcome.phase for outcome in outcomes] == ["done"] * 4
     gather(out, {})

@@ -23,8 +23,7 @@ from seq2seq_bottleneck.questions.alignment_gold import QUESTION as GOLD_QUESTIO
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.results.bundle import load_probe
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.runs.attention import END, attention_matrices
-from seq2seq_bottleneck.runs.translate import attended, load_run
+from seq2seq_bottleneck.runs.translate import END, attended, attention_matrices, load_run
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.files import write_listed
 from seq2seq_bottleneck.settings.run import resolve

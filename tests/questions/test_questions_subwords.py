@@ -24,12 +24,10 @@ from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE, finished_runs
 from seq2seq_bottleneck.results.schema import RUN_COLUMNS
-from seq2seq_bottleneck.runs.attention import attention_matrices
 from seq2seq_bottleneck.runs.lecture import trained_evidence
 from seq2seq_bottleneck.runs.pool import run_jobs
-from seq2seq_bottleneck.runs.reproduce import plan
-from seq2seq_bottleneck.runs.sweep import gather
-from seq2seq_bottleneck.runs.translate import load_run
+from seq2seq_bottleneck.runs.sweep import gather, plan_comparison
+from seq2seq_bottleneck.runs.translate import attention_matrices, load_run
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
@@ -48,7 +46,9 @@ SETTINGS = [
 def folder(tmp_path_factory):
     """An output folder with a run without attention and one with it."""
     out = tmp_path_factory.mktemp("subwords")
-    outcomes = run_jobs(plan(resolve("smoke", SETTINGS), 1, False), out / STORE, lambda *_: None)
+    outcomes = run_jobs(
+        plan_comparison(resolve("smoke", SETTINGS), 1, False), out / STORE, lambda *_: None
+    )
     assert [outcome.phase for outcome in outcomes] == ["done"] * 2
     gather(out, {})
     return out

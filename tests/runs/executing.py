@@ -33,6 +33,31 @@ def same_results(first: Path, second: Path) -> bool:
     return all((first / name).read_bytes() == (second / name).read_bytes() for name in names)
 
 
+class Heard(list):
+    """A listener that keeps what it hears, the job's name and the event, ``then`` does this."""
+
+    def __init__(self, then=lambda *_: None) -> None:
+        super().__init__()
+        self.then = then
+
+    def __call__(self, job, event) -> None:
+        self.append((job.name, event))
+        self.then(job, event)
+
+    def phases(self, name: str) -> list[str]:
+        return [event["phase"] for job, event in self if job == name]
+
+    def process_of(self, name: str) -> int:
+        """The process that runs a job, the last if there were more."""
+        return [event["process"] for job, event in self if job == name and "process" in event][-1]
+
+
+def interrupt(_, event) -> None:
+    """Ctrl-C in mid-training."""
+    if event.get("update"):
+        raise KeyboardInterrupt
+
+
 class Killed(BaseException):
     """The end of the process, in a test."""
 

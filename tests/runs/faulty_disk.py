@@ -14,7 +14,7 @@ from disk_faults import FAULTS, Fault, faulty, mended
 from executing import executed, smoke
 
 from seq2seq_bottleneck.results.folders import run_rows
-from seq2seq_bottleneck.runs.environment import use_cache
+from seq2seq_bottleneck.runs.run import use_cache
 from seq2seq_bottleneck.runs.store import run_folders
 
 SETTINGS = smoke("training.updates=10", "corpus.test_pairs=20", "scoring.resamples=20")

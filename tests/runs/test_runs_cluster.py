@@ -12,7 +12,7 @@ from pathlib import Path
 import dask
 import psutil
 import pytest
-from executing import same_results, smoke
+from executing import Heard, interrupt, same_results, smoke
 
 from seq2seq_bottleneck.runs import cluster
 from seq2seq_bottleneck.runs.cluster import run_jobs_on_cluster
@@ -96,17 +96,6 @@ def two_workers(cluster_of_module):
     return cluster_of_module
 
 
-class Heard(list):
-    """A listener that keeps what it hears: the job's name and the event."""
-
-    def __call__(self, job, event) -> None:
-        self.append((job.name, event))
-
-    def process_of(self, name: str) -> int:
-        """The process that runs a job, the last if there were more."""
-        return [event["process"] for job, event in self if job == name and "process" in event][-1]
-
-
 def copy_job(name: str, *assignments: str) -> Job:
     return Job(name, smoke(*COPY, *assignments))
 
@@ -115,15 +104,15 @@ def test_a_worker_killed_in_mid_run_costs_no_result_and_none_is_there_twice(two_
     long = copy_job("killed", "training.updates=80")
     lost = Job("lost", resolve("smoke", ["corpus.name=files", "corpus.source=none.tsv"]))
     jobs = [long, copy_job("other"), lost, copy_job("again", "training.updates=80")]
-    heard, killed = Heard(), []
+    killed = []
 
     def kill(job, event):
-        heard(job, event)
         if job.name == "killed" and event.get("update") and not killed:
             killed.append(heard.process_of("killed"))
             os.kill(psutil.Process(killed[0]).ppid(), signal.SIGKILL)
 
-    outcomes = run_jobs_on_cluster(jobs, tmp_path / "store", kill, two_workers.address)
+    heard = Heard(kill)
+    outcomes = run_jobs_on_cluster(jobs, tmp_path / "store", heard, two_workers.address)
     assert [outcome.phase for outcome in outcomes] == ["done", "done", "failed", "done"]
     assert [outcome.job.name for outcome in outcomes] == [job.name for job in jobs]
     assert "none.tsv" in outcomes[2].reason
@@ -179,16 +168,9 @@ def test_the_users_files_travel_though_the_workers_cannot_see_them(
 
 
 def test_an_interrupted_sweep_ends_its_runs(two_workers, tmp_path):
-    heard = Heard()
-
-    def interrupt(job, event):
-        heard(job, event)
-        if event.get("update"):
-            raise KeyboardInterrupt
-
-    job = copy_job("endless", "training.updates=100000")
+    heard, job = Heard(interrupt), copy_job("endless", "training.updates=100000")
     with pytest.raises(KeyboardInterrupt):
-        run_jobs_on_cluster([job], tmp_path, interrupt, two_workers.address)
+        run_jobs_on_cluster([job], tmp_path, heard, two_workers.address)
     wait_for(lambda: gone(heard.process_of("endless")))
     assert run_folders(tmp_path) == []
 
@@ -238,27 +220,22 @@ def test_a_killed_driver_leaves_no_process_behind(two_workers, tmp_path):
     wait_for(lambda: gone(started["process"]))
 
 
-def test_a_scheduler_that_cannot_be_reached_is_named(tmp_path, monkeypatch):
+def test_why_a_scheduler_cannot_be_used_is_told(tmp_path, monkeypatch):
+    """It cannot be reached, Dask's configuration is against its address, there is no Dask."""
+
+    def refused(address, words, encryption=False):
+        with (
+            dask.config.set({"distributed.comm.require-encryption": encryption}),
+            pytest.raises(UserError, match=words),
+        ):
+            run_jobs_on_cluster([], tmp_path, lambda *_: None, address)
+
     monkeypatch.setattr(cluster, "CONNECTING", 1.0)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
-        with pytest.raises(UserError, match=f"cannot reach scheduler '{address}'"):
-            run_jobs_on_cluster([], tmp_path, lambda *_: None, address)
-
-
-@pytest.mark.parametrize(
-    ("address", "encryption"), [("tls://127.0.0.1:1", False), ("tcp://127.0.0.1:1", True)]
-)
-def test_an_address_against_dasks_configuration_is_refused(tmp_path, address, encryption):
-    with (
-        dask.config.set({"distributed.comm.require-encryption": encryption}),
-        pytest.raises(UserError, match=f"'{address}' does not go with Dask's configuration"),
-    ):
-        run_jobs_on_cluster([], tmp_path, lambda *_: None, address)
-
-
-def test_without_dask_the_extra_is_named(tmp_path, monkeypatch):
+        refused(address, f"cannot reach scheduler '{address}'")
+    for address, encryption in (("tls://127.0.0.1:1", False), ("tcp://127.0.0.1:1", True)):
+        refused(address, f"'{address}' does not go with Dask's configuration", encryption)
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(UserError, match=r"pip install \"seq2seq-bottleneck\[cluster\]\""):
-        run_jobs_on_cluster([], tmp_path, lambda *_: None, "tcp://127.0.0.1:1")
+    refused(address, r"pip install \"seq2seq-bottleneck\[cluster\]\"")

@@ -25,7 +25,7 @@ from seq2seq_bottleneck.results.folders import (
     rests_on,
     run_rows,
 )
-from seq2seq_bottleneck.runs.network_files import load_vocabularies
+from seq2seq_bottleneck.runs.checkpoint import load_vocabularies
 from seq2seq_bottleneck.runs.store import RunFolder
 from seq2seq_bottleneck.runs.sweep import gather
 from seq2seq_bottleneck.runs.translate import load_run

@@ -5,12 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+from tempfile import TemporaryFile
 
 import jax
 import numpy as np
 import pandas as pd
 import pytest
-from executing import same_results, smoke
+from executing import Heard, interrupt, same_results, smoke
 
 from seq2seq_bottleneck.results.folders import CHECKPOINT
 from seq2seq_bottleneck.runs import pool
@@ -25,16 +26,6 @@ def quiet(*_):
     """A listener that hears nothing."""
 
 
-class Heard(list):
-    """A listener that keeps what it hears: the job's name and the event."""
-
-    def __call__(self, job, event):
-        self.append((job.name, event))
-
-    def phases(self, name):
-        return [event["phase"] for job, event in self if job == name]
-
-
 def jobs_of(*seeds, **changes):
     """Jobs that differ in their seed alone."""
     more = [f"training.{name}={value}" for name, value in changes.items()]
@@ -44,14 +35,13 @@ def jobs_of(*seeds, **changes):
 @SAMPLED
 def test_a_killed_worker_fails_alone(tmp_path):
     jobs = [Job("killed", smoke("training.updates=100000")), Job("lives", smoke())]
-    process = {}
 
     def kill(job, event):
-        process.setdefault(job.name, event.get("process"))
         if job.name == "killed" and event.get("update"):
-            os.kill(process["killed"], signal.SIGKILL)
+            os.kill(heard.process_of("killed"), signal.SIGKILL)
 
-    first, second = run_jobs(jobs, tmp_path, kill)
+    heard = Heard(kill)
+    first, second = run_jobs(jobs, tmp_path, heard)
     assert (first.phase, second.phase) == ("failed", "done")
     assert "signal 9" in first.reason
     assert (tmp_path / second.run / "scores.csv").is_file()
@@ -61,16 +51,12 @@ def test_a_killed_worker_fails_alone(tmp_path):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
     """Stopped in mid-training, then started again: bit for bit what an undisturbed run gives."""
-    jobs, phases = [Job("long", smoke("training.updates=90", "model.dropout=0.1"))], []
-
-    def interrupt(_, event):
-        phases.append(event["phase"])
-        if event.get("update"):
-            raise KeyboardInterrupt
-
+    jobs = [Job("long", smoke("training.updates=90", "model.dropout=0.1"))]
+    stopped = Heard(interrupt)
     with pytest.raises(KeyboardInterrupt):
-        run_jobs(jobs, tmp_path / "stopped", interrupt, threads=threads)
-    assert phases[-2:] == ["training", "stopping"]  # told at once: the checkpoint takes seconds
+        run_jobs(jobs, tmp_path / "stopped", stopped, threads=threads)
+    # Told at once: the checkpoint takes seconds.
+    assert stopped.phases("long")[-2:] == ["training", "stopping"]
     (folder,) = run_folders(tmp_path / "stopped")
     assert folder.status == "running"
     assert not folder.in_use
@@ -88,15 +74,14 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
 
 @SAMPLED
 def test_only_runs_under_way_are_told_to_be_stopping(tmp_path):
-    heard = Heard()
 
-    def listen(job, event):
-        heard(job, event)
+    def interrupt_second(job, event):
         if job.name == "seed 2" and event["phase"] != "stopping":
             raise KeyboardInterrupt
 
+    heard = Heard(interrupt_second)
     with pytest.raises(KeyboardInterrupt):
-        run_jobs(jobs_of(1, 2, 3), tmp_path, listen, width=1)
+        run_jobs(jobs_of(1, 2, 3), tmp_path, heard, width=1)
     assert "done" in heard.phases("seed 1")
     assert [job for job, event in heard if event["phase"] == "stopping"] == ["seed 2"]
 
@@ -234,7 +219,7 @@ print('{"place": 0')
 """
 WORKER = """
 import os, sys
-from seq2seq_bottleneck.runs import worker
+from seq2seq_bottleneck.runs import run, worker
 from seq2seq_bottleneck.settings.errors import UserError
 
 def execute(stack, store, emit, *_):
@@ -243,7 +228,7 @@ def execute(stack, store, emit, *_):
     emit(1, {"phase": "done", "run": "b", "reason": ""})
     raise UserError("the disk is full")
 
-worker.execute = execute
+run.execute = execute
 worker.main()
 """
 
@@ -258,21 +243,24 @@ def process_of(program, given=""):
         encoding="utf8",
         errors="replace",
     )
-    process.stdin.write(given)
-    process.stdin.close()
+    with process.stdin:
+        process.stdin.write(given)
     return process
 
 
 def test_a_line_that_is_no_event_is_not_taken_for_one():
-    live = {0, 1}
-    assert list(read_events(process_of(NOISE), live)) == [{"place": 1, "phase": "done"}]
-    assert live == {0}
+    with TemporaryFile("w+") as errors:
+        first, last = read_events(process_of(NOISE), errors, 2)
+    assert first == {"place": 1, "phase": "done"}
+    assert (last["place"], last["phase"]) == (0, "failed")
+    assert "code 0" in last["reason"]
 
 
 @SAMPLED
 def test_a_workers_events_are_its_own_and_no_run_ends_twice():
     """Whatever is printed beside them; and a fault of the user's is that of the runs it ends."""
-    order = {"stack": [smoke().model_dump()] * 3, "store": "nowhere", "force": False}
+    order = {"task": "runs.run:execute_stack", "places": 3}
+    order |= {"stack": [smoke().model_dump()] * 3, "store": "nowhere", "force": False}
     with process_of(WORKER, json.dumps(order)) as process:
         events = [json.loads(line) for line in process.stdout]
     ends = {event["place"]: event["phase"] for event in events if event["phase"] != "starting"}

@@ -10,7 +10,7 @@ from planted import sentences, write_run
 
 from seq2seq_bottleneck.results.folders import STORE, arms, read_groups
 from seq2seq_bottleneck.results.schema import FILES, RUNS
-from seq2seq_bottleneck.runs import reproduce, sweep
+from seq2seq_bottleneck.runs import sweep
 from seq2seq_bottleneck.runs.pool import Job, Outcome
 from seq2seq_bottleneck.runs.store import RunFolder
 from seq2seq_bottleneck.runs.sweep import forget, gather, run_sweep
@@ -61,12 +61,12 @@ def test_a_reproduction_bundles_the_whole_store_in_its_order_with_its_groups(tmp
     planted(tmp_path, "c", "model.attention=additive")
     jobs = [Job("additive", resolve("smoke"))]
     outcomes = [Outcome(jobs[0], "done", run="c")]
-    monkeypatch.setattr(reproduce, "run_jobs", lambda *_, **__: outcomes)
-    reproduce.reproduce(jobs, tmp_path, silent)
+    monkeypatch.setattr(sweep, "run_jobs", lambda *_, **__: outcomes)
+    sweep.reproduce(jobs, tmp_path, silent)
     assert list(bundled(tmp_path).items()) == [("c", ""), ("b", ""), ("a", "earlier")]
     outcomes.append(Outcome(jobs[0], "diverged", reason="the loss was not finite"))
     with pytest.raises(UserError, match="run 'additive' diverged: the loss was not finite"):
-        reproduce.reproduce(jobs, tmp_path, silent)
+        sweep.reproduce(jobs, tmp_path, silent)
 
 
 @pytest.mark.slow

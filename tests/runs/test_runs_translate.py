@@ -1,27 +1,37 @@
-"""Sentences and texts translated: each as it is alone, with its weights, nothing cut in silence."""
+"""Sentences and texts translated: each as it is alone, with its weights, nothing cut in silence.
+
+Weights are checked against a decoder walked by hand.
+"""
 
 import gzip
 import io
+import json
 from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
 import pytest
+from executing import executed, smoke
 from random_run import never_ending, random_run, walked
 
+from seq2seq_bottleneck.corpus.batches import EncodedPairs
 from seq2seq_bottleneck.corpus.vocabulary import EOS
+from seq2seq_bottleneck.results.folders import HYPOTHESES
 from seq2seq_bottleneck.runs import translate
-from seq2seq_bottleneck.runs.attention import END
 from seq2seq_bottleneck.runs.translate import (
+    END,
     Tally,
     Translation,
     attended,
+    attention_matrices,
+    check_pointing,
     open_file,
     read_lines,
     translate_lines,
     with_links,
 )
-from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.settings.errors import UsageError, UserError
+from seq2seq_bottleneck.settings.run import resolve
 
 TEXT = ["w1 w0 w3", "", "w4", "   ", "w2 w2 w9 w1 w0 w3 w4 w1", "w0 w1", "\t"]
 
@@ -89,9 +99,12 @@ def test_words_are_copied_as_they_are_written():
 
 
 @pytest.mark.slow
-def test_unknown_words_of_an_output_become_the_users_own():
+@pytest.mark.parametrize("reverse", [False, True])
+def test_unknown_words_of_an_output_become_the_users_own(reverse):
+    """By the largest weights, in reading order, never those of the end token, the last column."""
     plain, copying = (
-        random_run(7, {"lowercase": True}, {"copy_unknown": copy}) for copy in (False, True)
+        random_run(7, {"lowercase": True}, {"copy_unknown": copy}, reverse_source=reverse)
+        for copy in (False, True)
     )
     sentences = ["Anna w0 w3 Bert", "w2 w1 Carla w1 w4 Doris", "w1"]
     before, after = (run.translations(sentences, 2, True) for run in (plain, copying))
@@ -222,3 +235,62 @@ def test_aligned_lines_hold_what_plain_ones_do_and_their_links(model):
         best = item.weights[: len(item.output), : len(item.source)].argmax(axis=1)
         assert links.split() == [f"{i}-{j}" for j, i in enumerate(best)]
         assert len(output.split()) == len(best)
+
+
+@pytest.mark.exhaustive(sample="session")
+@pytest.mark.parametrize(
+    "model",
+    [
+        {"placement": "input"},
+        {"placement": "output", "attention": "general"},
+        {"placement": "output", "reverse_source": True},
+    ],
+)
+def test_row_t_is_what_target_token_t_was_chosen_with(model):
+    trained = random_run(**model)
+    reverse = trained.settings.model.reverse_source
+    sources = [[5, 4, 7, EOS], [6, EOS], [8, 8, 4, 5, 6, 7, 4, EOS], [4, EOS]]
+    targets = [[4, 6, EOS], [7, 8, 4, 5, EOS], [EOS], []]
+    encoded = EncodedPairs(sources, targets)
+    matrices = attention_matrices(trained.graph, trained.weights, encoded, reverse, 2)
+    assert matrices.pop().shape == (0, 2)
+    for matrix, source, target in zip(matrices, sources, targets, strict=False):
+        expected = walked(trained, source, target)
+        if reverse:
+            expected = expected[:, [*reversed(range(len(source) - 1)), len(source) - 1]]
+        assert matrix.shape == (len(target), len(source))
+        np.testing.assert_allclose(matrix, expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "model", [{"attention": "none"}, {"attention": "uniform"}, {"source": "hidden"}]
+)
+def test_an_arm_whose_weights_point_at_no_word_is_refused(model):
+    settings = resolve("smoke").changed(model=model)
+    with pytest.raises(UsageError, match=r"this wish needs attention.*--arm"):
+        check_pointing(settings, "this wish")
+    check_pointing(resolve("smoke").changed(model={"attention": "dot"}), "this wish")
+
+
+SMALL = [
+    "corpus.target_vocabulary=8", "corpus.max_words=12", "corpus.test_pairs=40",
+    "scoring.edges=3,7", "scoring.resamples=9", "training.shapes=1", "training.updates=40",
+    "training.validations=1", "model.attention=additive",
+]  # fmt: skip
+
+
+@pytest.mark.exhaustive(sample="session")
+def test_a_runs_own_test_decoding_copies_by_setting(tmp_path):
+    """The same network with and without: only unknown words differ, and all of them."""
+    texts = []
+    for copy in ("false", "true"):
+        settings = smoke(*SMALL, f"decoding.copy_unknown={copy}")
+        path = tmp_path / executed(tmp_path, settings)[-1]["run"] / HYPOTHESES
+        texts.append([json.loads(line) for line in path.read_text().splitlines()])
+    replaced = 0
+    for plain, filled in zip(*texts, strict=True):
+        pairs = zip(plain["hypothesis"].split(), filled["hypothesis"].split(), strict=True)
+        for word, written in pairs:
+            assert written in plain["source"].split() if word == "⁇" else written == word
+            replaced += word == "⁇"
+    assert replaced > 20
