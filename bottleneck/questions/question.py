@@ -20,15 +20,14 @@ from rich.text import Text
 
 from ..claims.verdict import Judgement, Verdict, conclude
 from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts, longest, roof, slide_rows
-from ..results.probes import load_probe
+from ..results.probes import GOLD, load_probe
 from ..results.schema import QUESTIONS
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.run import RunSettings
 from ..tables.page import Page
 from ..tables.render import count, new_table
 from ..tables.studied import caption, run_line, wide
-from .arms import Probed, Row
-from .estimates import KEYS, Estimate, Estimates
+from .arms import KEYS, Estimate, Estimates, Probed, Row
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -275,6 +274,8 @@ class Question(Study):
 
 def find_question(name: str) -> Question:
     """The question of a name; only its own file is imported."""
+    if name == GOLD:
+        return import_module(".alignment", __package__).GOLD_QUESTION
     file = {"reading": "state_reading", "length": "output_length"}.get(name, name)
     return import_module(f".{file}", __package__).QUESTION
 
