@@ -101,8 +101,7 @@ class Arm:
 def arms_of(probed: Sequence[Probed]) -> list[Arm]:
     """Runs by arm, seeds ascending; attention none first, of equals the nearest to the lecture.
 
-    The claims read the first arm that they can: a run trained twice as long or with its source
-    hidden may be in the same folder as the lecture's arms, and must not come first by chance.
+    The claims read the first arm that they can: a control in the same folder must not come first.
     An arm is called by its attention and by what it does not share with most of them
     (``additive context_size=64``): the settings' columns, which `--where` takes.
     """
@@ -182,10 +181,7 @@ KEYS = ("arm", "bucket", "control", "part")
 
 
 class Estimates:
-    """The means over seeds of ``probes/NAME.csv``: one estimate for each measure, arm, bucket, ...
-
-    ``means`` are their rows as they are.
-    """
+    """The means over seeds of ``probes/NAME.csv`` by measure and `KEYS`; ``means`` has the rows."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
         texts = frame.reindex(columns=[*KEYS, "note"]).astype("object").fillna("")

@@ -109,11 +109,7 @@ def diagnose(sentence: str, runs: Mapping[str, Path], tell: Tell) -> Diagnosis:
     arms = {}
     for arm, subject in subjects.items():
         (output,) = subject.trained.translate([sentence])
-        arms[arm] = output, [
-            WordReport(plain(report.word), report.word_class, report.share,
-                       tuple(map(plain, report.targets)), tuple(map(plain, report.found)))
-            for report in judge(tokenize(output)) if is_word(report.word)
-        ]  # fmt: skip
+        arms[arm] = output, [item for item in judge(tokenize(output)) if is_word(item.word)]
     return Diagnosis(
         sentence=source,
         words=len(source.split()),
@@ -197,8 +193,8 @@ def diagnosis_page(diagnosis: Diagnosis, length: str, notes: Sequence[str] = ())
         keys = {"word": "word", "class": "word_class", "reference": "targets",
                 arm: "fate", f"{arm}_share": "share", f"{arm}_found": "found"}  # fmt: skip
         columns |= {name: [getattr(item, key) for item in reports] for name, key in keys.items()}
-    frame = pd.DataFrame(columns)
-    frame = frame.map(lambda cell: " ".join(cell) if isinstance(cell, tuple) else cell)
+    frame = pd.DataFrame(columns | {"word": list(map(plain, columns["word"]))})
+    frame = frame.map(lambda cell: plain(" ".join(cell)) if isinstance(cell, tuple) else cell)
     end, unknown = diagnosis.longest_trained, ", ".join(diagnosis.unknown)
     lines = [f"Sentence: {length}."]
     if end is not None and diagnosis.words > end:

@@ -62,10 +62,7 @@ RULE = (
 
 
 def probe(subject: "Subject", tell: Tell, wanted: int = WANTED) -> Columns:
-    """The measures of every bucket, trained and untrained, of all sentences and of half.
-
-    A row for each number, and that number without each group.
-    """
+    """A row for each measure of every bucket, trained and untrained, of all sentences and half."""
     tell("drawing sentences")
     buckets = dict(zip(subject.buckets.names, subject.fresh_sentences(wanted), strict=True))
     rows = []
@@ -90,10 +87,7 @@ def probe(subject: "Subject", tell: Tell, wanted: int = WANTED) -> Columns:
 def dimensions(
     contexts: Float[ndarray, "sentences context"], *, seed: int, groups: int = GROUPS
 ) -> dict[str, Float[ndarray, "replicates"]]:
-    """Each measure of all contexts, followed by the same without each group of sentences.
-
-    Two encoders' are paired by the same sentences, two a group at least, and seed.
-    """
+    """Each measure of all contexts, then the same without each group of two sentences or more."""
     stream = np.random.Generator(np.random.PCG64([seed, 0]))
     group = stream.permutation(len(contexts)) % groups
     # Moving the origin to a sentence keeps the sums small, and makes contexts that are all the same

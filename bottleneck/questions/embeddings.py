@@ -148,11 +148,7 @@ def chance(labels: Int[ndarray, "words"]) -> Float[ndarray, "words"]:
 
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """Shares of like neighbours, and what training adds to them (``..._added``).
-
-    Parts are each side's words, then those of its classes that are large enough, largest first.
-    Resamples draw words.
-    """
+    """Shares of like neighbours, and what training adds, of each side and of its large classes."""
     first, parts = arm.runs[0].found, []
     for side in SIDES:
         inside = first["side"] == side

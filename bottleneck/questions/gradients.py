@@ -63,10 +63,7 @@ RULE = (
 
 
 def probe(subject: "Subject", tell: Tell, sentences: int = 60) -> Columns:
-    """A row for each gold link: its steps, and both norms in the trained and untrained network.
-
-    Links are of the first test sentences of each bucket, at most so many.
-    """
+    """A row for each gold link of the first so many sentences of a bucket: steps, both norms."""
     from .gradient_norms import gradient_norms
 
     linked = [pair for pair in subject.corpus.test if pair.links]
@@ -97,10 +94,7 @@ def links_of(subject: "Subject", pairs: Sequence[SentencePair]) -> dict[str, nda
 
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """Half-distances by bucket, and over all lengths the ratio by bands of steps.
-
-    The ratio is the geometric mean, in each band that has links in every seed.
-    """
+    """Half-distances by bucket; over all lengths the ratio by bands that every seed has."""
     first, scoring = arm.runs[0].found, arm.settings.scoring
     sentence = first["sentence"].astype(np.int64)
     words = np.zeros(sentence.max() + 1)

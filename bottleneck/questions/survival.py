@@ -102,8 +102,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 def summarise(arm: Arm) -> Iterator[Row]:
     """Every measure of all words, of each fifth, class, kind and frequency, and gist less detail.
 
-    ``part`` is blank for all words, else ``fifth 1``, a class, ``frequency 10-99``, ``gist`` or one
-    of `DETAILS`. n counts words, of all words sentences.
+    ``part`` is blank for all words, whose n counts sentences; other n count words.
     """
     columns, known = arm.runs[0].found, _cells(arm)
     lengths = columns["source_words"][columns["place"] == 0]

@@ -2,9 +2,8 @@
 
 Where no gold links are known they are those of IBM model 1 (Brown et al. 1993, section 4.1). Target
 word j of J has one source word i of 0..I, where 0 is the empty word NULL, every i equally likely,
-and P(target | source) = prod_j sum_i t(f_j | e_i) / (I + 1), the factor for J left out. EM finds t,
-from equal probabilities: the log-likelihood is concave, so that no start is better than another.
-Nothing is smoothed.
+and P(target | source) = prod_j sum_i t(f_j | e_i) / (I + 1), the factor for J left out. EM finds t
+from equal probabilities; the log-likelihood is concave. Nothing is smoothed.
 
 A source word survives if the output has the words of the reference that it is linked to. Three
 choices make this a number:
@@ -39,6 +38,7 @@ from ..corpus.tokens import is_word, tokenize
 from ..scoring.bootstrap import Score, ratio_of_sums
 
 Tokens = Sequence[str]
+Floats, Ints = Float[ndarray, "words"], Int[ndarray, "words"]
 CHUNK_CELLS = 2**20
 """Cells (target words x source words) of the sentences that IBM model 1 counts at once."""
 LEXICON_PAIRS = 50_000
@@ -184,9 +184,7 @@ def found_shares(reference: Tokens, hypothesis: Tokens) -> Float[ndarray, "targe
     return np.array([min(actual[word] / expected[word], 1.0) for word in reference], np.float64)
 
 
-def survival(
-    pairs: Sequence[LinkedReference], outputs: Sequence[Tokens]
-) -> Float[ndarray, "words"]:
+def survival(pairs: Sequence[LinkedReference], outputs: Sequence[Tokens]) -> Floats:
     """Share of each source token that survived, 0 to 1, of all pairs; nan where it has no link."""
     survived = []
     for pair, output in zip(pairs, outputs, strict=True):
@@ -220,7 +218,7 @@ def chance_survival(
     pairs: Sequence[LinkedReference],
     outputs: Sequence[Tokens],
     others: Int[ndarray, "shuffles sentences"],
-) -> Float[ndarray, "words"]:
+) -> Floats:
     """Survival of all words in the outputs of their sentence's `partners`, mean over shuffles.
 
     They are counted at the source's sentence, so that their denominator has the same words, classes
@@ -269,13 +267,7 @@ def word_reports(
 
 
 def survival_cells(
-    sentence: Int[ndarray, "words"],
-    survived: Float[ndarray, "words"],
-    by_chance: Float[ndarray, "words"],
-    group: Int[ndarray, "words"],
-    band: Int[ndarray, "words"],
-    *,
-    shape: tuple[int, int, int],
+    sentence: Ints, survived: Floats, by_chance: Floats, group: Ints, band: Ints, *, shape: tuple
 ) -> Float[ndarray, "sentences groups bands 3"]:
     """Count words by sentence, group and band; ``shape`` says how many there are of each.
 
@@ -294,9 +286,8 @@ def band_weights(
     """How much each band counts, with w_gb the words of group g in band b.
 
     Direct standardisation: sum_g w_gb, the words of all groups. ``matched`` compares two groups,
-    even if either lacks some bands: w_gb w_hb / (w_gb + w_hb), 0 where either has no word, as in
-    Mantel and Haenszel's estimate of a difference between two rates (1959; Greenland and Robins
-    1985), so that a band counts as far as both have words there.
+    even if either lacks some bands: w_gb w_hb / (w_gb + w_hb), as in Mantel and Haenszel's estimate
+    of a difference between two rates (1959; Greenland and Robins 1985).
     """
     words = cells[..., 2]
     total = words.sum(axis=-2)
@@ -329,10 +320,7 @@ MEASURES: dict[str, Callable[[Float[ndarray, "*rows 2"]], Float[ndarray, "*rows"
         np.stack([rates[..., 0] - rates[..., 1], 1 - rates[..., 1]], axis=-1)
     ),
 }
-"""From recall r and chance c to a number, by the names that tables have for them.
-
-The last is recall beyond chance, (r - c) / (1 - c); nan where chance is 1.
-"""
+"""From recall r and chance c to a number; the last is (r - c) / (1 - c), nan where chance is 1."""
 
 
 def rates_score(measure: str) -> Score:
