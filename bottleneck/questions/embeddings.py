@@ -102,7 +102,7 @@ def french_labels(pairs: Iterable[SentencePair]) -> Labels:
     Where a French word has a content word in English ("will read", "lira"), that one alone counts;
     ties are in string order.
     """
-    links: Counter[tuple[str, str]] = Counter()
+    kinds, genders = defaultdict(Counter), defaultdict(Counter)
     for pair in pairs:
         english, french = tokenize(pair.source), tokenize(pair.target)
         sources: dict[int, list[str]] = defaultdict(list)
@@ -110,12 +110,9 @@ def french_labels(pairs: Iterable[SentencePair]) -> Labels:
             sources[target].append(english[source])
         for target, words in sources.items():
             content = [word for word in words if word_class(word) in CONTENT]
-            links.update((word, french[target]) for word in content or words)
-    kinds, genders = defaultdict(Counter), defaultdict(Counter)
-    for (english, french), times in links.items():
-        kind, gender = english_label(english)
-        kinds[french][kind] += times
-        genders[french, kind][gender] += times
+            for kind, gender in map(english_label, content or words):
+                kinds[french[target]][kind] += 1
+                genders[french[target], kind][gender] += 1
 
     def most_common(counts: Counter) -> str:
         return min(counts, key=lambda name: (-counts[name], name))

@@ -106,7 +106,7 @@ SENTENCES, SHORT, LONG = 20, 6, 12
 LENGTHS = [SHORT, LONG] * (SENTENCES // 2)
 
 
-def planted(seed, right, attention="additive", words=LENGTHS, gold=False):
+def planted(seed, right, attention="additive", words=LENGTHS, of_gold_set=False):
     """A run whose links are in reverse order: of each sentence so many words are looked at.
 
     The others look at the next word. ``words`` are the sentences' lengths as they are counted.
@@ -123,8 +123,9 @@ def planted(seed, right, attention="additive", words=LENGTHS, gold=False):
         matrices["untrained"].append(np.full((n + 1, n + 1), 1 / (n + 1)))
     settings = resolve("smoke", [f"training.seed={seed}", f"model.attention={attention}"])
     columns = alignment.columns_of(pairs, matrices, [item.sure for item in pairs])
-    unknown = {f"unknown_{side}": np.full(SENTENCES, 0.03) for side in ("source", "target") if gold}
-    return Probed(Path(f"{attention}{seed}"), settings, columns | unknown)
+    unknown = {f"unknown_{side}": np.full(SENTENCES, 0.03) for side in ("source", "target")}
+    columns |= unknown if of_gold_set else {}
+    return Probed(Path(f"{attention}{seed}"), settings, columns)
 
 
 HALF = (0.9 + 0.1 / SHORT) / 2
@@ -161,7 +162,7 @@ def test_of_a_gold_set_shorter_sentences_count_in_the_row_of_all():
     words = [3] * 4 + LENGTHS[4:]
     row = one_row(QUESTION.summarise([planted(1, 3, words=words)]), "aer")
     assert (row["n"], row["value"]) == (16, pytest.approx(1 - 3 * 16 / sum(LENGTHS[4:])))
-    rows = GOLD_QUESTION.summarise([planted(1, 3, words=words, gold=True)])
+    rows = GOLD_QUESTION.summarise([planted(1, 3, words=words, of_gold_set=True)])
     counts = [one_row(rows, "aer", bucket=bucket)["n"] for bucket in ("5-10", "11-20", "")]
     assert counts == [8, 8, SENTENCES]
     row = one_row(rows, "aer")
