@@ -202,7 +202,7 @@ def _measure_gold(
     runs: Sequence[Path], folder: Path, files: tuple[Path, Path, Path], first: int, quiet: bool
 ) -> str:
     """Measure the runs on the gold set, and write the table; its name."""
-    from ..questions.alignment_gold import QUESTION, probe_gold, read_gold
+    from ..questions.alignment import GOLD_QUESTION, probe_gold, read_gold
     from ..questions.probing import write_table
     from ..questions.question import Probed
     from ..questions.subject import open_subject
@@ -214,8 +214,8 @@ def _measure_gold(
         subject = open_subject(run)
         tell = str if quiet else lambda words, name=run.name: say(f"{name}: {words}", err=True)
         probed.append(Probed(run, subject.settings, probe_gold(subject, sentences, tell)))
-    write_table(QUESTION, probed, folder)
-    return QUESTION.name
+    write_table(GOLD_QUESTION, probed, folder)
+    return GOLD_QUESTION.name
 
 
 def bench(

@@ -9,10 +9,18 @@ or none.
 
 Links are (source, target) positions, 0-based. End tokens are neither linked nor counted. All
 measures are ratios of per-sentence counts, so that a bootstrap can draw sentences.
+
+The same is asked of the user's own gold set, sentences that people linked word by word. Its words
+are those between the spaces of the files. A gold set often stands in tokens (``l' homme ,``): its
+sentences are put back into running text, which a run reads as any other text. Where the run's
+tokens are finer than the words, their weights are put together word by word (`corpus.pieces`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,31 +29,33 @@ from jaxtyping import Float, Real
 from numpy import ndarray
 
 from ..claims.verdict import FAMILY, MARKED_BELOW, marked, needs_learned
+from ..corpus.files import read_lines
 from ..corpus.pair import Link, SentencePair
 from ..corpus.subwords import by_word, links_from_weights, shares_of
-from ..corpus.vocabulary import WORDS
+from ..corpus.vocabulary import JOINER, WORDS, detokenize, tokenize
 from ..figures.plot import chosen, shared
+from ..results.folders import GOLD
 from ..scoring.bootstrap import Score, ratio_of_sums
+from ..settings.concerns import OUTSIDE
+from ..settings.errors import UserError, counted
 from ..settings.run import RunSettings
-from .arms import arms_of, in_buckets
-from .estimates import Estimates
-from .ibm1 import IBM1, nearest_to_diagonal, train
+from .arms import Estimates, arms_of, in_buckets
 from .question import Axes, Column, Columns, Grid, Judgement, Probed, Question, Row, Tell
-from .word_survival import words_of
+from .word_survival import IBM1, nearest_to_diagonal, train, words_of
 
 if TYPE_CHECKING:
     from ..model.translator import Weights
     from .subject import Subject
 
 Links = frozenset[Link]
+GoldSentence = tuple[list[str], list[str], Links, Links]
+"""The words of both sides, and their links: sure ones, and possible ones with those."""
 Matrix = Float[ndarray, "_ _"]
 """Weights of one sentence, target x source words, the end tokens last."""
 METHODS = ("trained", "untrained", "diagonal", "ibm1", "best")
 """How links are made; the first two are networks. They begin the names of the probe's columns."""
 COUNTS = ("sure_found", "possible_found", "links", "sure")
 """Of links A against gold S, P: |A & S|, |A & P|, |A|, |S|."""
-ALL = "all"
-"""The name of the row of all lengths."""
 BASELINES = {"diagonal": "the diagonal", "ibm1": "IBM model 1"}
 RULE = (
     "Each target word is linked to the source word with its largest weight, teacher-forced on the "
@@ -84,7 +94,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 def train_ibm1(subject: "Subject", tell: Tell) -> IBM1:
     """IBM model 1 of the word tokens of the run's training pairs, whatever the run reads."""
     tell("training IBM model 1")
-    return train([words_of(pair) for pair in subject.corpus.train])[0]
+    return train([words_of(pair) for pair in subject.corpus.train])
 
 
 def measure(subject: "Subject", pairs: Sequence[LinkedPair], model: IBM1, tell: Tell) -> Columns:
@@ -127,52 +137,129 @@ def matrices_of(
 def columns_of(
     pairs: Sequence[LinkedPair], matrices: Mapping[str, Sequence[Matrix]], aligned: Sequence[Links]
 ) -> Columns:
-    """Counts of each sentence: of links for each method, of weight for each network."""
+    """Counts of each sentence: of links for each method, of weight for each network.
+
+    The best links are the fewest errors that one link a target word allows: a sure one, else a
+    possible one; words without gold are linked all the same, as by the weights.
+
+    Weight is summed over the gold sources of each target word that has some (``words``). Equal
+    weights over all columns, the end token's too, are what the ``uniform`` arm has, which therefore
+    scores its own share exactly. Right after gold are the next places that are not gold, the end
+    token among them: a one-way encoder has read a word for good only there.
+    """
     rows = []
     for place, (item, ibm1) in enumerate(zip(pairs, aligned, strict=True)):
         source, target = len(item.source), len(item.target)
         weights = {name: of_pairs[place] for name, of_pairs in matrices.items()}
-        links = {name: links_from_weights(w, source, target) for name, w in weights.items()}
-        links["diagonal"] = nearest_to_diagonal(np.ones((target, source), bool))
-        links |= {"ibm1": ibm1, "best": best_links(item)}
+        best = dict.fromkeys(range(target), 0)
+        best |= {j: i for links in (item.possible, item.sure) for i, j in sorted(links)}
+        methods = {name: links_from_weights(w, source, target) for name, w in weights.items()} | {
+            "diagonal": nearest_to_diagonal(np.ones((target, source), bool)),
+            "ibm1": ibm1,
+            "best": frozenset((i, j) for j, i in best.items()),
+        }
         row: dict[str, float] = {"source_words": item.pair.words}
-        for method, made in links.items():
-            counts = (len(made & item.sure), len(made & item.possible), len(made), len(item.sure))
-            row |= {f"{method}_{name}": n for name, n in zip(COUNTS, counts, strict=True)}
+        for method, links in methods.items():
+            found = len(links & item.sure), len(links & item.possible)
+            counts = zip(COUNTS, (*found, len(links), len(item.sure)), strict=True)
+            row |= {f"{method}_{name}": count for name, count in counts}
         for network, matrix in weights.items():
-            sums = weight_sums(matrix, item.possible)
-            row |= {f"{network}_{name}": value for name, value in sums.items()}
+            columns, gold = matrix.shape[1], item.possible
+            after = {(i + 1, j) for i, j in gold if i + 1 < columns} - gold
+            row[f"{network}_on_gold"] = sum((float(matrix[j, i]) for i, j in sorted(gold)), 0.0)
+            row[f"{network}_equal"] = len(gold) / columns
+            row[f"{network}_words"] = float(len({j for _, j in gold}))
+            row[f"{network}_after_gold"] = sum((float(matrix[j, i]) for i, j in sorted(after)), 0.0)
         rows.append(row)
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
-def best_links(item: LinkedPair) -> Links:
-    """The fewest errors that one link a target word allows: a sure one, else a possible, else any.
+def read_gold(gold: Path, source: Path, target: Path, base: int) -> list[GoldSentence]:
+    """Read the three files, line by line; what does not fit together is a UserError.
 
-    Words without gold are linked all the same, as by the weights: to the first word.
+    ``base`` is the number of the first word, 0 or 1.
     """
-    by_target = dict.fromkeys(range(len(item.target)), 0)
-    by_target |= {j: i for links in (item.possible, item.sure) for i, j in sorted(links)}
-    return frozenset((i, j) for j, i in by_target.items())
+    files = {"--gold": gold, "--source": source, "--target": target}
+    texts = {option: read_lines(str(path), option) for option, path in files.items()}
+    if len(set(map(len, texts.values()))) > 1:
+        counts = ", ".join(
+            f"{option} {str(path)!r} has {counted(len(texts[option]), 'line')}"
+            for option, path in files.items()
+        )
+        raise UserError(f"{counts}: give files of as many lines, one for each sentence")
+    sentences = []
+    for number, (line, *both) in enumerate(zip(*texts.values(), strict=True), 1):
+        ours, theirs = (text.split() for text in both)
+        where = f"--gold {str(gold)!r} line {number}"
+        sentences.append((ours, theirs, *parse_links(line, where, len(ours), len(theirs), base)))
+    return sentences
 
 
-def weight_sums(weights: Float[ndarray, "target source"], links: Links) -> dict[str, float]:
-    """Weight on gold links, equal weights' share, target words with gold, weight right after gold.
+def parse_links(
+    line: str, where: str, source_words: int, target_words: int, base: int
+) -> tuple[Links, Links]:
+    """The sure and the possible links of a line: ``0-0 1?2``, source first, ``-`` sure.
 
-    Of each target word that has gold links the weights on its gold sources are summed. The matrix
-    has all columns that were read, the source's end token too: equal weights over all columns are
-    what the ``uniform`` arm has, which therefore scores its own share exactly. Right after gold are
-    the next places that are not gold, the end token among them: a one-way encoder has read a word
-    for good only there.
+    UserError, which starts with ``where``, for what is no link of the sentence.
     """
-    columns = weights.shape[1]
-    after = {(i + 1, j) for i, j in links if i + 1 < columns} - links
-    on_gold, later = (
-        sum((float(weights[j, i]) for i, j in sorted(places)), 0.0) for places in (links, after)
-    )
-    equal = len(links) / max(columns, 1)
-    words = float(len({j for _, j in links}))
-    return {"on_gold": on_gold, "equal": equal, "words": words, "after_gold": later}
+    sure, possible = set(), set()
+    for entry in line.split():
+        match = re.fullmatch(r"(\d{1,9})([-?])(\d{1,9})", entry, re.ASCII)
+        if match is None:
+            raise UserError(f"{where}: {entry!r} is no link; write i-j (sure) or i?j (possible)")
+        i, j = int(match[1]) - base, int(match[3]) - base
+        if not (0 <= i < source_words and 0 <= j < target_words):
+            raise UserError(
+                f"{where}: {entry!r} is outside a sentence of {source_words} source and "
+                f"{target_words} target words, counted from {base}; check the tokens, which side "
+                "is first, and --first-word"
+            )
+        possible.add((i, j))
+        sure |= {(i, j)} if match[2] == "-" else set()
+    return frozenset(sure), frozenset(possible)
+
+
+def probe_gold(subject: "Subject", sentences: Sequence[GoldSentence], tell: Tell) -> Columns:
+    """The probe's columns for the gold set, and the share of tokens that the run does not know.
+
+    Sentences without links are left out; UserError where no other is there.
+    """
+    sentences = [sentence for sentence in sentences if sentence[3]]
+    if not sentences:
+        raise UserError("no sentence of --gold has links; write i-j (sure) or i?j (possible)")
+    model = train_ibm1(subject, tell)
+    corpus = subject.settings.corpus
+    lower = corpus.lowercase or corpus.name == "grammar"
+    pairs = []
+    for *both, sure, possible in sentences:
+        source, target = (
+            [detokenize(tokenize(word.lower() if lower else word)) for word in words]
+            for words in both
+        )
+        texts = running_text(source, model.source_ids), running_text(target, model.target_ids)
+        pairs.append(LinkedPair(SentencePair(*texts), source, target, sure, possible))
+    columns = measure(subject, pairs, model, tell)
+    for side, vocabulary in zip(("source", "target"), subject.vocabularies, strict=True):
+        pieces = [vocabulary.pieces(getattr(item.pair, side)) for item in pairs]
+        columns[f"unknown_{side}"] = np.full(len(pairs), vocabulary.unknown_rate(pieces))
+    return columns
+
+
+def running_text(words: Sequence[str], known: Container[str]) -> str:
+    """Words that may be tokens as running text.
+
+    A sign is glued to its left unless it is known to stand alone, "(" and "l'" are glued to their
+    right, "'s" to its left. ``known`` are the word tokens of the training text.
+    """
+    tokens = []
+    for word in words:
+        if word in ("(", "[", "{") or (len(word) > 1 and word.endswith(("'", "’"))):
+            tokens.append(word + JOINER)
+        elif word.startswith(("'", "’")) or not (word in known or any(map(str.isalnum, word))):
+            tokens.append(JOINER + word)
+        else:
+            tokens.append(word)
+    return detokenize(tokens)
 
 
 def error_rate(sums: Real[ndarray, "*rows 4"]) -> Float[ndarray, "*rows"]:
@@ -189,48 +276,53 @@ RATES: dict[str, Score] = {
 """Of link counts, nan without links: |A & P| / |A| that are at least possible, |A & S| / |S|."""
 
 
-def scores_of(settings: RunSettings) -> Iterator[tuple[str, str, Score, list[str]]]:
-    """Measure, control, score and the probe's columns of each number; rates if weights select."""
-    counts = {method: [f"{method}_{name}" for name in COUNTS] for method in METHODS}
-    if settings.model.points:
-        for method, (rate, score) in product(METHODS, RATES.items()):
-            yield rate, "" if method == "trained" else method, score, counts[method]
-        for method in ("untrained", *BASELINES):
-            both = [*counts[method], *counts["trained"]]
-            yield "aer_gap", method, lambda s: error_rate(s[..., :4]) - error_rate(s[..., 4:]), both
-    for measure, control, column in (
-        ("weight", "", "trained_on_gold"),
-        ("weight", "untrained", "untrained_on_gold"),
-        ("weight", "equal", "untrained_equal"),
-        ("weight_after", "", "trained_after_gold"),
-    ):
-        yield measure, control, ratio_of_sums, [column, "trained_words"]
+def summarise(probed: Sequence[Probed]) -> list[Row]:
+    """Rates of every method, if weights select, and weight on gold: by bucket, then of all.
 
-
-def summarise(probed: Sequence[Probed], outside: bool = False) -> list[Row]:
-    """Rates of every method and weight on gold, by bucket, then of all buckets.
-
-    With ``outside`` sentences that are in no bucket, being too short, count among all.
+    Of a gold set, sentences too short for a bucket count among all, and the rows have as a note
+    what the runs do not know.
     """
+    counts = {method: [f"{method}_{name}" for name in COUNTS] for method in METHODS}
+    rates = [
+        (rate, "" if method == "trained" else method, score, counts[method])
+        for method, (rate, score) in product(METHODS, RATES.items())
+    ]
+    rates += [
+        ("aer_gap", method, lambda both: error_rate(both[..., :4]) - error_rate(both[..., 4:]),
+         [*counts[method], *counts["trained"]])
+        for method in ("untrained", *BASELINES)
+    ]  # fmt: skip
+    weights = [
+        (measure, control, ratio_of_sums, [column, "trained_words"])
+        for measure, control, column in (
+            ("weight", "", "trained_on_gold"),
+            ("weight", "untrained", "untrained_on_gold"),
+            ("weight", "equal", "untrained_equal"),
+            ("weight_after", "", "trained_after_gold"),
+        )
+    ]
     rows: list[Row] = []
     for arm in arms_of(probed):
-        words = arm.runs[0].found["source_words"].astype(np.float64)
-        buckets = list(in_buckets(arm.runs[0], words))
-        everywhere = np.logical_or.reduce([inside for _, _, inside in buckets]) | outside
-        for place, bucket, inside in [*buckets, (len(buckets), "", everywhere)]:
-            if not inside.any():
-                continue
-            for measure, control, score, columns in scores_of(arm.settings):
-                counts = arm.statistics(columns)[:, inside]
+        numbers = [*(rates if arm.settings.model.points else ()), *weights]
+        found, least, note = arm.runs[0].found, 0, {}
+        if "unknown_source" in found:
+            least = OUTSIDE
+            source, target = (found[f"unknown_{side}"][0] for side in ("source", "target"))
+            note["note"] = (
+                f"{arm.name}: unknown to the run are {100 * source:.1f} % of the source and "
+                f"{100 * target:.1f} % of the target tokens"
+            )
+        for place, bucket, inside in in_buckets(arm.runs[0], found["source_words"], least):
+            for measure, control, score, columns in numbers:
+                sums = arm.statistics(columns)[:, inside]
                 keys = {"place": place, "bucket": bucket, "control": control}
-                rows += arm.rows(measure, score, counts, **keys)
+                rows += arm.rows(measure, score, sums, **keys, **note)
     return rows
 
 
 def decide(estimates: Estimates) -> Judgement | str:
     """C7: the weights align better than what knows no words, and than what was made to align."""
-    errors = {arm: estimates.get("aer", arm) for arm in estimates.arms()}
-    errors = {arm: error for arm, error in errors.items() if error is not None}
+    errors = {arm: error for arm in estimates.arms() if (error := estimates.get("aer", arm))}
     if not errors:
         return "no arm with weights that select was measured"
     beaten, clauses = [], []
@@ -252,20 +344,20 @@ def decide(estimates: Estimates) -> Judgement | str:
     return Judgement(both, partly, clauses, f"AER of the weights, {worst}", errors[worst])
 
 
-NOTES = (
-    "Weight on gold: % of a target word's weight that lies on its gold source words; equal: what "
-    "equal weights have there. AER: alignment error rate in %, 0 is best. Untrained: the same "
-    "network before training. Diagonal: target word j to the source word at the same share of the "
-    "sentence. IBM 1: IBM model 1, 5 iterations on the run's own training pairs. P, R: precision "
-    "and recall of the weights' links, end tokens left out."
-)
-UNIFORM = "uniform: equal weights have no largest; their weight on gold is their equal share."
-
-
 def notes(frame: pd.DataFrame) -> list[str]:
-    """What the columns are, the least error that was possible, and sentences in no bucket."""
+    """What the columns are, the least error that was possible, what is in no bucket or unknown."""
     means = frame[frame["seed"].isna()]
-    lines = [NOTES, *[UNIFORM] * ("uniform" in set(frame["attention"]))]
+    lines = [
+        "Weight on gold: % of a target word's weight that lies on its gold source words; equal: "
+        "what equal weights have there. AER: alignment error rate in %, 0 is best. Untrained: the "
+        "same network before training. Diagonal: target word j to the source word at the same "
+        "share of the sentence. IBM 1: IBM model 1, 5 iterations on the run's own training pairs. "
+        "P, R: precision and recall of the weights' links, end tokens left out."
+    ]
+    if "uniform" in set(frame["attention"]):
+        lines.append(
+            "uniform: equal weights have no largest; their weight on gold is their equal share."
+        )
     for text, form, measure, control in (
         ("AER of the best choice of one source word for each target word (gold has more, or none)",
          "{:.1f} %", "aer", "best"),
@@ -280,8 +372,8 @@ def notes(frame: pd.DataFrame) -> list[str]:
     counts = means.drop_duplicates("bucket").set_index("bucket")["n"]
     outside = int(counts.get("", 0) - counts.drop("", errors="ignore").sum())
     if outside > 0:
-        lines.append(f"Sentences in no length bucket: {outside:,}, in the row {ALL} alone.")
-    return lines
+        lines.append(f"Sentences in no length bucket: {outside:,}, in the row all alone.")
+    return [*lines, *(f"{note}." for note in frame["note"].dropna().unique() if note)]
 
 
 def attends(settings: RunSettings) -> bool:
@@ -299,7 +391,7 @@ def _drawn(rows: pd.DataFrame) -> pd.DataFrame:
 
 WHOLE = {"scale": 100.0, "form": "{:.0f}", "ends": ""}
 RANGED = {"scale": 100.0, "ends": "{:.0f}"}
-DRAWN = {"scale": 100.0, "names": {"": ALL}, "lines": None, "select": _drawn}
+DRAWN = {"scale": 100.0, "names": {"": "all"}, "lines": None, "select": _drawn}
 
 QUESTION = Question(
     name="alignment",
@@ -317,7 +409,7 @@ QUESTION = Question(
         Grid(
             "Alignment (C7): weight on gold links; AER of the weights and of others, %",
             lines=lambda estimates: [
-                ((bucket or ALL, arm), {"arm": arm, "bucket": bucket})
+                ((bucket or "all", arm), {"arm": arm, "bucket": bucket})
                 for bucket, arm in product((*estimates.buckets(), ""), estimates.arms())
             ],
             columns=[
@@ -339,3 +431,14 @@ QUESTION = Question(
              limit=102.0, **DRAWN),
     ],
 )  # fmt: skip
+
+TITLE = "Alignment (C7): attention weights against the user's gold links"
+GOLD_QUESTION = replace(
+    QUESTION,
+    name=GOLD,
+    title=TITLE,
+    suits=attends,
+    grids=[replace(QUESTION.grids[0], title=f"{TITLE}; AER, %")],
+    figure="Do the attention weights align the words of the user's gold set?",
+    counted="sentences of the gold set",
+)

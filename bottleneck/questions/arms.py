@@ -1,18 +1,20 @@
-"""Runs that differ in their seed alone, and rows of a question's table for them."""
+"""Runs that differ in their seed alone, the rows of a question's table for them, and those read."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+import pandas as pd
+from jaxtyping import Bool, Float, Real
 
+from ..claims.verdict import Estimate
 from ..results.schema import SETTING_COLUMNS
-from ..scoring.bootstrap import Estimate, Score, draw, estimate
-from ..settings.concerns import Buckets
+from ..scoring.bootstrap import Estimate as Resampled
+from ..scoring.bootstrap import Score, draw, estimate
+from ..settings.concerns import UNSELECTIVE, Buckets
 from ..settings.run import RunSettings, resolve
 from ..settings.sweep import SEED, Cell, short_name, toml_word, varying
 from ..tables.comparison import unusual_settings
@@ -42,12 +44,12 @@ class Arm:
         """The settings of the first seed."""
         return self.runs[0].settings
 
-    def row(self, measure: str, value: float | Estimate, **others: Any) -> Row:
+    def row(self, measure: str, value: float | Resampled, **others: Any) -> Row:
         """The mean over seeds; ``others`` are control, bucket, part, low, high, n, note.
 
         An estimate has its own 95 % interval, ``low`` to ``high``.
         """
-        if isinstance(value, Estimate):
+        if isinstance(value, Resampled):
             others = vars(value.interval) | others
             value = value.value
         model = self.settings.model
@@ -88,7 +90,7 @@ class Arm:
 
     def estimate(
         self, score: Score, statistics: Float[np.ndarray, "seeds sentences columns"], place: int
-    ) -> Estimate:
+    ) -> Resampled:
         """The mean over seeds with its resamples: the same sentences for every seed and arm."""
         scoring = self.settings.scoring
         weights = draw(statistics.shape[1], scoring.resamples, seed=scoring.seed, bucket=place)
@@ -98,14 +100,32 @@ class Arm:
 def arms_of(probed: Sequence[Probed]) -> list[Arm]:
     """Runs by arm, seeds ascending; attention none first, of equals the nearest to the lecture.
 
-    The claims read the first arm that they can: a run trained twice as long or with its source
-    hidden may be in the same folder as the lecture's arms, and must not come first by chance.
+    The claims read the first arm that they can: a control in the same folder must not come first.
+    An arm is called by its attention and by what it does not share with most of them
+    (``additive context_size=64``): the settings' columns, which `--where` takes.
     """
     groups: dict[RunSettings, list[Probed]] = {}
     for run in sorted(probed, key=lambda run: run.settings.training.seed):
         groups.setdefault(run.settings.without_seed(), []).append(run)
-    known = sorted(groups, key=_order)
-    return [Arm(name, tuple(groups[key])) for name, key in zip(_names(known), known, strict=True)]
+    lecture = Cell("", resolve("lecture"))
+
+    def order(settings: RunSettings) -> tuple:
+        model, updates = settings.model, settings.training.updates
+        unlike = set(varying([Cell("", settings), lecture])) - {SEED, "training.updates"}
+        attention = model.attention != "none", model.attention
+        return *attention, model.context_size, len(unlike), updates, settings.model_dump_json()
+
+    cells = [Cell("", settings) for settings in sorted(groups, key=order)]
+    columns = {setting: column for column, (setting, _) in SETTING_COLUMNS.items()}
+    names = [name for name in varying(cells) if name != "model.attention"]
+    *written, usual = (
+        {columns.get(name, short_name(name)): toml_word(cell.value(name)) for name in names}
+        for cell in (*cells, lecture)
+    )
+    return [
+        Arm(" ".join([cell.settings.model.attention, *parts]), tuple(groups[cell.settings]))
+        for cell, parts in zip(cells, unusual_settings(written, usual), strict=True)
+    ]
 
 
 def by_arm(summary: Callable[[Arm], Iterable[Row]]) -> Callable[[Sequence[Probed]], list[Row]]:
@@ -138,41 +158,66 @@ def rows_by_bucket(
     return rows
 
 
-def in_buckets(run: Probed, words: Float[np.ndarray, "sentences"]) -> Iterator[tuple]:
-    """Place (from 0), name and members (a mask) of each of the run's length buckets."""
+def in_buckets(
+    run: Probed, words: Real[np.ndarray, "sentences"], least: int | None = None
+) -> list[tuple[int, str, Bool[np.ndarray, "sentences"]]]:
+    """Place (from 0), name and members of each of the run's length buckets.
+
+    With ``least`` those without members are left out, and sentences of that place or more (0: all
+    that are in a bucket, -1: shorter ones too) come last, under the name "".
+    """
     buckets = Buckets(run.settings.scoring.lower_edges)
     assigned = buckets.assign(words.astype(np.int64))
-    for place, name in enumerate(buckets.names):
-        yield place, name, assigned == place
+    members = [(place, name, assigned == place) for place, name in enumerate(buckets.names)]
+    if least is None:
+        return members
+    members.append((len(members), "", assigned >= least))
+    return [item for item in members if item[2].any()]
 
 
-def _names(known: Sequence[RunSettings]) -> list[str]:
-    """The attention, and in what else an arm is not as most: ``additive context_size=64``.
-
-    Settings have the names of their columns, which `--where` takes, and a sweep file's words.
-    """
-    columns = {setting: column for column, (setting, _) in SETTING_COLUMNS.items()}
-    cells = [Cell("", settings) for settings in known]
-    names = [name for name in varying(cells) if name != "model.attention"]
-    *written, lecture = (
-        {columns.get(name, short_name(name)): toml_word(cell.value(name)) for name in names}
-        for cell in (*cells, _lecture())
-    )
-    unusual = unusual_settings(written, lecture)
-    return [
-        " ".join([settings.model.attention, *parts])
-        for settings, parts in zip(known, unusual, strict=True)
-    ]
+KEYS = ("arm", "bucket", "control", "part")
+"""What an estimate is of, besides its measure."""
 
 
-def _order(settings: RunSettings) -> tuple:
-    """Attention, context size, settings unlike the lecture's, updates; then anything fixed."""
-    model, updates = settings.model, settings.training.updates
-    unlike = set(varying([Cell("", settings), _lecture()])) - {SEED, "training.updates"}
-    attention = model.attention != "none", model.attention
-    return *attention, model.context_size, len(unlike), updates, settings.model_dump_json()
+class Estimates:
+    """The means over seeds of ``probes/NAME.csv`` by measure and `KEYS`; ``means`` has the rows."""
 
+    def __init__(self, frame: pd.DataFrame) -> None:
+        texts = frame.reindex(columns=[*KEYS, "note"]).astype("object").fillna("")
+        means = frame.assign(**texts)[frame["seed"].isna()]
+        self.means = means
+        self._rows = {
+            (row["measure"], *(row[key] for key in KEYS)): Estimate(
+                *(row[end] for end in ("value", "low", "high")),
+                n=0 if pd.isna(row["n"]) else int(row["n"]),
+                note=row["note"],
+            )
+            for row in means.to_dict("records")
+        }
+        self._attention = dict(zip(means["arm"], means["attention"], strict=True))
 
-@cache
-def _lecture() -> Cell:
-    return Cell("", resolve("lecture"))
+    def get(
+        self, measure: str, arm: str, bucket: str = "", control: str = "", part: str = ""
+    ) -> Estimate | None:
+        """The estimate with these keys; None where there is none."""
+        return self._rows.get((measure, arm, bucket, control, part))
+
+    def attention(self, arm: str) -> str:
+        """The attention of an arm."""
+        return self._attention[arm]
+
+    def keys(self, measure: str) -> Iterator[tuple[str, str, str, str]]:
+        """Arm, bucket, control and part of each estimate of a measure, in the order of the file."""
+        return (rest for name, *rest in self._rows if name == measure)
+
+    def arms(self, selective: bool | None = None) -> list[str]:
+        """The arms in order; ``selective``: only those that can (or cannot) attend to a word."""
+        return [
+            arm
+            for arm, attention in self._attention.items()
+            if selective is None or selective == (attention not in UNSELECTIVE)
+        ]
+
+    def buckets(self) -> list[str]:
+        """The length buckets, shortest first."""
+        return list(dict.fromkeys(bucket for _, _, bucket, _, _ in self._rows if bucket))

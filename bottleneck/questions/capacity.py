@@ -29,9 +29,8 @@ from ..settings.errors import UserError
 from ..settings.sweep import Cell, varying
 from ..tables.page import Page, beyond, caption
 from ..tables.render import new_table
-from .arms import Arm, arms_of, in_buckets
+from .arms import Arm, Estimate, Estimates, arms_of, in_buckets
 from .censored import ENDS, Censored, change, growth, last_lengths
-from .estimates import Estimate, Estimates
 from .question import Axes, Columns, Judgement, Probed, Question, Row, Tell
 from .word_survival import (
     SHUFFLES,

@@ -34,7 +34,7 @@ from ..results.schema import BENCHMARK
 from ..settings.errors import UserError
 from ..tables.page import Page
 from ..tables.render import new_table
-from .estimates import Estimate, Estimates
+from .arms import Estimate, Estimates
 from .question import Axes, Column, Grid, Judgement, Question
 
 COLUMNS = {

@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import count as counting
 from pathlib import Path
@@ -32,16 +32,17 @@ from ..settings.files import write_bytes
 from ..settings.machine import cache_root
 from ..tables.page import Page
 from ..tables.render import new_table
-from .ibm1 import IBM1, Tokens
 from .question import Tell
 from .subject import Subject, open_subject
 from .word_survival import (
+    IBM1,
     LEXICON_PAIRS,
     LOST,
     PARTLY,
     SURVIVED,
     UNLINKED,
     LinkedReference,
+    Tokens,
     WordReport,
     lexicon,
     word_reports,
@@ -49,17 +50,6 @@ from .word_survival import (
 
 LEAST = 0.1
 """The translation probability from which a word of the output vouches for one of the source."""
-GOLD = (
-    "A word survives if the output has the reference's words for it; the reference and its links "
-    "are those of the run's own language."
-)
-ALIGNED = (
-    "No reference is known for this sentence{why}: a word counts as kept if IBM model 1, trained "
-    "on the run's training pairs, aligns a word of the output to it with a probability of "
-    f"{LEAST:g} or more. That finds some translation of the word, not the right one."
-)
-FORM = "2"
-"""Changes with whatever changes the model that a text gives: its tokens, its training, the file."""
 FATES = {
     SURVIVED: ("+", "green", "{}"),
     PARTLY: ("~", "yellow", "({})"),
@@ -67,26 +57,11 @@ FATES = {
     UNLINKED: ("?", "dim", "{}?"),
 }
 """Of each fate its mark in the table of words, its style, and a word of it in a sentence."""
-LEGEND = (
-    "+ survived, with the output's words for it; ~ (in part); - [lost]; ? not judged, because "
-    "{lack}. Function words are often there by chance."
-)
-LACKING = {True: "the reference has no word for it", False: "training did not have the word"}
-"""Why a word is not judged, with a reference and without one."""
-
-
-@dataclass(frozen=True)
-class Diagnosed:
-    """One arm's output, and the fate of every source word."""
-
-    arm: str
-    output: str
-    words: tuple[WordReport, ...]
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """A sentence through some arms.
+    """A sentence through some arms: of each the output, and the report of every source word.
 
     ``words`` is its length, ``reference`` its translation if that is known, ``judged_by`` a
     sentence on what decided a word's fate. ``unknown`` are words that training never had,
@@ -98,7 +73,7 @@ class Diagnosis:
     reference: str | None
     judged_by: str
     unknown: tuple[str, ...]
-    arms: tuple[Diagnosed, ...]
+    arms: Mapping[str, tuple[str, Sequence[WordReport]]]
     longest_trained: int | None = None
 
 
@@ -117,25 +92,31 @@ def diagnose(sentence: str, runs: Mapping[str, Path], tell: Tell) -> Diagnosis:
             classes[place] = word_class(token)
     if pair:
         judge = partial(word_reports, tokens, classes, LinkedReference.of(pair, pair.links))
+        judged_by = (
+            "A word survives if the output has the reference's words for it; the reference and its "
+            "links are those of the run's own language."
+        )
     else:
         judge = partial(aligned_reports, lexicon_of(first, tell), tokens, classes)
-    parsed = corpus.name == "copy" or corpus.has_classes
-    why = ", which is not of the run's own language" if parsed else ""
-    diagnosed = []
+        parsed = corpus.name == "copy" or corpus.has_classes
+        why = ", which is not of the run's own language" if parsed else ""
+        judged_by = (
+            f"No reference is known for this sentence{why}: a word counts as kept if IBM model 1, "
+            "trained on the run's training pairs, aligns a word of the output to it with a "
+            f"probability of {LEAST:g} or more. That finds some translation of the word, not the "
+            "right one."
+        )
+    arms = {}
     for arm, subject in subjects.items():
         (output,) = subject.trained.translate([sentence])
-        reports = []
-        for report in filter(lambda report: is_word(report.word), judge(tokenize(output))):
-            targets, found = (tuple(map(plain, words)) for words in (report.targets, report.found))
-            reports.append(replace(report, word=plain(report.word), targets=targets, found=found))
-        diagnosed.append(Diagnosed(arm, output, tuple(reports)))
+        arms[arm] = output, [item for item in judge(tokenize(output)) if is_word(item.word)]
     return Diagnosis(
         sentence=source,
         words=len(source.split()),
         reference=pair.target if pair else None,
-        judged_by=GOLD if pair else ALIGNED.format(why=why),
+        judged_by=judged_by,
         unknown=tuple(filter(is_word, first.trained.unknown(sentence))),
-        arms=tuple(diagnosed),
+        arms=arms,
         longest_trained=corpus.longest_trained,
     )
 
@@ -159,15 +140,12 @@ def aligned_reports(
     output, and t(output word | word) is `LEAST` or more; a word that the model never saw has None.
     """
     (links,) = model.align([(source, output)])
-    table = model.table(source, output)
-    kept: list[list[str]] = [[] for _ in source]
-    for i, j in sorted(links):
-        if table[j, i + 1] >= LEAST:
-            kept[i].append(output[j])
-    reports = []
-    for word, kind, found in zip(source, classes, kept, strict=True):
+    table, reports = model.table(source, output), []
+    for i, (word, kind) in enumerate(zip(source, classes, strict=True)):
+        likely = (j for place, j in sorted(links) if place == i and table[j, i + 1] >= LEAST)
+        found = tuple(output[j] for j in likely)
         share = float(bool(found)) if word in model.source_ids else None
-        reports.append(WordReport(word, kind, share, (), tuple(found)))
+        reports.append(WordReport(word, kind, share, (), found))
     return reports
 
 
@@ -180,7 +158,8 @@ def lexicon_of(subject: Subject, tell: Tell) -> IBM1:
     fingerprint = read_object(environment).get("fingerprint")
     if not isinstance(fingerprint, str) or not fingerprint:
         raise damaged(environment, "it has no fingerprint of the text")
-    name = hashlib.sha256(f"{FORM} {fingerprint}".encode()).hexdigest()[:16]
+    # "2" changes with whatever changes the model that a text gives: tokens, training, the file.
+    name = hashlib.sha256(f"2 {fingerprint}".encode()).hexdigest()[:16]
     root = cache_root()
     path = root and root / "lexicons" / f"{name}.safetensors"
     if path is not None:
@@ -198,9 +177,9 @@ def lexicon_of(subject: Subject, tell: Tell) -> IBM1:
     )
     model = lexicon(subject.corpus.train)
     if path is not None:
-        tensors = {"keys": model.keys.astype(np.int64), "probabilities": model.probabilities}
-        for side, ids in {"source": model.source_ids, "target": model.target_ids}.items():
-            tensors[side] = np.frombuffer("\n".join(ids).encode(), np.uint8)
+        ids = {"source": model.source_ids, "target": model.target_ids}
+        tensors = {name: np.frombuffer("\n".join(ids[name]).encode(), np.uint8) for name in ids}
+        tensors |= {"keys": model.keys.astype(np.int64), "probabilities": model.probabilities}
         with suppress(UserError):  # no room or no right to write there: it is learned again
             write_bytes(path, save(tensors))
     return model
@@ -208,71 +187,77 @@ def lexicon_of(subject: Subject, tell: Tell) -> IBM1:
 
 def diagnosis_page(diagnosis: Diagnosis, length: str, notes: Sequence[str] = ()) -> Page:
     """The page of a diagnosis; ``length`` is the sentence's in words, as a reader sees it."""
+    # One row per source word: its class and reference; of each arm fate, share and words found.
+    columns = {}
+    for arm, (_, reports) in diagnosis.arms.items():
+        keys = {"word": "word", "class": "word_class", "reference": "targets",
+                arm: "fate", f"{arm}_share": "share", f"{arm}_found": "found"}  # fmt: skip
+        columns |= {name: [getattr(item, key) for item in reports] for name, key in keys.items()}
+    frame = pd.DataFrame(columns | {"word": list(map(plain, columns["word"]))})
+    frame = frame.map(lambda cell: plain(" ".join(cell)) if isinstance(cell, tuple) else cell)
     end, unknown = diagnosis.longest_trained, ", ".join(diagnosis.unknown)
     lines = [f"Sentence: {length}."]
     if end is not None and diagnosis.words > end:
         lines.append(f"Longer than any sentence of training, which ended at {end} words.")
-    lines += [*notes, *map(_summary, diagnosis.arms), diagnosis.judged_by]
+    lines += notes
+    for arm, (output, _) in diagnosis.arms.items():
+        lines.append(f"Arm {arm}: {_survived(frame[arm], frame['class'])}. Output: {output}")
+    lines.append(diagnosis.judged_by)
     if unknown:
         lines.append(
             f"Not in the training vocabulary, so the same unknown word to every arm: {unknown}."
         )
-    lines.append(LEGEND.format(lack=LACKING[diagnosis.reference is not None]))
-    # One row per source word: its class and reference; of each arm fate, share and words found.
-    columns = {"word": "word", "class": "word_class", "reference": "targets"}
-    frame = pd.DataFrame(
-        {name: [getattr(word, key) for word in diagnosis.arms[0].words]
-         for name, key in columns.items()}
-        | {f"{arm.arm}{suffix}": [getattr(word, key) for word in arm.words]
-           for arm in diagnosis.arms
-           for suffix, key in (("", "fate"), ("_share", "share"), ("_found", "found"))}
-    )  # fmt: skip
-    frame = frame.map(lambda cell: " ".join(cell) if isinstance(cell, tuple) else cell)
+    known = diagnosis.reference is not None
+    lack = "the reference has no word for it" if known else "training did not have the word"
+    lines.append(
+        "+ survived, with the output's words for it; ~ (in part); - [lost]; ? not judged, because "
+        f"{lack}. Function words are often there by chance."
+    )
     title = "Survived and lost, word by word (C3, L-LOST)"
-    return Page("diagnosis", title, frame, _picture(title, diagnosis), [], lines)
+    picture = _picture(title, frame, list(diagnosis.arms), diagnosis.reference)
+    return Page("diagnosis", title, frame, picture, [], lines)
 
 
-def _summary(diagnosed: Diagnosed) -> str:
-    """How many of an arm's words survived, content words first, and its output."""
-    judged = [report for report in diagnosed.words if report.share is not None]
-    content = [report for report in judged if report.word_class not in FUNCTION]
+def _survived(fates: pd.Series, classes: pd.Series) -> str:
+    """``2 of 3 content words survived; 4 of 7 words in all survived and 1 in part``."""
+    judged = fates != UNLINKED
+    content = judged & ~classes.isin(FUNCTION)
     kinds = {"content words": content, "words in all": judged}
-    if not content:
+    if not content.any():
         kinds = {"function words": judged}
-    elif len(content) == len(judged) or not any(report.word_class for report in judged):
+    elif content.equals(judged) or (classes[judged] == "").all():
         kinds = {"words": judged}
     clauses = []
-    for name, reports in kinds.items():
-        fates = [report.fate for report in reports]
-        parts = f" and {count} in part" if (count := fates.count(PARTLY)) else ""
-        clauses.append(f"{fates.count(SURVIVED)} of {len(fates)} {name} survived{parts}")
-    return f"Arm {diagnosed.arm}: {'; '.join(clauses)}. Output: {diagnosed.output}"
+    for name, inside in kinds.items():
+        whole, part = ((fates[inside] == fate).sum() for fate in (SURVIVED, PARTLY))
+        parts = f" and {part} in part" if part else ""
+        clauses.append(f"{whole} of {inside.sum()} {name} survived{parts}")
+    return "; ".join(clauses)
 
 
-def _picture(title: str, diagnosis: Diagnosis) -> Table:
+def _picture(title: str, frame: pd.DataFrame, arms: Sequence[str], reference: str | None) -> Table:
     """Each arm's sentence, its lost words marked; below it one row per source word."""
     sentences = Table.grid(padding=(0, 2, 0, 0))
     sentences.add_column()
     sentences.add_column(max_width=84)
-    known = diagnosis.reference is not None
-    if known:
-        sentences.add_row("reference", Text(diagnosis.reference))
-    heads = ["word", "class", *["reference"] * known, *(arm.arm for arm in diagnosis.arms)]
-    words = new_table("", heads, texts=len(heads))
-    words.title = None
-    for arm in diagnosis.arms:
-        fates = ((FATES[report.fate], report.word) for report in arm.words)
-        marked = [Text(form.format(word), style) for (_, style, form), word in fates]
-        sentences.add_row(arm.arm, Text(" ").join(marked))
-    for reports in zip(*(arm.words for arm in diagnosis.arms), strict=True):
-        cells = [Text(reports[0].word), Text(reports[0].word_class)]
-        cells += [Text(" ".join(reports[0].targets))] * known
-        for report in reports:
-            mark, style, _ = FATES[report.fate]
-            text = " ".join(report.found) if report.share else report.fate
+    heads = ["word", "class"]
+    if reference is not None:
+        sentences.add_row("reference", Text(reference))
+        heads.append("reference")
+    for arm in arms:
+        words = zip(map(FATES.get, frame[arm]), frame["word"], strict=True)
+        marked = [Text(form.format(word), style) for (_, style, form), word in words]
+        sentences.add_row(arm, Text(" ").join(marked))
+    table = new_table("", [*heads, *arms], texts=len(heads) + len(arms))
+    table.title = None
+    for row in frame.to_dict("records"):
+        cells = [Text(row[head]) for head in heads]
+        for arm in arms:
+            mark, style, _ = FATES[row[arm]]
+            text = row[f"{arm}_found"] if row[arm] in (SURVIVED, PARTLY) else row[arm]
             cells.append(Text(f"{mark} {text}", style))
-        words.add_row(*cells)
+        table.add_row(*cells)
     grid = Table.grid()
-    for part in (Text(title, "bold"), sentences, words):
+    for part in (Text(title, "bold"), sentences, table):
         grid.add_row(part)
     return grid

@@ -23,8 +23,7 @@ from numpy import ndarray
 from ..claims.verdict import FAMILY, needs_learned
 from ..scoring.bootstrap import spread
 from ..settings.concerns import holds
-from .arms import Arm, Row, by_arm
-from .estimates import Estimate, Estimates
+from .arms import Arm, Estimate, Estimates, Row, by_arm
 from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
 
 if TYPE_CHECKING:
@@ -63,10 +62,7 @@ RULE = (
 
 
 def probe(subject: "Subject", tell: Tell, wanted: int = WANTED) -> Columns:
-    """The measures of every bucket, trained and untrained, of all sentences and of half.
-
-    A row for each number, and that number without each group.
-    """
+    """A row for each measure of every bucket, trained and untrained, of all sentences and half."""
     tell("drawing sentences")
     buckets = dict(zip(subject.buckets.names, subject.fresh_sentences(wanted), strict=True))
     rows = []
@@ -91,11 +87,9 @@ def probe(subject: "Subject", tell: Tell, wanted: int = WANTED) -> Columns:
 def dimensions(
     contexts: Float[ndarray, "sentences context"], *, seed: int, groups: int = GROUPS
 ) -> dict[str, Float[ndarray, "replicates"]]:
-    """Each measure of all contexts, followed by the same without each group of sentences.
-
-    Two encoders' are paired by the same sentences, two a group at least, and seed.
-    """
-    group = _stream(seed, 0).permutation(len(contexts)) % groups
+    """Each measure of all contexts, then the same without each group of two sentences or more."""
+    stream = np.random.Generator(np.random.PCG64([seed, 0]))
+    group = stream.permutation(len(contexts)) % groups
     # Moving the origin to a sentence keeps the sums small, and makes contexts that are all the same
     # exactly nothing. Each group's products are made once and taken off the total.
     moved = contexts.astype(np.float64) - contexts[0]
@@ -141,11 +135,8 @@ def half_of(
     contexts: Float[ndarray, "sentences context"], *, seed: int
 ) -> Float[ndarray, "half context"]:
     """Half of the sentences, the same for the same seed; an odd one is left out."""
-    return contexts[_stream(seed, 1).permutation(len(contexts))[: len(contexts) // 2]]
-
-
-def _stream(seed: int, purpose: int) -> np.random.Generator:
-    return np.random.Generator(np.random.PCG64([seed, purpose]))
+    stream = np.random.Generator(np.random.PCG64([seed, 1]))
+    return contexts[stream.permutation(len(contexts))[: len(contexts) // 2]]
 
 
 def jackknife(replicates: Float[ndarray, "replicates"]) -> Estimate:
@@ -170,14 +161,15 @@ def summarise(arm: Arm) -> Iterator[Row]:
         runs.append(dict(zip(keys, replicates, strict=True)))
     for key, n in zip(runs[0], arm.runs[0].found["n"].tolist(), strict=True):
         # Stored as words and blank in the table: a column of blanks would be read as numbers.
-        blank = ("trained", "all")
-        control, bucket, part, measure = ("" if word in blank else word for word in key)
+        control, bucket, part, measure = (
+            "" if word in ("trained", "all") else word for word in key
+        )
         numbers = {measure: [run[key] for run in runs]}
         if not control:
             added = [run[key] - run["untrained", *key[1:]] for run in runs]
             numbers[f"{measure}_added"] = added
+        keys = {"control": control, "bucket": bucket, "part": part, "n": int(n)}
         for name, seeds in numbers.items():
-            keys = {"control": control, "bucket": bucket, "part": part, "n": int(n)}
             mean = jackknife(np.mean(seeds, axis=0))
             yield arm.row(name, mean.value, low=mean.low, high=mean.high, **keys)
             for run, replicates in zip(arm.runs, seeds, strict=True):

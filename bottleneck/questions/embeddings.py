@@ -6,7 +6,8 @@ French asks for. The embedding that is judged is the encoder's; the decoder's is
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +20,7 @@ from ..corpus.grammar import CONTENT, noun_gender, word_class
 from ..corpus.pair import SentencePair
 from ..corpus.vocabulary import UNK, tokenize
 from ..scoring.bootstrap import ratio_of_sums
-from .arms import Arm, Probed, Row, by_arm
-from .estimates import Estimate, Estimates
+from .arms import Arm, Estimate, Estimates, Row, by_arm
 from .question import Axes, Column, Columns, Grid, Judgement, Line, Question, Tell
 
 if TYPE_CHECKING:
@@ -52,15 +52,40 @@ RULE = (
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """A row for each word of either vocabulary: what share of its neighbours is like it."""
+    """A row for each labelled word of either vocabulary: by control, what share is like it.
+
+    Vocabularies are in order of frequency. The vectors of the control ``frequency`` lie on a
+    quarter of a circle, where the cosine falls with the distance in that order.
+    """
     subject.require_words()
     tell("labelling words")
     english = {word: english_label(word) for word in subject.vocabularies[0].words}
-    labels = (english, french_labels(subject.corpus.train))
+    french = french_labels(subject.corpus.train)
     parts = []
-    for index, side in enumerate(SIDES):
+    for side, vocabulary, labels in zip(
+        SIDES, subject.vocabularies, (english, french), strict=True
+    ):
         tell(f"neighbours, {side}")
-        parts.append(pd.DataFrame(_neighbours(subject, index, labels[index])).assign(side=side))
+        ids = [row for row in range(UNK + 1, len(vocabulary)) if vocabulary.tokens[row] in labels]
+        words = [vocabulary.tokens[row] for row in ids]
+        kinds, genders = (np.array(column) for column in zip(*map(labels.get, words), strict=True))
+        angles = np.linspace(0, np.pi / 2, len(ids))
+        vectors = {"frequency": np.stack([np.cos(angles), np.sin(angles)], axis=1)}
+        for control, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
+            table = weights[SIDES[side]]["embedding"][...]
+            vectors[control] = np.asarray(table, dtype=np.float64)[ids]
+        columns: dict[str, Any] = {"word": words, "class": kinds.tolist()}
+        for control, (label, names, inside) in product(
+            CONTROLS, (("class", kinds, kinds != ""), ("gender", genders, genders != ""))
+        ):
+            share = np.full(len(words), np.nan)
+            numbers = np.unique(names[inside], return_inverse=True)[1].astype(np.int64)
+            if len(numbers) > NEAREST and control == "chance":
+                share[inside] = chance(numbers)
+            elif len(numbers) > NEAREST:
+                share[inside] = same_label(vectors[control][inside], numbers, k=NEAREST)
+            columns[f"{label}_{control}"] = share
+        parts.append(pd.DataFrame(columns).assign(side=side))
     return pd.concat(parts, ignore_index=True).to_dict("list")
 
 
@@ -76,7 +101,7 @@ def french_labels(pairs: Iterable[SentencePair]) -> Labels:
     Where a French word has a content word in English ("will read", "lira"), that one alone counts;
     ties are in string order.
     """
-    links: Counter[tuple[str, str]] = Counter()
+    kinds, genders = defaultdict(Counter), defaultdict(Counter)
     for pair in pairs:
         english, french = tokenize(pair.source), tokenize(pair.target)
         sources: dict[int, list[str]] = defaultdict(list)
@@ -84,50 +109,15 @@ def french_labels(pairs: Iterable[SentencePair]) -> Labels:
             sources[target].append(english[source])
         for target, words in sources.items():
             content = [word for word in words if word_class(word) in CONTENT]
-            links.update((word, french[target]) for word in content or words)
-    kinds, genders = defaultdict(Counter), defaultdict(Counter)
-    for (english, french), times in links.items():
-        kind, gender = english_label(english)
-        kinds[french][kind] += times
-        genders[french, kind][gender] += times
+            for kind, gender in map(english_label, content or words):
+                kinds[french[target]][kind] += 1
+                genders[french[target], kind][gender] += 1
 
     def most_common(counts: Counter) -> str:
         return min(counts, key=lambda name: (-counts[name], name))
 
     chosen = {word: most_common(counts) for word, counts in kinds.items()}
     return {word: (kind, most_common(genders[word, kind])) for word, kind in chosen.items()}
-
-
-def _neighbours(subject: "Subject", index: int, labels: Labels) -> dict[str, Sequence[Any]]:
-    """Of one side's labelled words: their labels, and the share of like neighbours by control."""
-    vocabulary = subject.vocabularies[index]
-    ids = [row for row in range(UNK + 1, len(vocabulary)) if vocabulary.tokens[row] in labels]
-    words = [vocabulary.tokens[row] for row in ids]
-    kinds, genders = (np.array(column) for column in zip(*map(labels.get, words), strict=True))
-    nouns = genders != ""
-    # Vocabularies are in order of frequency. On a quarter of a circle the cosine falls with the
-    # distance in that order.
-    angles = np.linspace(0, np.pi / 2, len(ids))
-    vectors = {"frequency": np.stack([np.cos(angles), np.sin(angles)], axis=1), "chance": None}
-    for control, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
-        table = weights["decoder" if index else "encoder"]["embedding"][...]
-        vectors[control] = np.asarray(table, dtype=np.float64)[ids]
-    columns: dict[str, Sequence[Any]] = {"word": words, "class": kinds.tolist()}
-    for control in CONTROLS:
-        for label, names, inside in (
-            ("class", kinds, np.ones(len(words), bool)),
-            ("gender", genders, nouns),
-        ):
-            share, table = np.full(len(words), np.nan), vectors[control]
-            numbers = np.unique(names[inside], return_inverse=True)[1].astype(np.int64)
-            if len(numbers) > NEAREST:
-                share[inside] = (
-                    chance(numbers)
-                    if table is None
-                    else same_label(table[inside], numbers, k=NEAREST)
-                )
-            columns[f"{label}_{control}"] = share
-    return columns
 
 
 def same_label(
@@ -154,18 +144,22 @@ def chance(labels: Int[ndarray, "words"]) -> Float[ndarray, "words"]:
 
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """Shares of like neighbours, and what training adds to them (``..._added``).
-
-    Resamples draw words.
-    """
-    for place, (part, inside) in enumerate(_parts(arm.runs[0])):
-        for label in ("class", "gender"):
+    """Shares of like neighbours, and what training adds, of each side and of its large classes."""
+    first, parts = arm.runs[0].found, []
+    for side in SIDES:
+        inside = first["side"] == side
+        parts.append((side, ("class", "gender"), inside))
+        for kind, words in Counter(first["class"][inside].tolist()).most_common():
+            if words >= 4 * NEAREST:  # under NEAREST + 1 the share cannot be 1
+                parts.append((f"{side} {kind}", ("class",), inside & (first["class"] == kind)))
+    for place, (part, labels, inside) in enumerate(parts):
+        for label in labels:
             shares = {
                 control: np.stack([run.found[f"{label}_{control}"][inside] for run in arm.runs])
                 for control in CONTROLS
             }
             known = ~np.isnan(shares["chance"][0])
-            if not known.any() or (label == "gender" and " " in part):
+            if not known.any():
                 continue
             shares["added"] = shares["trained"] - shares["untrained"]
             for control, share in shares.items():
@@ -173,16 +167,6 @@ def summarise(arm: Arm) -> Iterator[Row]:
                 keys = {"control": "" if control in ("trained", "added") else control}
                 sums = np.stack([share[:, known], np.ones_like(share[:, known])], axis=-1)
                 yield from arm.rows(measure, ratio_of_sums, sums, part=part, place=place, **keys)
-
-
-def _parts(run: Probed) -> Iterator[tuple[str, ndarray]]:
-    """Each side's words, then those of its classes that are large enough, largest first."""
-    for side in SIDES:
-        inside = run.found["side"] == side
-        yield side, inside
-        for kind, words in Counter(run.found["class"][inside].tolist()).most_common():
-            if words >= 4 * NEAREST:  # under NEAREST + 1 the share cannot be 1
-                yield f"{side} {kind}", inside & (run.found["class"] == kind)
 
 
 def decide(estimates: Estimates) -> Judgement | str:

@@ -9,8 +9,8 @@ is a product of n factors.
 Steps are counted in words, in two ways that are the same in every arm: by the shortest way without
 attention, from the source word's state through the encoder to h_Tx and, as the context enters at
 every step of the decoder, one step on (``steps``); and through s_0 and every step of the decoder
-(``chain``). The gradient at the last position includes the decoder's part of both ways, so that the
-ratio is of the encoder's part. In a two-way encoder the steps are those of the forward direction.
+(``chain``). The gradient at the last position includes the decoder's part of both ways. In a
+two-way encoder the steps are those of the forward direction.
 
 A ratio under `LEAST_RATIO`, zero included, has no useful logarithm and counts as that much. A link
 without any gradient at the last position has no ratio and is left out.
@@ -32,19 +32,15 @@ from ..corpus.pair import SentencePair
 from ..corpus.vocabulary import tokenize
 from ..scoring.bootstrap import Estimate as Resampled
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
-from ..settings.concerns import bucket_labels
+from ..settings.concerns import OUTSIDE, bucket_labels
 from ..tables.page import Page
-from .arms import Arm, Row, by_arm, in_buckets
-from .censored import Censored, censor
-from .estimates import KEYS, Estimate, Estimates
+from .arms import KEYS, Arm, Estimate, Estimates, Row, by_arm, in_buckets
+from .censored import ENDS, Censored, censor
 from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell, by_bucket
 
 if TYPE_CHECKING:
     from .subject import Subject
 
-NETWORKS = {"trained": "", "untrained": "untrained"}
-"""The controls by the names of the probe's columns."""
-ENDS = ("value", "low", "high")
 BANDS = (1, 6, 11, 21, 31, 41)
 """First steps of each band of the curve."""
 BAND_NAMES = bucket_labels(BANDS)
@@ -67,10 +63,7 @@ RULE = (
 
 
 def probe(subject: "Subject", tell: Tell, sentences: int = 60) -> Columns:
-    """A row for each gold link: its steps, and both norms in the trained and untrained network.
-
-    Links are of the first test sentences of each bucket, at most so many.
-    """
+    """A row for each gold link of the first so many sentences of a bucket: steps, both norms."""
     from .gradient_norms import gradient_norms
 
     linked = [pair for pair in subject.corpus.test if pair.links]
@@ -101,41 +94,33 @@ def links_of(subject: "Subject", pairs: Sequence[SentencePair]) -> dict[str, nda
 
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """Half-distances by bucket, and over all lengths the ratio by bands of steps."""
+    """Half-distances by bucket; over all lengths the ratio by bands that every seed has."""
     first, scoring = arm.runs[0].found, arm.settings.scoring
     sentence = first["sentence"].astype(np.int64)
     words = np.zeros(sentence.max() + 1)
     words[sentence] = first["source_words"]
-    everywhere = (len(scoring.lower_edges), "", np.ones(len(words), bool))
-    for place, bucket, inside in [*in_buckets(arm.runs[0], words), everywhere]:
-        if not inside.any():
-            continue
+    for place, bucket, inside in in_buckets(arm.runs[0], words, OUTSIDE):
         weights = draw(int(inside.sum()), scoring.resamples, seed=scoring.seed, bucket=place)
-        for network, control in NETWORKS.items():
-            keys = {"bucket": bucket, "control": control}
+        for network, control in (("trained", ""), ("untrained", "untrained")):
+            keys = {"bucket": bucket, "control": control, "n": int(inside[sentence].sum())}
             for measure, way in WAYS.items():
-                steps = [run.found[way] for run in arm.runs]
-                sums = log_sums(arm, network, steps, len(words))[:, inside]
-                links = int(inside[sentence].sum())
-                yield from _half_rows(arm, measure, sums, weights, keys | {"n": links})
-            if not bucket:
-                yield from _ratio_rows(arm, network, weights, keys)
-
-
-def _ratio_rows(arm: Arm, network: str, weights: ndarray, keys: Row) -> Iterator[Row]:
-    """The geometric mean ratio in each band that has links in every seed."""
-    bands = [np.searchsorted(BANDS, run.found["steps"], "right") - 1.0 for run in arm.runs]
-    sums = log_sums(arm, network, bands, weights.shape[1])
-    for place in range(sums.shape[2]):
-        totals = sums[:, :, place].sum(axis=1)
-        if not totals[:, 1].all():
-            continue
-        logs = estimate(ratio_of_sums, sums[:, :, place], weights)
-        ratio = Resampled(float(np.exp(logs.value)), np.exp(logs.draws))
-        part = keys | {"part": BAND_NAMES[place], "n": int(totals[:, 1].sum())}
-        yield arm.row("ratio", ratio, **part)
-        for run, value in zip(arm.runs, ratio_of_sums(totals), strict=True):
-            yield arm.seed_row(run, "ratio", float(np.exp(value)), **part)
+                sums = log_sums(arm, network, [run.found[way] for run in arm.runs], len(words))
+                yield from _half_rows(arm, measure, sums[:, inside], weights, keys)
+            if bucket:
+                continue
+            bands = [np.searchsorted(BANDS, run.found["steps"], "right") - 1.0 for run in arm.runs]
+            for band, sums in enumerate(
+                np.moveaxis(log_sums(arm, network, bands, len(words)), 2, 0)
+            ):
+                totals = sums.sum(axis=1)
+                if not totals[:, 1].all():
+                    continue
+                logs = estimate(ratio_of_sums, sums, weights)
+                ratio = Resampled(float(np.exp(logs.value)), np.exp(logs.draws))
+                keys |= {"part": BAND_NAMES[band], "n": int(totals[:, 1].sum())}
+                yield arm.row("ratio", ratio, **keys)
+                for run, value in zip(arm.runs, ratio_of_sums(totals), strict=True):
+                    yield arm.seed_row(run, "ratio", float(np.exp(value)), **keys)
 
 
 def log_sums(
@@ -150,7 +135,7 @@ def log_sums(
         logs = np.log(np.maximum(aligned[used] / last[used], LEAST_RATIO))
         cells = (run.found["sentence"] * end + distance)[used].astype(np.int64)
         sums = [
-            np.bincount(cells, column, sentences * end) for column in (logs, np.ones(len(logs)))
+            np.bincount(cells, column, sentences * end) for column in (logs, np.ones_like(logs))
         ]
         seeds.append(np.stack(sums, axis=-1).reshape(sentences, end, 2))
     return np.stack(seeds)
@@ -194,17 +179,14 @@ def _half_rows(
 
     ``note`` says which of value, low and high lie beyond what was tested: ``;;at least``.
     """
-    mean = half_distance(sums, weights)
-    if mean is None:
-        return
-    ends = (mean.value, mean.interval.low, mean.interval.high)
-    value, low, high = np.clip(ends, mean.lowest, mean.highest).tolist()
-    note = ";".join("at least" if np.isposinf(end) else "" for end in ends)
-    yield arm.row(measure, value, low=low, high=high, note=note, **keys)
-    for run, part in zip(arm.runs, sums, strict=True):
-        alone = half_distance(part[None], np.ones((1, weights.shape[1])))
-        if alone is not None:
-            yield arm.seed_row(run, measure, alone.shown, note=alone.side, **keys)
+    if mean := half_distance(sums, weights):
+        ends = (mean.value, mean.interval.low, mean.interval.high)
+        note = ";".join("at least" if np.isposinf(end) else "" for end in ends)
+        inside = np.clip(ends, mean.lowest, mean.highest).tolist()
+        yield arm.row(measure, **dict(zip(ENDS, inside, strict=True)), note=note, **keys)
+        for run, part in zip(arm.runs, sums, strict=True):
+            if alone := half_distance(part[None], np.ones((1, weights.shape[1]))):
+                yield arm.seed_row(run, measure, alone.shown, note=alone.side, **keys)
 
 
 def _ends(half: Estimate) -> list[tuple[str, float, str]]:
@@ -257,15 +239,14 @@ def _faded(estimates: Estimates, control: str = "") -> str:
     """``none halves every 5.0 [4.0, 6.0] steps, additive does not halve within 66 steps``."""
     phrases = []
     for arm in estimates.arms():
-        half = estimates.get("half_distance", arm, control=control)
-        if half is None:
-            continue
-        (beyond, _, value), (unknown, _, low), (_, _, high) = _ends(half)
-        if beyond:
+        if half := estimates.get("half_distance", arm, control=control):
+            (beyond, _, value), (unknown, _, low), (_, _, high) = _ends(half)
             lower = "" if unknown else f" (at the interval's lower end every {low})"
-            phrases.append(f"{arm} does not halve within {half.value:.0f} steps{lower}")
-        else:
-            phrases.append(f"{arm} halves every {value} [{low}, {high}] steps")
+            phrases.append(
+                f"{arm} does not halve within {half.value:.0f} steps{lower}"
+                if beyond
+                else f"{arm} halves every {value} [{low}, {high}] steps"
+            )
     return ", ".join(phrases)
 
 
@@ -284,20 +265,17 @@ class Gradients(Question):
     def page(self, frame: pd.DataFrame) -> Page:
         """The table with a column of bounds for each half-distance: ``high at least``."""
         page, estimates = super().page(frame), Estimates(frame)
-        keys = [*page.frame[list(KEYS)].itertuples(index=False, name=None)]
-        bounds = {}
+        table = page.frame
         for measure in WAYS:
-            halves = [estimates.get(measure, *key) for key in keys]
-            sides = [[side for side, *_ in _ends(half)] if half else [] for half in halves]
-            bounds[f"{measure}_bounds"] = [
-                ", ".join(f"{end} {side}" for end, side in zip(ENDS, beyond, strict=False) if side)
-                for beyond in sides
+            halves = (estimates.get(measure, *key) for key in table[list(KEYS)].to_numpy())
+            ends = (zip(ENDS, _ends(half) if half else (), strict=False) for half in halves)
+            bounds = [
+                ", ".join(f"{end} {side}" for end, (side, *_) in item if side) for item in ends
             ]
-        return replace(page, frame=page.frame.assign(**bounds))
+            table = table.assign(**{f"{measure}_bounds": bounds})
+        return replace(page, frame=table)
 
 
-START, END = "start of\ntraining", "end of\ntraining"
-HALF, CHAIN = WAYS
 RATIO = {"cell": lambda ratio: _ratio_text(ratio, "{}" if isnan(ratio.low) else "{}\n{}..{}")}
 HALVES = {"cell": _half_cell}
 
@@ -325,7 +303,10 @@ QUESTION = Gradients(
     grids=[
         Grid(
             "Gradient at the aligned source word over that at the last position (C8)",
-            [Column(START, "ratio", control="untrained", **RATIO), Column(END, "ratio", **RATIO)],
+            [
+                Column("start of\ntraining", "ratio", control="untrained", **RATIO),
+                Column("end of\ntraining", "ratio", **RATIO),
+            ],
             heads=("steps", "arm"),
             lines=lambda estimates: [
                 ((band, arm), {"arm": arm, "part": band})
@@ -335,10 +316,9 @@ QUESTION = Gradients(
         Grid(
             "Half-distance of the gradient in steps (C8)",
             [
-                Column(START, HALF, control="untrained", **HALVES),
-                Column(END, HALF, **HALVES),
-                Column(f"{START},\nthrough s_0", CHAIN, control="untrained", **HALVES),
-                Column(f"{END},\nthrough s_0", CHAIN, **HALVES),
+                Column(f"{time} of\ntraining{way}", measure, control=control, **HALVES)
+                for measure, way in zip(WAYS, ("", ",\nthrough s_0"), strict=True)
+                for time, control in (("start", "untrained"), ("end", ""))
             ],
             lines=lambda estimates: [
                 *by_bucket(estimates),

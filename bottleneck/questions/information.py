@@ -34,8 +34,7 @@ from ..scoring.bootstrap import difference, ratio_of_sums
 from ..settings.concerns import holds
 from ..settings.errors import UserError, counted
 from ..settings.run import RunSettings
-from .arms import Arm, arms_of, in_buckets
-from .estimates import Estimate, Estimates
+from .arms import Arm, Estimate, Estimates, arms_of, in_buckets
 from .question import Column, Columns, Grid, Judgement, Probed, Question, Row, Tell
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from ..claims.verdict import FAMILY, needs_learned, small_buckets
 from ..corpus.vocabulary import tokenize
 from ..results.folders import SENTENCES, read_texts, run_rows
 from ..scoring.bootstrap import ratio_of_sums
-from .arms import Probed, Row, rows_by_bucket
-from .estimates import Estimates
+from .arms import Estimates, Probed, Row, rows_by_bucket
 from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
 
 if TYPE_CHECKING:

@@ -21,13 +21,12 @@ from rich.text import Text
 from ..claims.verdict import Judgement, Verdict, conclude
 from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts, longest, roof, slide_rows
 from ..results.bundle import load_probe
-from ..results.schema import QUESTIONS
+from ..results.schema import GOLD, QUESTIONS
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.run import RunSettings
 from ..tables.page import Page, caption, run_line, wide
 from ..tables.render import count, new_table
-from .arms import Probed, Row
-from .estimates import KEYS, Estimate, Estimates
+from .arms import KEYS, Estimate, Estimates, Probed, Row
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -274,6 +273,8 @@ class Question(Study):
 
 def find_question(name: str) -> Question:
     """The question of a name; only its own file is imported."""
+    if name == GOLD:
+        return import_module(".alignment", __package__).GOLD_QUESTION
     file = {"reading": "state_reading", "length": "output_length"}.get(name, name)
     return import_module(f".{file}", __package__).QUESTION
 

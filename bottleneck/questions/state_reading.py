@@ -23,8 +23,7 @@ from ..figures.plot import shared
 from ..scoring.bootstrap import Estimate as Resampled
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
 from ..settings.concerns import bucket_labels
-from .arms import Arm, Row, by_arm
-from .estimates import Estimates
+from .arms import Arm, Estimates, Row, by_arm
 from .question import Axes, Column, Columns, Grid, Judgement, Probed, Question, Tell
 
 if TYPE_CHECKING:

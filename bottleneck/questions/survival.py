@@ -2,17 +2,16 @@
 
 The slide's list for its long sentence: the topic, the main fact and who does what are kept;
 adjectives, names and what describes the nouns are lost. In word classes: gist is nouns and verbs;
-detail is modifiers (adjectives, adverbs, numerals) and names. Exact wording has no class of its
-own: every word here counts by its exact form.
+detail is modifiers (adjectives, adverbs, numerals) and names.
 
 `word_survival` says when a word survives. The links are gold on the grammar and the copying corpus;
-on real text they are those of IBM model 1, trained on the run's own training pairs. Chance is the
-same outputs against other sources of their length bucket, the same other sources for every arm and
-seed of a corpus. A token without a letter or a digit is no word here.
+on real text they are those of IBM model 1. Chance is the same outputs against other sources of
+their length bucket, the same for every arm and seed of a corpus. A token without a letter or a
+digit is no word here.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -27,33 +26,26 @@ from ..corpus.vocabulary import is_word, tokenize
 from ..figures.plot import longest
 from ..lecture.slides import SLIDES
 from ..results.folders import read_texts
-from ..scoring.bootstrap import Score
 from ..settings.concerns import Buckets
 from . import word_survival as words
-from .arms import Arm, arms_of, in_buckets
-from .estimates import Estimates
-from .question import Axes, Column, Columns, Grid, Judgement, Line, Probed, Question, Row, Tell
-from .word_survival import CLASSES, FUNCTION_WORD, LEXICON_PAIRS, MEASURES, LinkedReference
+from .arms import Arm, Estimates, by_arm, in_buckets
+from .question import Axes, Column, Columns, Grid, Judgement, Line, Question, Row, Tell
+from .word_survival import CLASSES, LEXICON_PAIRS, MEASURES, LinkedReference
 
 if TYPE_CHECKING:
     from .subject import Subject
-
-Cells = Float[ndarray, "seeds sentences groups bands 3"]
-Sums = Float[ndarray, "seeds sentences columns"]
 
 KINDS = {
     "gist": ("noun", "verb"),
     "modifiers": ("adjective", "adverb, numeral"),
     "names": ("name",),
-    "rest": (FUNCTION_WORD,),
+    "rest": (words.FUNCTION_WORD,),
 }
 """What the claim compares: who does what to what, and what is said of it or only names it."""
 DETAILS = ("modifiers", "names")
 FREQUENCIES = Buckets((0, 1, 10, 100, 1000))
 """Bands of a word's count in the training text."""
 FREQUENCY_NAMES = ("unseen", *FREQUENCIES.names[1:])
-DOUBLINGS = Buckets((0, *(2**power for power in range(4, 16))))
-"""Finer bands of the same: doublings; all words below them, and all above, are one band."""
 FIFTHS = [f"fifth {place}" for place in range(1, 6)]
 SURVIVES = 0.5
 LEARNED = 0.1
@@ -78,21 +70,22 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     ``place`` counts from 0 over the ``tokens`` of its sentence; ``seen`` is its count in training.
     ``survived`` is nan if it is no word or has no link. Only the grammar's words have a class.
     """
-    pairs, settings = subject.corpus.test, subject.settings
+    corpus, settings = subject.corpus, subject.settings
     outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
-    links: Sequence[Iterable[Link]] = [pair.links for pair in pairs]
+    links: Iterable[Iterable[Link]] = [pair.links for pair in corpus.test]
     if not settings.corpus.is_drawn:
         tell("IBM model 1")
-        links = words.lexicon(subject.corpus.train).align(map(words.words_of, pairs))
+        links = words.lexicon(corpus.train).align(map(words.words_of, corpus.test))
     tell("counting")
-    lengths, seed = np.array([pair.words for pair in pairs], np.int64), settings.scoring.seed
-    linked = list(map(LinkedReference.of, pairs, links))
-    others = words.partners(subject.buckets.assign(lengths), words.SHUFFLES, seed=seed)
-    sources = [tokenize(pair.source) for pair in pairs]
-    tokens, sizes = [token for source in sources for token in source], list(map(len, sources))
-    seen = Counter(token for pair in subject.corpus.train for token in tokenize(pair.source))
+    linked = list(map(LinkedReference.of, corpus.test, links))
+    lengths = np.array([pair.words for pair in corpus.test], np.int64)
+    buckets = subject.buckets.assign(lengths)
+    others = words.partners(buckets, words.SHUFFLES, seed=settings.scoring.seed)
+    sizes = [pair.words for pair in linked]
+    tokens = [token for pair in corpus.test for token in tokenize(pair.source)]
+    seen = Counter(token for pair in corpus.train for token in tokenize(pair.source))
     columns = {
-        "sentence": np.repeat(np.arange(len(pairs)), sizes),
+        "sentence": np.repeat(np.arange(len(sizes)), sizes),
         "source_words": np.repeat(lengths, sizes),
         "place": np.concatenate(list(map(np.arange, sizes))),
         "tokens": np.repeat(sizes, sizes),
@@ -105,28 +98,45 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     return columns
 
 
-def summarise(probed: Sequence[Probed]) -> list[Row]:
+@by_arm
+def summarise(arm: Arm) -> Iterator[Row]:
     """Every measure of all words, of each fifth, class, kind and frequency, and gist less detail.
 
-    ``part`` is blank for all words, else ``fifth 1``, a class, ``frequency 10-99``, ``gist`` or one
-    of `DETAILS`. n counts words, of all words sentences.
+    ``part`` is blank for all words, whose n counts sentences; other n count words.
     """
-    rows: list[Row] = []
-    for arm in arms_of(probed):
-        columns, known = arm.runs[0].found, _cells(arm)
-        lengths = columns["source_words"][columns["place"] == 0]
-        for place, bucket, inside in in_buckets(arm.runs[0], lengths):
-            cells = {by: counts[:, inside] for by, counts in known.items()}
-            for measure, part, n, score in _numbers(cells):
-                rows += arm.rows(measure, *score, place=place, bucket=bucket, part=part, n=n)
-    return rows
+    columns, known = arm.runs[0].found, _cells(arm)
+    lengths = columns["source_words"][columns["place"] == 0]
+    for place, bucket, inside in in_buckets(arm.runs[0], lengths):
+        cells = {by: counts[:, inside] for by, counts in known.items()}
+        whole = cells["position"]
+        parts = [("", 0, whole.sum(axis=-2, keepdims=True))]
+        parts += [(name, 0, whole[..., [band], :]) for band, name in enumerate(FIFTHS)]
+        for by, names in (
+            ("class", CLASSES),
+            ("frequency", [f"frequency {name}" for name in FREQUENCY_NAMES]),
+            ("kind", ("gist", *DETAILS)),
+        ):
+            parts += [(name, i, cells[by]) for i, name in enumerate(names) if by in cells]
+        for part, group, subset in parts:
+            # The words are the same for every seed.
+            n = int(subset[0, :, group, :, 2].sum()) if part else subset.shape[1]
+            numbers = [(name, n, words.group_score(name, subset, group)) for name in MEASURES]
+            if part in DETAILS:
+                numbers.append(("gist_more", n, words.group_score("corrected", subset, 0, group)))
+                both = cells["alike"][..., [0, group], :, :]
+                pair = both[0].sum(axis=0)
+                n = int(pair[1, words.band_weights(pair, matched=True) > 0, 2].sum())
+                alike = words.group_score("corrected", both, 0, 1, matched=True)
+                numbers.append(("gist_more_alike", n, alike))
+            for measure, count, score in numbers:
+                yield from arm.rows(measure, *score, place=place, bucket=bucket, part=part, n=count)
 
 
-def _cells(arm: Arm) -> dict[str, Cells]:
+def _cells(arm: Arm) -> dict[str, Float[ndarray, "seeds sentences groups bands 3"]]:
     """Sums of each sentence by group and band, of each way to group words.
 
-    Groups are compared in thirds of a sentence: in fifths, rare ones leave cells empty. Those of
-    kinds that are ``alike`` have thirds and doublings of the frequency at once.
+    Groups are compared in thirds of a sentence: in fifths, rare ones leave cells empty. Kinds that
+    are ``alike`` have bands of thirds and doublings of the frequency at once.
     """
     columns = arm.runs[0].found
     sentence, seen = (columns[name].astype(np.int64) for name in ("sentence", "seen"))
@@ -140,45 +150,20 @@ def _cells(arm: Arm) -> dict[str, Cells]:
     if "class" in columns:
         classes = np.select([columns["class"] == name for name in CLASSES], range(len(CLASSES)), -1)
         kinds = [np.isin(columns["class"], names) for names in KINDS.values()]
-        kind, alike = np.select(kinds, range(len(KINDS)), -1), DOUBLINGS.assign(seen) * 3 + thirds
+        kind = np.select(kinds, range(len(KINDS)), -1)
+        doublings = Buckets((0, *(2**power for power in range(4, 16))))
+        alike = doublings.assign(seen) * 3 + thirds
         layouts["class"] = classes, thirds, len(CLASSES), 3
         layouts["kind"] = kind, thirds, len(KINDS), 3
-        layouts["alike"] = kind, alike, len(KINDS), 3 * len(DOUBLINGS.edges)
+        layouts["alike"] = kind, alike, len(KINDS), 3 * len(doublings.edges)
     cells, sentences = {}, int(sentence[-1]) + 1
     for by, (group, band, *shape) in layouts.items():
-        cells[by] = np.stack(
-            [
-                words.survival_cells(sentence, run.found["survived"], run.found["by_chance"],
-                                     group, band, shape=(sentences, *shape))
-                for run in arm.runs
-            ]
-        )  # fmt: skip
+        survived = ([run.found[name] for name in ("survived", "by_chance")] for run in arm.runs)
+        cells[by] = np.stack([
+            words.survival_cells(sentence, *pair, group, band, shape=(sentences, *shape))
+            for pair in survived
+        ])  # fmt: skip
     return cells
-
-
-def _numbers(cells: Mapping[str, Cells]) -> Iterator[tuple[str, str, int, tuple[Score, Sums]]]:
-    """Each number of a bucket: its measure and part, n, the score, and the sums that it is of."""
-    whole = cells["position"]
-    parts = [("", 0, whole.sum(axis=-2, keepdims=True))]
-    parts += [(name, 0, whole[..., [band], :]) for band, name in enumerate(FIFTHS)]
-    for by, names in (
-        ("class", CLASSES),
-        ("frequency", [f"frequency {name}" for name in FREQUENCY_NAMES]),
-        ("kind", ("gist", *DETAILS)),
-    ):
-        parts += [(name, i, cells[by]) for i, name in enumerate(names) if by in cells]
-    for part, group, subset in parts:
-        # The words are the same for every seed.
-        n = int(subset[0, :, group, :, 2].sum()) if part else subset.shape[1]
-        for measure in MEASURES:
-            yield measure, part, n, words.group_score(measure, subset, group)
-        if part in DETAILS:
-            yield "gist_more", part, n, words.group_score("corrected", subset, 0, group)
-            both = cells["alike"][..., [0, group], :, :]
-            pair = both[0].sum(axis=0)
-            n = int(pair[1, words.matching(pair) > 0, 2].sum())
-            alike = words.group_score("corrected", both, 0, 1, words.matching)
-            yield "gist_more_alike", part, n, alike
 
 
 def relative_bands(
@@ -186,8 +171,7 @@ def relative_bands(
 ) -> Int[ndarray, "words"]:
     """Band of each place in a sentence of so many tokens, in equal parts: 0 is its first fifth.
 
-    A word stands at its middle, (i + 1/2) / n, so that first and last are treated alike. A sentence
-    of fewer words than bands leaves bands empty.
+    A word stands at its middle, (i + 1/2) / n, so that first and last are treated alike.
     """
     return ((2 * place + 1) * bands // (2 * tokens)).astype(np.int64)
 
@@ -196,14 +180,10 @@ def decide(estimates: Estimates) -> Judgement | str:
     """C3: the gist of a sentence survives the fixed context, and its detail is lost."""
     if not any(part == "gist" for *_, part in estimates.keys("corrected")):
         return "the corpus has no word classes; the grammar has"
-    filled = {
-        arm: [
-            bucket
-            for bucket in estimates.buckets()
-            if (whole := estimates.get("corrected", arm, bucket)) and whole.n
-        ]
-        for arm in estimates.arms()
-    }
+    filled = {arm: [] for arm in estimates.arms()}
+    for arm, bucket, _, part in estimates.keys("corrected"):
+        if not part and estimates.get("corrected", arm, bucket).n:
+            filled[arm].append(bucket)
     none = next((arm for arm in filled if estimates.attention(arm) == "none"), "")
     if not none:
         return "there is no arm without attention"
@@ -222,20 +202,18 @@ def decide(estimates: Estimates) -> Judgement | str:
         return "a class has too few words in the two longest buckets"
     clear = [kind for kind in DETAILS if all(more[bucket, kind].low > 0 for bucket in buckets)]
     gist = [estimates.get("corrected", none, bucket, part="gist").value for bucket in buckets]
-    clauses = [_clause(estimates, none, "without attention", bucket) for bucket in buckets]
-    clauses += [
-        _clause(estimates, arm, f"arm {arm}", known[-1])
+    read = [(none, "without attention", bucket) for bucket in buckets]
+    read += [
+        (arm, f"arm {arm}", known[-1])
         for arm, known in filled.items()
         if known and estimates.attention(arm) != "none"
     ]
-    clauses.append(
-        small_buckets({bucket: estimates.get("corrected", none, bucket).n for bucket in buckets})
-    )
+    few = {bucket: estimates.get("corrected", none, bucket).n for bucket in buckets}
     least = min(DETAILS, key=lambda kind: more[last, kind].value)
     return Judgement(
         held=len(clear) == len(DETAILS) and min(gist) >= SURVIVES,
         partly=bool(clear),
-        because=clauses,
+        because=[*(_clause(estimates, *keys) for keys in read), small_buckets(few)],
         measure=f"points, gist less {least}, recall beyond chance, none, {last}",
         number=more[last, least].scaled(100.0),
     )
@@ -296,17 +274,7 @@ def by_group(estimates: Estimates) -> Iterator[Line]:
         yield (name, arm), {"arm": arm, "measure": "corrected", "part": part}
 
 
-def gist_less(estimates: Estimates) -> Iterator[Line]:
-    """A row for each kind, comparison and arm."""
-    comparisons = {"gist_more": "{}", "gist_more_alike": "{},\nas common"}
-    for part, measure, arm in product(DETAILS, comparisons, estimates.arms()):
-        keys = {"arm": arm, "measure": measure, "part": part}
-        yield (comparisons[measure].format(part), arm), keys
-
-
 PERCENT = {"scale": 100.0, "form": "{:z.0f}", "ends": "{:z.0f}"}
-HEADS = {"recall": "recall", "chance": "by\nchance", "less_chance": "recall -\nchance",
-         "corrected": "beyond\nchance"}  # fmt: skip
 
 
 def bucket_columns(estimates: Estimates) -> list[Column]:
@@ -344,8 +312,19 @@ QUESTION = Question(
     grids=[
         Grid("Survival beyond chance by sentence length, % (C3)", bucket_columns,
              ("source\nword", "arm"), by_group, counted=False, counts=True),
-        Grid("Gist less other words, beyond chance, points (C3)", bucket_columns,
-             ("gist\nless", "arm"), gist_less, counted=False, counts=True),
+        Grid(
+            "Gist less other words, beyond chance, points (C3)", bucket_columns,
+            ("gist\nless", "arm"),
+            lines=lambda estimates: [
+                ((form.format(part), arm), {"arm": arm, "measure": measure, "part": part})
+                for part, (measure, form), arm in product(
+                    DETAILS,
+                    (("gist_more", "{}"), ("gist_more_alike", "{},\nas common")),
+                    estimates.arms(),
+                )
+            ],
+            counted=False, counts=True,
+        ),
         Grid(
             "Survival beyond chance by place in the source, % (C3)",
             counted=False, counts=True,
@@ -353,7 +332,10 @@ QUESTION = Question(
                      for name in FIFTHS],
         ),
         Grid("Survival of all words by sentence length, % (C3)",
-             [Column(head, name, **PERCENT) for name, head in HEADS.items()]),
+             [Column("recall", "recall", **PERCENT),
+              Column("by\nchance", "chance", **PERCENT),
+              Column("recall -\nchance", "less_chance", **PERCENT),
+              Column("beyond\nchance", "corrected", **PERCENT)]),
     ],
     figure="Which words survive in sentences of {longest} words?",
     axes=[

@@ -1,32 +1,24 @@
-"""Which source words reach the output, how many would by chance, and rates of groups of words.
+"""Which word is the translation of which, which source words reach the output, and their rates.
+
+Where no gold links are known they are those of IBM model 1 (Brown et al. 1993, section 4.1). Target
+word j of J has one source word i of 0..I, where 0 is the empty word NULL, every i equally likely,
+and P(target | source) = prod_j sum_i t(f_j | e_i) / (I + 1), the factor for J left out. EM finds t
+from equal probabilities; the log-likelihood is concave. Nothing is smoothed.
 
 A source word survives if the output has the words of the reference that it is linked to. Three
 choices make this a number:
 
 - Copies. If the reference has a word m times and the output k times, each copy has the share
-  min(m, k) / m, as in BLEU's clipping: the output does not say which copies are found, and early
-  words must not survive more often because the first copies get the credit.
+  min(m, k) / m, as in BLEU's clipping: the output does not say which copies are found.
 - One source word, several target words ("sat": "s'est assis"): the mean of their shares. If all
   were required, a word would be the harder to keep the more words its translation takes.
 - Several source words, one target word: each has that word's whole share.
 
-Words are compared as they are, so both sides must be tokenised and cased alike. Chance is
-subtracted because most outputs have "le", whatever was read.
-
-Sums are cells (group, band, column): groups are word classes or frequency bands, bands are places
-in the sentence, and the columns are words found, found by chance, and words. Classes have different
-places (a name is often last, a determiner first), and places differ in how well they survive. So
-classes are compared at equal positions by direct standardisation, with the bands' shares of all
-words as weights,
-
-    r_g = sum_b w_b found_gb / words_gb,   w_b = sum_g words_gb / sum_gb words_gb.
-
-Two groups can be compared in finer bands, even if either lacks some, by matching: bands weigh
-
-    w_b = words_gb words_hb / (words_gb + words_hb),
-
-as in Mantel and Haenszel's estimate of a difference between two rates (1959; Greenland and Robins
-1985), so that a band counts as far as both have words there.
+Chance is subtracted because most outputs have "le", whatever was read. Sums are cells (group, band,
+column): groups are word classes or frequency bands, bands are places in the sentence, and the
+columns are words found, found by chance, and words. Classes have different places (a name is often
+last), and places differ in how well they survive. So classes are compared at equal positions: their
+rates are averages over bands, by `band_weights`.
 """
 
 import math
@@ -34,16 +26,21 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, pairwise
 
 import numpy as np
-from jaxtyping import Float, Int, Real
+import pandas as pd
+from jaxtyping import Bool, Float, Int, Real
 from numpy import ndarray
 
 from ..corpus.pair import Link, SentencePair
 from ..corpus.vocabulary import is_word, tokenize
 from ..scoring.bootstrap import Score, ratio_of_sums
-from .ibm1 import IBM1, train
 
+Tokens = Sequence[str]
+Floats, Ints = Float[ndarray, "words"], Int[ndarray, "words"]
+CHUNK_CELLS = 2**20
+"""Cells (target words x source words) of the sentences that IBM model 1 counts at once."""
 LEXICON_PAIRS = 50_000
 """Training pairs at most that teach IBM model 1, spread evenly over the text."""
 FUNCTION_WORD = "function word"
@@ -54,34 +51,101 @@ SHUFFLES = 10
 """Other sentences whose outputs show how much of a sentence is there by chance."""
 
 
-@dataclass(frozen=True)
-class LinkedReference:
-    """What survival needs of a sentence pair.
-
-    ``links`` are (source, target) places, 0-based, over ``words`` source tokens and the tokens of
-    ``reference``: gold ones, or IBM model 1's where there are none.
-    """
-
-    words: int
-    reference: tuple[str, ...]
-    links: tuple[Link, ...]
-
-    @classmethod
-    def of(cls, pair: SentencePair, links: Iterable[Link]) -> "LinkedReference":
-        """A pair with these links between its tokens."""
-        source, target = words_of(pair)
-        return cls(len(source), tuple(target), tuple(links))
-
-
 def words_of(pair: SentencePair) -> tuple[list[str], list[str]]:
     """The tokens of source and target."""
     return tokenize(pair.source), tokenize(pair.target)
 
 
+@dataclass(frozen=True, eq=False)
+class IBM1:
+    """A trained model: t(target | source) of every word pair that stood in one sentence pair.
+
+    ``keys`` are source id x number of target words + target id, ascending; source id 0 is NULL.
+    """
+
+    source_ids: dict[str, int]
+    target_ids: dict[str, int]
+    keys: Int[ndarray, "entries"]
+    probabilities: Float[ndarray, "entries"]
+
+    def table(self, source: Tokens, target: Tokens) -> Float[ndarray, "target source_and_null"]:
+        """t(target word | source word), NULL in column 0; 0 where unseen together."""
+        e = np.array([0, *(self.source_ids.get(word, -1) for word in source)], np.int64)
+        f = np.array([self.target_ids.get(word, -1) for word in target], np.int64)
+        keys = e[None, :] * len(self.target_ids) + f[:, None]
+        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        seen = (e[None, :] >= 0) & (f[:, None] >= 0) & (self.keys[places] == keys)
+        return np.where(seen, self.probabilities[places], 0.0)
+
+    def align(self, pairs: Iterable[tuple[Tokens, Tokens]]) -> list[frozenset[Link]]:
+        """(source, target) places of the likeliest source word of each target word.
+
+        None for a target word whose likeliest source is NULL alone. Among equals (copies of a word;
+        all words, for a target word that it never saw) it is the nearest to the diagonal.
+        """
+        links = []
+        for source, target in pairs:
+            nearest = frozenset()
+            if source and target:
+                table = self.table(source, target)
+                equal = table[:, 1:] == table.max(axis=1, keepdims=True)
+                nearest = frozenset((i, j) for i, j in nearest_to_diagonal(equal) if equal[j, i])
+            links.append(nearest)
+        return links
+
+
+def nearest_to_diagonal(allowed: Bool[ndarray, "target source"]) -> frozenset[Link]:
+    """Link each target word to the allowed source word nearest to the diagonal, else to any.
+
+    Distance is |(i + 1/2) / I - (j + 1/2) / J|; of equals it is the later word. If all are allowed
+    this is the baseline that knows no words: i = floor((j + 1/2) I / J).
+    """
+    targets, sources = allowed.shape
+    i, j = np.arange(sources)[None, :], np.arange(targets)[:, None]
+    distance = np.abs((2 * i + 1) * targets - (2 * j + 1) * sources)
+    far = 2 * sources * targets + 1
+    nearest = sources - 1 - np.where(allowed, distance, far)[:, ::-1].argmin(axis=1)
+    return frozenset(zip(nearest.tolist(), range(targets), strict=True))
+
+
+def train(pairs: Sequence[tuple[Tokens, Tokens]], *, iterations: int = 5) -> IBM1:
+    """Train IBM model 1 by EM on pairs without an empty side; ValueError where there are none."""
+    full = [pair for pair in pairs if len(pair[0]) and len(pair[1])]
+    if not full:
+        raise ValueError("IBM model 1 needs a sentence pair with words on both sides")
+    source_ids, target_ids = (
+        {word: index for index, word in enumerate(dict.fromkeys(chain(*side)), first)}
+        for side, first in zip(zip(*full, strict=True), (1, 0), strict=True)
+    )
+    lengths = np.array([(len(source) + 1, len(target)) for source, target in full])
+    edges = np.flatnonzero(np.diff(np.cumsum(lengths.prod(axis=1)) // CHUNK_CELLS)) + 1
+    chunks = []
+    for start, stop in pairwise([0, *edges.tolist(), len(full)]):
+        cells = []
+        for source, target in full[start:stop]:
+            columns = [0, *(source_ids[word] * len(target_ids) for word in source)]
+            cells.append(np.add.outer([target_ids[word] for word in target], columns).ravel())
+        # The chunk's entries (word pairs), the entry of each cell, the cells of each target word.
+        places, entries = pd.factorize(np.concatenate(cells))
+        chunks.append((entries, places.astype(np.int32), np.repeat(*lengths[start:stop].T)))
+    keys = np.unique(np.concatenate([entries for entries, _, _ in chunks]))
+    chunks = [(np.searchsorted(keys, entries), *rest) for entries, *rest in chunks]
+    sources = keys // len(target_ids)
+    probabilities = np.full(len(keys), 1 / len(target_ids))
+    for _ in range(iterations):
+        counts = np.zeros(len(keys))
+        for entries, cells, widths in chunks:
+            t = probabilities[entries][cells]
+            sums = np.add.reduceat(t, np.cumsum(widths) - widths)
+            counts[entries] += np.bincount(cells, t / np.repeat(sums, widths))
+        probabilities = counts / np.bincount(sources, counts)[sources]
+    return IBM1(source_ids, target_ids, keys, probabilities)
+
+
 def lexicon(pairs: Sequence[SentencePair]) -> IBM1:
     """IBM model 1 of a training text, of `LEXICON_PAIRS` at most: links where no gold is known."""
     step = -(-len(pairs) // LEXICON_PAIRS)
-    return train(list(map(words_of, pairs[::step])))[0]
+    return train(list(map(words_of, pairs[::step])))
 
 
 def class_of(token: str) -> str:
@@ -96,7 +160,22 @@ def class_of(token: str) -> str:
     return ""
 
 
-def found_shares(reference: Sequence[str], hypothesis: Sequence[str]) -> Float[ndarray, "target"]:
+@dataclass(frozen=True)
+class LinkedReference:
+    """A sentence pair: ``links`` are (source, target) places, 0-based, of its tokens."""
+
+    words: int
+    reference: tuple[str, ...]
+    links: tuple[Link, ...]
+
+    @classmethod
+    def of(cls, pair: SentencePair, links: Iterable[Link]) -> "LinkedReference":
+        """A pair with these links between its tokens."""
+        source, target = words_of(pair)
+        return cls(len(source), tuple(target), tuple(links))
+
+
+def found_shares(reference: Tokens, hypothesis: Tokens) -> Float[ndarray, "target"]:
     """Share of each reference token that the hypothesis has: min(m, k) / m, see above.
 
     They sum to the clipped unigram matches of BLEU (Papineni et al. 2002).
@@ -105,9 +184,7 @@ def found_shares(reference: Sequence[str], hypothesis: Sequence[str]) -> Float[n
     return np.array([min(actual[word] / expected[word], 1.0) for word in reference], np.float64)
 
 
-def survival(
-    pairs: Sequence[LinkedReference], outputs: Sequence[Sequence[str]]
-) -> Float[ndarray, "words"]:
+def survival(pairs: Sequence[LinkedReference], outputs: Sequence[Tokens]) -> Floats:
     """Share of each source token that survived, 0 to 1, of all pairs; nan where it has no link."""
     survived = []
     for pair, output in zip(pairs, outputs, strict=True):
@@ -124,9 +201,8 @@ def partners(
 ) -> Int[ndarray, "shuffles sentences"]:
     """For every shuffle another sentence of the same length bucket; -1 for one that is alone.
 
-    Each shuffle is one random cycle through the bucket, so that no sentence is its own partner
-    and each is the partner of one. Sentences outside all buckets (-1) are one more bucket. The
-    stream is PCG64 seeded by (seed, bucket + 1).
+    Each shuffle is one random cycle through the bucket, so that each sentence is the partner of one
+    other. Sentences outside all buckets (-1) are one more; the stream is PCG64 of seed, bucket + 1.
     """
     chosen = np.full((shuffles, len(buckets)), -1, np.int64)
     for bucket in np.unique(buckets):
@@ -140,15 +216,13 @@ def partners(
 
 def chance_survival(
     pairs: Sequence[LinkedReference],
-    outputs: Sequence[Sequence[str]],
+    outputs: Sequence[Tokens],
     others: Int[ndarray, "shuffles sentences"],
-) -> Float[ndarray, "words"]:
+) -> Floats:
     """Survival of all words in the outputs of their sentence's `partners`, mean over shuffles.
 
-    Each output meets a shuffled source once a shuffle, so that sums over a bucket are those of
-    the outputs against shuffled sources. They are counted at the source's sentence, so that their
-    denominator has the same words, classes and places as survival itself. A sentence without a
-    partner has nan throughout. A partner with the same text is not left out.
+    They are counted at the source's sentence, so that their denominator has the same words, classes
+    and places as survival itself. A sentence without a partner has nan throughout.
     """
     shuffled = [survival(pairs, [outputs[other] for other in row]) for row in others]
     alone = np.repeat((others < 0).any(axis=0), [pair.words for pair in pairs])
@@ -160,7 +234,7 @@ class WordReport:
     """A source word, the reference's words for it, and which of them the output has.
 
     ``share`` is its survival, 0 to 1, None where it has no link. A target word is ``found`` even
-    if the output has only some of its copies; the share then says how many.
+    if the output has only some of its copies.
     """
 
     word: str
@@ -178,7 +252,7 @@ class WordReport:
 
 
 def word_reports(
-    source: Sequence[str], classes: Sequence[str], pair: LinkedReference, hypothesis: Sequence[str]
+    source: Tokens, classes: Sequence[str], pair: LinkedReference, hypothesis: Tokens
 ) -> list[WordReport]:
     """The report of every source word, in order; a class is "" where none is known."""
     shares, survived = found_shares(pair.reference, hypothesis), survival([pair], [hypothesis])
@@ -193,18 +267,11 @@ def word_reports(
 
 
 def survival_cells(
-    sentence: Int[ndarray, "words"],
-    survived: Float[ndarray, "words"],
-    by_chance: Float[ndarray, "words"],
-    group: Int[ndarray, "words"],
-    band: Int[ndarray, "words"],
-    *,
-    shape: tuple[int, int, int],
+    sentence: Ints, survived: Floats, by_chance: Floats, group: Ints, band: Ints, *, shape: tuple
 ) -> Float[ndarray, "sentences groups bands 3"]:
     """Count words by sentence, group and band; ``shape`` says how many there are of each.
 
-    Words without a link (``survived`` is nan) or group (-1) are left out. The sums by chance are
-    nan for a sentence without a partner.
+    Words without a link (``survived`` is nan) or group (-1) are left out.
     """
     counted = ~np.isnan(survived) & (group >= 0)
     cells = np.ravel_multi_index((sentence[counted], group[counted], band[counted]), shape)
@@ -213,14 +280,27 @@ def survival_cells(
     return np.stack(sums, axis=-1, dtype=np.float64).reshape(*shape, 3)
 
 
+def band_weights(
+    cells: Real[ndarray, "*rows groups bands 3"], matched: bool = False
+) -> Real[ndarray, "*rows bands"]:
+    """How much each band counts, with w_gb the words of group g in band b.
+
+    Direct standardisation: sum_g w_gb, the words of all groups. ``matched`` compares two groups,
+    even if either lacks some bands: w_gb w_hb / (w_gb + w_hb), as in Mantel and Haenszel's estimate
+    of a difference between two rates (1959; Greenland and Robins 1985).
+    """
+    words = cells[..., 2]
+    total = words.sum(axis=-2)
+    return np.asarray(words.prod(axis=-2) / np.maximum(total, 1)) if matched else total
+
+
 def rates(
     cells: Real[ndarray, "*rows 3"], weights: Real[ndarray, "..."] | None = None
 ) -> Float[ndarray, "... 2"]:
     """Recall and chance (0 to 1) of cells (found, by chance, words); nan without words.
 
-    With a weight for each band they are averages over bands, of each group. A group without words
-    in a band that weighs something cannot be compared at equal positions: nan. Groups that are too
-    rare to have a rate in every band should be joined first.
+    With a weight for each band they are averages over bands, of each group: sum_b w_b r_gb /
+    sum_b w_b; nan for a group without words in a band that weighs something.
     """
     recall, chance = (ratio_of_sums(cells[..., [column, 2]]) for column in (0, 1))
     both = np.stack([recall, chance], axis=-1)
@@ -232,17 +312,6 @@ def rates(
     return np.where(whole[..., None] > 0, average, np.nan)
 
 
-def all_words(cells: Real[ndarray, "*rows groups bands 3"]) -> Real[ndarray, "*rows bands"]:
-    """The weights of direct standardisation: the words of each band, of all groups."""
-    return cells[..., 2].sum(axis=-2)
-
-
-def matching(cells: Real[ndarray, "*rows 2 bands 3"]) -> Float[ndarray, "*rows bands"]:
-    """The weights of Mantel and Haenszel: 0 where either group has no word."""
-    words = cells[..., 2]
-    return np.asarray(words.prod(axis=-2) / np.maximum(words.sum(axis=-2), 1))
-
-
 MEASURES: dict[str, Callable[[Float[ndarray, "*rows 2"]], Float[ndarray, "*rows"]]] = {
     "recall": lambda rates: rates[..., 0],
     "chance": lambda rates: rates[..., 1],
@@ -251,10 +320,7 @@ MEASURES: dict[str, Callable[[Float[ndarray, "*rows 2"]], Float[ndarray, "*rows"
         np.stack([rates[..., 0] - rates[..., 1], 1 - rates[..., 1]], axis=-1)
     ),
 }
-"""From recall r and chance c to a number, by the names that tables have for them.
-
-The last is recall beyond chance, (r - c) / (1 - c); nan where chance is 1.
-"""
+"""From recall r and chance c to a number; the last is (r - c) / (1 - c), nan where chance is 1."""
 
 
 def rates_score(measure: str) -> Score:
@@ -267,16 +333,13 @@ def group_score(
     cells: Real[ndarray, "seeds sentences groups bands 3"],
     group: int,
     minus: int | None = None,
-    weigh: Callable[[ndarray], ndarray] = all_words,
+    matched: bool = False,
 ) -> tuple[Score, Real[ndarray, "seeds sentences columns"]]:
-    """A measure of a group, less that of another, and the sums of which it is the score.
-
-    ``weigh`` gives the weights of the bands.
-    """
+    """A measure of a group, less that of another, and the sums of which it is the score."""
 
     def score(sums: Real[ndarray, "*rows columns"]) -> Float[ndarray, "*rows"]:
         summed = sums.reshape(*sums.shape[:-1], *cells.shape[2:])
-        numbers = MEASURES[measure](rates(summed, weigh(summed)))
+        numbers = MEASURES[measure](rates(summed, band_weights(summed, matched)))
         other = 0.0 if minus is None else numbers[..., minus]
         return np.asarray(numbers[..., group] - other)
 

@@ -15,7 +15,7 @@ from lanes import Draws, draws
 from seq2seq_bottleneck.corpus.corpus import describe, load_corpus
 from seq2seq_bottleneck.corpus.files import PairFiles, read_pairs
 from seq2seq_bottleneck.corpus.vocabulary import Vocabulary
-from seq2seq_bottleneck.questions.alignment_gold import read_gold
+from seq2seq_bottleneck.questions.alignment import read_gold
 from seq2seq_bottleneck.scoring.bootstrap import Resampling
 from seq2seq_bottleneck.settings.concerns import CorpusSettings, ScoringSettings
 from seq2seq_bottleneck.settings.errors import UserError

@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 from rich.console import Console
 
+from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 
 REFERENCE = Path(__file__).parents[2] / "results" / "reference"
@@ -24,6 +25,12 @@ def frame(rows):
     """A question's table of these rows, and of a seed of each, which no rule reads."""
     alone = [row | {"seed": 1, "run": "r1", "value": 99.0} for row in rows]
     return pd.DataFrame([*rows, *alone], columns=list(PROBE_COLUMNS))
+
+
+def kept_rows(question, folder, settings, columns):
+    """The rows of a question's table, by way of the files in a run's folder."""
+    keep(folder, question, columns)
+    return question.summarise([read_kept(folder, settings, question)])
 
 
 def one_row(rows, measure, seed=None, **keys):

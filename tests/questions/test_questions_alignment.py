@@ -17,9 +17,8 @@ from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.corpus.grammar import english_french
 from seq2seq_bottleneck.corpus.pair import SentencePair
 from seq2seq_bottleneck.corpus.vocabulary import plain, tokenize
-from seq2seq_bottleneck.questions import alignment, alignment_gold
-from seq2seq_bottleneck.questions.alignment import QUESTION
-from seq2seq_bottleneck.questions.alignment_gold import QUESTION as GOLD_QUESTION
+from seq2seq_bottleneck.questions import alignment
+from seq2seq_bottleneck.questions.alignment import GOLD_QUESTION, QUESTION
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.results.bundle import load_probe
 from seq2seq_bottleneck.results.export import write_bundle
@@ -54,7 +53,7 @@ def rates(links, sure, possible=None):
 
 
 def test_rates_of_a_sentence_by_hand():
-    sure, possible = alignment_gold.parse_links("0-0 1-1 2?2 3?2", "gold", 5, 5, 0)
+    sure, possible = alignment.parse_links("0-0 1-1 2?2 3?2", "gold", 5, 5, 0)
     links = frozenset([(0, 0), (2, 2), (4, 4)])
     assert counts_of("ibm1", links, sure, possible) == [1, 2, 3, 2]
     assert rates(links, sure, possible) == pytest.approx([1 - 3 / 5, 2 / 3, 1 / 2])
@@ -77,28 +76,36 @@ def test_rates_obey_their_laws(links, sure, more):
         assert error == pytest.approx(1 - 2 * precision * recall / total if total else 1)
 
 
+def weight_sums(weights, links):
+    """Weight on gold, the equal share, words with gold, weight right after; end tokens are last."""
+    sides = (["w"] * (size - 1) for size in weights.shape[::-1])
+    item = alignment.LinkedPair(SentencePair("", ""), *sides, links, links)
+    matrices = {"trained": [weights], "untrained": [weights]}
+    columns = alignment.columns_of([item], matrices, [frozenset()])
+    return [columns[f"trained_{name}"][0] for name in ("on_gold", "equal", "words", "after_gold")]
+
+
 def test_weight_on_gold_and_right_after_it_by_hand():
     weights = np.array([[0.5, 0.2, 0.3], [0.1, 0.7, 0.2], [0.3, 0.3, 0.4]])
     links = frozenset([(0, 0), (1, 0), (1, 2)])  # the second target word has none
-    sums = [*alignment.weight_sums(weights, links).values()]
-    assert sums == pytest.approx([0.7 + 0.3, 3 / 3, 2, 0.3 + 0.4])
-    assert [*alignment.weight_sums(np.ones((1, 1)), frozenset()).values()] == [0, 0, 0, 0]
+    assert weight_sums(weights, links) == pytest.approx([0.7 + 0.3, 3 / 3, 2, 0.3 + 0.4])
+    assert weight_sums(weights, frozenset()) == [0, 0, 0, 0]
     for shape in ((9, 7), (10, 8), (9, 20)):
-        sums = alignment.weight_sums(np.full(shape, 1 / shape[1]), LECTURE)
-        assert sums["on_gold"] == pytest.approx(sums["equal"])
-        assert sums["equal"] / sums["words"] == pytest.approx(1 / shape[1])
+        on_gold, equal, words, _ = weight_sums(np.full(shape, 1 / shape[1]), LECTURE)
+        assert on_gold == pytest.approx(equal)
+        assert equal / words == pytest.approx(1 / shape[1])
     weights = np.zeros((10, 8))
     for i, j in LECTURE:
         weights[j, i] = 1 / sum(other == j for _, other in LECTURE)
-    sums = alignment.weight_sums(weights, LECTURE)
-    assert sums["on_gold"] == pytest.approx(sums["words"])
+    on_gold, _, words, _ = weight_sums(weights, LECTURE)
+    assert on_gold == pytest.approx(words)
 
 
 SENTENCES, SHORT, LONG = 20, 6, 12
 LENGTHS = [SHORT, LONG] * (SENTENCES // 2)
 
 
-def planted(seed, right, attention="additive", words=LENGTHS):
+def planted(seed, right, attention="additive", words=LENGTHS, of_gold_set=False):
     """A run whose links are in reverse order: of each sentence so many words are looked at.
 
     The others look at the next word. ``words`` are the sentences' lengths as they are counted.
@@ -116,7 +123,8 @@ def planted(seed, right, attention="additive", words=LENGTHS):
     settings = resolve("smoke", [f"training.seed={seed}", f"model.attention={attention}"])
     columns = alignment.columns_of(pairs, matrices, [item.sure for item in pairs])
     unknown = {f"unknown_{side}": np.full(SENTENCES, 0.03) for side in ("source", "target")}
-    return Probed(Path(f"{attention}{seed}"), settings, columns | unknown)
+    columns |= unknown if of_gold_set else {}
+    return Probed(Path(f"{attention}{seed}"), settings, columns)
 
 
 HALF = (0.9 + 0.1 / SHORT) / 2
@@ -150,10 +158,10 @@ def test_planted_weights_have_the_numbers_that_were_planted(looked_at, expected)
 
 
 def test_of_a_gold_set_shorter_sentences_count_in_the_row_of_all():
-    short = planted(1, 3, words=[3] * 4 + LENGTHS[4:])
-    row = one_row(QUESTION.summarise([short]), "aer")
+    words = [3] * 4 + LENGTHS[4:]
+    row = one_row(QUESTION.summarise([planted(1, 3, words=words)]), "aer")
     assert (row["n"], row["value"]) == (16, pytest.approx(1 - 3 * 16 / sum(LENGTHS[4:])))
-    rows = GOLD_QUESTION.summarise([short])
+    rows = GOLD_QUESTION.summarise([planted(1, 3, words=words, of_gold_set=True)])
     counts = [one_row(rows, "aer", bucket=bucket)["n"] for bucket in ("5-10", "11-20", "")]
     assert counts == [8, 8, SENTENCES]
     row = one_row(rows, "aer")
@@ -221,23 +229,20 @@ def test_the_baselines_decide(gaps, expected):
     assert (judged.claim, judged.verdict) == ("C7", expected)
 
 
-def test_the_arm_with_the_largest_error_is_the_verdicts_number():
+def test_the_largest_error_is_the_verdicts_number_and_what_was_not_measured_is_not_judged():
     few = frame(("additive", "dot", "uniform"), {"": 99}, errors={"dot": 0.7})
     (judged,) = QUESTION.verdict(few)
     assert judged.measure == "AER of the weights, dot"
     assert (judged.value, judged.low, judged.high) == pytest.approx((0.7, 0.69, 0.71))
     assert judged.because.endswith("under 100 sentences (n = 99)")
     assert "uniform" not in judged.because
-
-
-@pytest.mark.parametrize(
-    ("measured", "reason"),
-    [(None, "`bottleneck study alignment`"), (frame(("uniform",)), "select")],
-)
-def test_what_was_not_measured_is_not_judged(measured, reason):
-    (judged,) = QUESTION.verdict(measured)
-    assert (judged.verdict, judged.value) == ("not measured", None)
-    assert reason in judged.because
+    for measured, reason in (
+        (None, "`bottleneck study alignment`"),
+        (frame(("uniform",)), "select"),
+    ):
+        (judged,) = QUESTION.verdict(measured)
+        assert (judged.verdict, judged.value) == ("not measured", None)
+        assert reason in judged.because
 
 
 def test_the_table_has_a_row_for_each_bucket_and_arm():
@@ -256,15 +261,15 @@ def test_the_notes_say_what_was_possible_and_what_a_gold_set_has():
     changed.loc[(changed["control"] == "best") & (changed["arm"] == "scaled-dot"), "value"] = 0.052
     for measured, words in ((frame(), "3.3 %"), (changed, "additive 3.3 %, scaled-dot 5.2 %")):
         assert f"(gold has more, or none): {words}." in " ".join(QUESTION.notes(measured))
-    assert "equal weights have no largest" in " ".join(QUESTION.notes(frame(("uniform",))))
     note = "additive: unknown to the run are 2.0 % of the source"
-    page = GOLD_QUESTION.page(frame(("additive",), {"5-10": 200, "": 447}, note=note))
-    assert (page.name, "the user's gold links" in page.title) == ("alignment_gold", True)
-    assert [line[0] for line in printed_words(page) if line[1:2] == ["additive"]] == ["5-10", "all"]
-    assert f"{note}." in page.caption
-    assert "Sentences in no length bucket: 247, in the row all alone." in page.caption
-    whole = GOLD_QUESTION.page(frame(("additive",), {"5-10": 200, "": 200}))
-    assert "no length bucket" not in " ".join(whole.caption)
+    for whole, outside in ((447, True), (200, False)):
+        page = GOLD_QUESTION.page(frame(("additive",), {"5-10": 200, "": whole}, note=note))
+        rows = [line[0] for line in printed_words(page) if line[1:2] == ["additive"]]
+        assert (page.name, rows) == ("alignment_gold", ["5-10", "all"])
+        assert f"{note}." in page.caption
+        assert (
+            "Sentences in no length bucket: 247, in the row all alone." in page.caption
+        ) == outside
 
 
 NO_LINKS = ("0", "0-", "a-1", "0-1-2", "0:1", "-1-2", "0--1", "\u0661-1", "0-" + 5000 * "9")
@@ -274,16 +279,20 @@ NO_LINKS = ("0", "0-", "a-1", "0-1-2", "0:1", "-1-2", "0--1", "\u0661-1", "0-" +
     ("line", "base", "message"),
     [
         *((f"1-1 {entry}", 0, r"^line 2: '.*' is no link; write i-j") for entry in NO_LINKS),
-        ("1-0", 1, "line 2: '1-0' counts from 0, but the file is read as 1-based"),
-        ("2-2 4-1", 1, "line 2: '4-1' is outside a sentence of 3 source and 3 target words"),
-        ("0-3", 0, "line 2: '0-3' is outside a sentence"),
+        ("1-0", 1, "line 2: '1-0' is outside a sentence of 3 source and 3 target words, counted"),
+        (
+            "2-2 4-1",
+            1,
+            "line 2: '4-1' is outside a sentence of .* counted from 1; check the tokens",
+        ),
+        ("0-3", 0, "line 2: '0-3' is outside a sentence of .* counted from 0; .* and --first-word"),
     ],
 )
 def test_what_is_no_link_of_the_sentence_is_named(line, base, message):
     for good, start in (("0-0 1?2", 0), ("1-1 2?3", 1), ("0?0 0-0 1?2", 0), ("0-0 0?0 1?2", 0)):
-        assert alignment_gold.parse_links(good, "gold", 3, 3, start) == ({(0, 0)}, {(0, 0), (1, 2)})
+        assert alignment.parse_links(good, "gold", 3, 3, start) == ({(0, 0)}, {(0, 0), (1, 2)})
     with pytest.raises(UserError, match=message):
-        alignment_gold.parse_links(line, "line 2", 3, 3, base)
+        alignment.parse_links(line, "line 2", 3, 3, base)
 
 
 def write_gold(folder, texts):
@@ -295,24 +304,21 @@ def write_gold(folder, texts):
 
 def test_files_of_a_gold_set_belong_together_line_by_line(tmp_path):
     texts = {"source": ["the cat", "a dog"], "target": ["le chat", "un chien"]}
-    sentences = alignment_gold.read_gold(*write_gold(tmp_path, texts | {"gold": ["0-0", "1-1"]}), 0)
+    sentences = alignment.read_gold(*write_gold(tmp_path, texts | {"gold": ["0-0", "1-1"]}), 0)
     assert sentences[1] == (["a", "dog"], ["un", "chien"], {(1, 1)}, {(1, 1)})
     for lines, message in (
         (["0-0", "2-0"], r"--gold '.*gold' line 2: '2-0' is outside"),
         (["0-0"], r"--gold .* has 1 line, --source .* has 2 lines, --target"),
     ):
         with pytest.raises(UserError, match=message):
-            alignment_gold.read_gold(*write_gold(tmp_path, texts | {"gold": lines}), 0)
-
-
-def test_tokens_of_a_gold_set_become_running_text():
-    words = ["l'", "homme", "(", "Bob", ")", "’s", "dit", ":", "oui", ",", "'", "non", "."]
-    assert alignment_gold.running_text(words, {":", "￭,"}) == "l'homme (Bob)’s dit : oui,' non."
+            alignment.read_gold(*write_gold(tmp_path, texts | {"gold": lines}), 0)
 
 
 @given(st.lists(st.sampled_from(["the", "l'homme,", "(a)", "«", "b!", "x'"]), min_size=1))
-def test_running_text_keeps_every_character(words):
-    assert alignment_gold.running_text(words, {"«"}).replace(" ", "") == "".join(words)
+def test_tokens_of_a_gold_set_become_running_text_with_every_character(tokens):
+    assert alignment.running_text(tokens, {"«"}).replace(" ", "") == "".join(tokens)
+    words = ["l'", "homme", "(", "Bob", ")", "’s", "dit", ":", "oui", ",", "'", "non", "."]
+    assert alignment.running_text(words, {":", "￭,"}) == "l'homme (Bob)’s dit : oui,' non."
 
 
 @pytest.mark.slow
@@ -340,8 +346,8 @@ def test_a_real_run_is_measured_on_its_test_set_and_on_that_as_a_gold_set(subjec
         "source": [" ".join(map(plain, tokenize(pair.source))) for pair in pairs[:8]],
         "target": [" ".join(map(plain, tokenize(pair.target))) for pair in pairs[:8]],
     }
-    sentences = alignment_gold.read_gold(*write_gold(tmp_path, texts), 0)
-    gold = alignment_gold.probe_gold(subject, sentences, lambda _: None)
+    sentences = alignment.read_gold(*write_gold(tmp_path, texts), 0)
+    gold = alignment.probe_gold(subject, sentences, lambda _: None)
     for name, column in columns.items():
         np.testing.assert_allclose(gold[name], column[:8], rtol=1e-5, err_msg=name)
     probed = Probed(subject.folder, subject.settings, gold)
@@ -349,9 +355,7 @@ def test_a_real_run_is_measured_on_its_test_set_and_on_that_as_a_gold_set(subjec
     assert mean["n"] == 8
     assert mean["note"].startswith("additive: unknown to the run are 0.0 % of the source")
     with pytest.raises(UserError, match="no sentence of --gold has links"):
-        alignment_gold.probe_gold(
-            subject, [(["a"], ["b"], frozenset(), frozenset())], lambda _: None
-        )
+        alignment.probe_gold(subject, [(["a"], ["b"], frozenset(), frozenset())], lambda _: None)
 
 
 trained = pytest.mark.exhaustive(sample="session")
@@ -408,7 +412,7 @@ def test_a_bundle_has_neither_a_gold_sets_table_nor_a_network(runs, tmp_path, mo
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ("study alignment --first-word 1 --gold --source --target", 1, "read as 1-based"),
+        ("study alignment --first-word 1 --gold --source --target", 1, "counted from 1; check"),
         ("study length --gold --source --target", 2, "study alignment"),
         ("study alignment --source --target", 2, "--gold missing"),
         ("study alignment --gold", 2, "--source and --target missing"),

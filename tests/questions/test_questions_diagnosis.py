@@ -11,8 +11,6 @@ from rich.console import Console
 
 from seq2seq_bottleneck.questions.diagnosis import (
     LEAST,
-    LEGEND,
-    Diagnosed,
     Diagnosis,
     aligned_reports,
     diagnose,
@@ -20,7 +18,6 @@ from seq2seq_bottleneck.questions.diagnosis import (
     lexicon_of,
     reference_of,
 )
-from seq2seq_bottleneck.questions.ibm1 import train
 from seq2seq_bottleneck.questions.subject import open_subject
 from seq2seq_bottleneck.questions.word_survival import (
     LOST,
@@ -28,6 +25,7 @@ from seq2seq_bottleneck.questions.word_survival import (
     UNLINKED,
     WordReport,
     lexicon,
+    train,
 )
 from seq2seq_bottleneck.results.folders import ENVIRONMENT, arms
 from seq2seq_bottleneck.runs.translate import load_run
@@ -38,7 +36,7 @@ PAIRS = [
     ("the cat", "le chat"), ("the dog", "le chien"), ("a cat", "un chat"), ("a dog", "un chien"),
     ("the house", "la maison"), ("a house", "une maison"),
 ]  # fmt: skip
-MODEL = train([(source.split(), target.split()) for source, target in PAIRS], iterations=20)[0]
+MODEL = train([(source.split(), target.split()) for source, target in PAIRS], iterations=20)
 
 
 @pytest.mark.parametrize(
@@ -67,19 +65,19 @@ def test_a_word_survives_by_a_likely_word_that_is_aligned_to_it(source, output, 
 def words_of(*shares):
     facts = [("the", "determiner", ("le",)), ("cat", "noun", ("chat",)),
              ("sat", "verb", ("s'", "est", "assis"))]  # fmt: skip
-    return tuple(
+    return [
         WordReport(word, kind, share, targets, targets[: round(len(targets) * share)])
         for (word, kind, targets), share in zip(facts, shares, strict=True)
-    )
+    ]
 
 
-def planted(reference="le chat s'est assis", unknown=()):
+def planted(reference="le chat s'est assis", unknown=(), arms=None, **others):
     zebra = WordReport("zebra", "", None, (), ())
-    arms = (
-        Diagnosed("none", "le s'", (*words_of(1.0, 0.0, 1 / 3), zebra)),
-        Diagnosed("additive", "le chat s'est assis", (*words_of(1.0, 1.0, 1.0), zebra)),
-    )
-    return Diagnosis("the cat sat zebra", 4, reference, "Judged somehow.", unknown, arms)
+    arms = arms or {
+        "none": ("le s'", [*words_of(1.0, 0.0, 1 / 3), zebra]),
+        "additive": ("le chat s'est assis", [*words_of(1.0, 1.0, 1.0), zebra]),
+    }
+    return Diagnosis("the cat sat zebra", 4, reference, "Judged somehow.", unknown, arms, **others)
 
 
 def printed(diagnosis, color=None):
@@ -104,7 +102,7 @@ def test_each_arm_has_the_sentence_with_its_losses_marked_and_each_word_a_row():
 
 def test_the_caption_sums_each_arm_up_and_the_data_have_a_row_a_word():
     page = diagnosis_page(planted(unknown=("zebra",)), "4 words", ["A note."])
-    assert page.caption == [
+    assert page.caption[:6] == [
         "Sentence: 4 words.",
         "A note.",
         "Arm none: 0 of 2 content words survived and 1 in part; 1 of 3 words in all survived and 1 "
@@ -113,9 +111,12 @@ def test_the_caption_sums_each_arm_up_and_the_data_have_a_row_a_word():
         "Output: le chat s'est assis",
         "Judged somehow.",
         "Not in the training vocabulary, so the same unknown word to every arm: zebra.",
-        LEGEND.format(lack="the reference has no word for it"),
     ]
-    assert list(page.frame.columns[3:6]) == ["none", "none_share", "none_found"]
+    assert "the reference has no word for it" in page.caption[6]
+    names = [
+        f"{arm}{suffix}" for arm in ("none", "additive") for suffix in ("", "_share", "_found")
+    ]
+    assert list(page.frame) == ["word", "class", "reference", *names]
     row = page.frame[page.frame["word"] == "sat"].iloc[0]
     assert row["reference"] == "s' est assis"
     assert (row["none"], row["none_found"], row["additive"]) == ("in part", "s'", "survived")
@@ -132,30 +133,28 @@ def test_the_caption_sums_each_arm_up_and_the_data_have_a_row_a_word():
     ],
 )
 def test_content_words_come_first_only_if_classes_are_known(kinds, words):
-    reports = tuple(
-        replace(report, word_class=kind)
-        for report, kind in zip(words_of(1.0, 0.0, 1 / 3), kinds, strict=True)
-    )
-    arms = (Diagnosed("none", "o", reports),)
-    diagnosis = Diagnosis("the cat sat", 3, None, "Judged.", (), arms)
+    reports = words_of(1.0, 0.0, 1 / 3)
+    reports = [
+        replace(report, word_class=kind) for report, kind in zip(reports, kinds, strict=True)
+    ]
+    diagnosis = planted(None, arms={"none": ("o", reports)})
     assert diagnosis_page(diagnosis, "3 words").caption[1].startswith(f"Arm none: {words}")
 
 
 @pytest.mark.parametrize(("end", "lines"), [(3, 1), (4, 0), (None, 0)])
 def test_a_sentence_longer_than_training_has_a_line_that_says_so(end, lines):
-    caption = diagnosis_page(replace(planted(), longest_trained=end), "4 words").caption
+    caption = diagnosis_page(planted(longest_trained=end), "4 words").caption
     expected = [f"Longer than any sentence of training, which ended at {end} words."]
     assert [line for line in caption if line.startswith("Longer")] == expected[:lines]
 
 
 def test_a_long_sentence_fits_80_columns():
-    words = tuple(
+    words = [
         WordReport(f"unquestionably{place}", "adjective", 0.0, ("indiscutablement",), ())
         for place in range(40)
-    )
-    sentence = " ".join(word.word for word in words)
-    arms = tuple(Diagnosed(arm, "output", words) for arm in ("none", "additive"))
-    lines = printed(Diagnosis(sentence, 40, "mot " * 40, "Judged.", (), arms))
+    ]
+    arms = dict.fromkeys(("none", "additive"), ("output", words))
+    lines = printed(planted("mot " * 40, arms=arms))
     assert max(map(len, lines)) <= 80
     assert "".join(lines).count("[unquestionably39]") == 2
     assert not any("…" in line for line in lines)
@@ -191,18 +190,18 @@ def test_a_sentence_of_the_language_is_judged_by_its_own_reference(found):
     assert (diagnosis.sentence, diagnosis.words) == ("the black cat sat on the mat", 7)
     assert diagnosis.reference == "le chat noir s'est assis sur le tapis"
     assert diagnosis.longest_trained == load_run(found["none"]).settings.corpus.max_words
-    assert [arm.arm for arm in diagnosis.arms] == list(found)
-    for arm in diagnosis.arms:
-        assert [arm.output] == load_run(found[arm.arm]).translate(["the black cat sat on the mat"])
-        assert [word.word for word in arm.words] == diagnosis.sentence.split()
-        assert all(word.share is not None for word in arm.words)
-        assert arm.words[3].targets == ("s'", "est", "assis")
-        assert set(arm.words[2].found) <= set(arm.output.split())
+    assert list(diagnosis.arms) == list(found)
+    for arm, (output, words) in diagnosis.arms.items():
+        assert [output] == load_run(found[arm]).translate(["the black cat sat on the mat"])
+        assert [word.word for word in words] == diagnosis.sentence.split()
+        assert all(word.share is not None for word in words)
+        assert words[3].targets == ("s'￭", "est", "assis")
+        assert set(words[2].found) <= set(output.split())
 
 
 def test_punctuation_is_no_word(found):
     diagnosis = diagnose("hello, peter", found, lambda _: None)
-    assert [word.word for word in diagnosis.arms[0].words] == ["hello", "peter"]
+    assert [word.word for word in diagnosis.arms["none"][1]] == ["hello", "peter"]
 
 
 @pytest.mark.exhaustive(sample="session")
@@ -214,7 +213,7 @@ def test_another_sentence_is_judged_by_aligning_its_output_and_says_so(found, ca
     assert "IBM model 1, trained on the run's training pairs" in first.judged_by
     assert "not of the run's own language" in first.judged_by
     assert first.unknown == ("bottleneck", "zebra")
-    words = first.arms[0].words
+    words = first.arms["none"][1]
     assert [word.word_class for word in words] == ["determiner", "noun", "", "verb", ""]
     assert [word.share is None for word in words] == [False, False, True, False, True]
 

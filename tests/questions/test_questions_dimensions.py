@@ -1,6 +1,7 @@
 """C4: dimensions of planted contexts, intervals that cover, the rule on either side of a number."""
 
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from planted_pages import frame as table_of
-from planted_pages import printed, row_of
+from planted_pages import kept_rows, one_row, printed, row_of
 from scipy.stats import entropy
 
 from seq2seq_bottleneck.questions.dimensions import (
@@ -24,7 +25,6 @@ from seq2seq_bottleneck.questions.dimensions import (
     measures,
     probe,
 )
-from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.settings.run import resolve
 
@@ -146,28 +146,27 @@ def test_jackknife_covers_about_as_often_as_it_says_or_oftener():
         assert 0.9 <= half / (2.093 * np.std(values)) <= 1.4
 
 
-def probed(tmp_path, seed, trained, untrained):
+def probed(seed, trained, untrained):
     """A run whose components are these, 1 less without each group."""
     numbers = np.array([trained, untrained])
     keys = {"control": ["trained", "untrained"], "bucket": ["5-10"] * 2, "part": ["all"] * 2,
-            "measure": ["components"] * 2}  # fmt: skip
+            "measure": ["components"] * 2, "n": [100.0] * 2, "value": numbers}  # fmt: skip
+    keys |= {f"without_{group}": numbers - 1 - group / 10 for group in range(GROUPS)}
     found = {name: np.array(column) for name, column in keys.items()}
-    found |= {"n": np.array([100.0, 100.0]), "value": numbers}
-    found |= {f"without_{group}": numbers - 1 - group / 10 for group in range(GROUPS)}
-    return Probed(tmp_path / str(seed), resolve("smoke", [f"training.seed={seed}"]), found)
+    return Probed(Path(str(seed)), resolve("smoke", [f"training.seed={seed}"]), found)
 
 
-def test_the_mean_over_seeds_has_the_jackknifes_interval_and_what_training_adds_is_paired(tmp_path):
-    rows = QUESTION.summarise([probed(tmp_path, 1, 20.0, 5.0), probed(tmp_path, 2, 30.0, 6.0)])
-    by_key = {(r["measure"], r["control"], r.get("seed")): r for r in rows}
-    assert len(rows) == len(by_key) == 9
-    mean = by_key["components", "", None]
+def test_the_mean_over_seeds_has_the_jackknifes_interval_and_what_training_adds_is_paired():
+    rows = QUESTION.summarise([probed(1, 20.0, 5.0), probed(2, 30.0, 6.0)])
+    assert len(rows) == 9
+    keys = {"bucket": "5-10"}
+    mean, added = (one_row(rows, name, **keys) for name in ("components", "components_added"))
     expected = jackknife(np.array([25.0, *(24.0 - np.arange(GROUPS) / 10)]))
     assert (mean["value"], mean["n"]) == (25.0, 100)
     assert (mean["low"], mean["high"]) == pytest.approx((expected.low, expected.high))
-    assert by_key["components", "untrained", None]["value"] == 5.5
-    assert [by_key["components", "", seed]["value"] for seed in (1, 2)] == [20.0, 30.0]
-    added = by_key["components_added", "", None]
+    assert one_row(rows, "components", control="untrained", **keys)["value"] == 5.5
+    seeds = [one_row(rows, "components", seed, **keys)["value"] for seed in (1, 2)]
+    assert seeds == [20.0, 30.0]
     assert (added["value"], added["low"], added["high"]) == pytest.approx((19.5, 19.5, 19.5))
 
 
@@ -230,26 +229,23 @@ def test_the_slides_number_stands_in_its_sentences_row_of_the_arm_without_attent
 
 @pytest.mark.exhaustive(sample="session")
 def test_a_real_run_is_measured_on_new_sentences(subject, tmp_path):
-    found = probe(subject, lambda _: None, 90)
-    buckets = subject.buckets.names
+    found, buckets = probe(subject, lambda _: None, 90), subject.buckets.names
     assert len(found["value"]) == len(buckets) * 2 * 2 * len(TITLES)
-    keep(tmp_path, QUESTION, found)
-    kept = read_kept(tmp_path, subject.settings, QUESTION)
+    rows = kept_rows(QUESTION, tmp_path, subject.settings, found)
     pairs = subject.fresh_sentences(90)[1]
-    means = (row for row in QUESTION.summarise([kept]) if "seed" not in row)
-    rows = {(row["bucket"], row["measure"], row["control"], row["part"]): row for row in means}
     for control, weights in (("", subject.weights), ("untrained", subject.untrained)):
         measured = dimensions(subject.contexts(weights, pairs), seed=SEED)
         for measure, replicates in measured.items():
-            expected, row = jackknife(replicates), rows[buckets[1], measure, control, ""]
+            expected = jackknife(replicates)
+            row = one_row(rows, measure, bucket=buckets[1], control=control)
             assert row["value"] == pytest.approx(expected.value)
             assert row["low"] == pytest.approx(expected.low)
-    assert rows[buckets[1], "components", "", "half"]["n"] == 45
+    assert one_row(rows, "components", bucket=buckets[1], part="half")["n"] == 45
 
 
 @pytest.mark.exhaustive(sample="session")
 def test_too_few_sentences_are_a_row_without_numbers(subject, tmp_path):
-    keep(tmp_path, QUESTION, probe(subject, lambda _: None, 79))
-    rows = QUESTION.summarise([read_kept(tmp_path, subject.settings, QUESTION)])
+    found = probe(subject, lambda _: None, 79)
+    rows = kept_rows(QUESTION, tmp_path, subject.settings, found)
     assert {row["n"] for row in rows} == {79}
     assert all(np.isnan(row["value"]) for row in rows)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from planted_pages import frame as table_of
-from planted_pages import printed, row_of
+from planted_pages import kept_rows, one_row, printed, row_of
 from scipy.spatial.distance import cdist
 
 from seq2seq_bottleneck.corpus.grammar import noun_gender, word_class
@@ -136,17 +136,18 @@ def probed(tmp_path, seed, trained):
 
 def test_shares_are_means_over_words_and_seeds(tmp_path):
     rows = QUESTION.summarise([probed(tmp_path, 1, 0.6), probed(tmp_path, 2, 0.8)])
-    by_key = {(r["part"], r["measure"], r.get("control", ""), r.get("seed")): r for r in rows}
-    assert len(by_key) == len(rows)
-    both = by_key["source", "same_class", "", None]
-    assert both["value"] == pytest.approx(0.7)
-    assert (both["low"], both["high"], both["n"]) == (pytest.approx(0.7), pytest.approx(0.7), 40)
-    assert by_key["source", "same_class_added", "", None]["value"] == pytest.approx(0.45)
-    assert by_key["source", "same_class_added", "", 2]["value"] == pytest.approx(0.55)
-    assert by_key["target", "same_class", "chance", None]["value"] == pytest.approx(0.25)
-    assert by_key["source", "same_gender", "untrained", None]["n"] == 30
-    assert by_key["source noun", "same_class", "", None]["n"] == 30
-    parts = {part for part, *_ in by_key}
+    both = one_row(rows, "same_class", part="source")
+    assert (both["value"], both["low"], both["high"]) == pytest.approx((0.7, 0.7, 0.7))
+    for measure, seed, part, control, value, n in (
+        ("same_class", None, "source noun", "", 0.7, 30),
+        ("same_class", None, "target", "chance", 0.25, 40),
+        ("same_class_added", None, "source", "", 0.45, 40),
+        ("same_class_added", 2, "source", "", 0.55, 40),
+        ("same_gender", None, "source", "untrained", 0.5, 30),
+    ):
+        row = one_row(rows, measure, seed, part=part, control=control)
+        assert (row["value"], row["n"]) == (pytest.approx(value), n)
+    parts = {row["part"] for row in rows}
     assert parts == {"source", "target", "source noun", "target noun"}  # too few verbs
 
 
@@ -198,10 +199,8 @@ def test_french_words_are_what_their_english_is():
 
 
 def test_what_is_kept_is_read_back_and_summed_up(subject, found, tmp_path):
-    keep(tmp_path, QUESTION, found)
-    rows = QUESTION.summarise([read_kept(tmp_path, subject.settings, QUESTION)])
-    row = next(r for r in rows if r["part"] == "source" and r["measure"] == "same_gender"
-               and not r["control"] and "seed" not in r)  # fmt: skip
+    rows = kept_rows(QUESTION, tmp_path, subject.settings, found)
+    row = one_row(rows, "same_gender", part="source")
     ours = np.array(found["gender_trained"])[np.array(found["side"]) == "source"]
     assert row["value"] == pytest.approx(np.nanmean(ours))
     assert row["n"] == np.isfinite(ours).sum()

@@ -9,14 +9,13 @@ import pytest
 from flax import nnx
 from lanes import few
 from planted_pages import frame as table_of
-from planted_pages import one_row, printed_words, row_of
+from planted_pages import kept_rows, one_row, printed_words, row_of
 
 from seq2seq_bottleneck.corpus.pair import SentencePair
 from seq2seq_bottleneck.corpus.vocabulary import EOS, PAD
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.questions.gradient_norms import gradient_norms, token_norms
 from seq2seq_bottleneck.questions.gradients import LEAST_RATIO, QUESTION, RULE, links_of, probe
-from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.questions.subject import Subject
 from seq2seq_bottleneck.settings.concerns import ModelSettings
@@ -335,8 +334,6 @@ def test_a_real_run_is_measured_and_kept(subject, tmp_path):
     assert columns["trained_aligned"][row] == pytest.approx(norms[target, source], rel=1e-4)
     assert columns["trained_last"][row] == pytest.approx(norms[target, -1], rel=1e-4)
     assert (columns["trained_aligned"] != columns["untrained_aligned"]).all()
-    keep(tmp_path, QUESTION, columns)
-    rows = QUESTION.summarise([read_kept(tmp_path, subject.settings, QUESTION)])
-    halves = [r for r in rows if r["measure"] == "half_distance" and r["bucket"] == ""]
-    assert {r.get("control") for r in halves} == {"", "untrained"}
-    assert all(r["value"] > 0 for r in halves)
+    rows = kept_rows(QUESTION, tmp_path, subject.settings, columns)
+    for control in ("", "untrained"):
+        assert one_row(rows, "half_distance", control=control)["value"] > 0

@@ -12,9 +12,15 @@ from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, 
 from seq2seq_bottleneck.corpus.subwords import Subwords
 from seq2seq_bottleneck.corpus.vocabulary import plain, tokenize
 from seq2seq_bottleneck.questions import alignment, capacity, embeddings, gradients, state_reading
-from seq2seq_bottleneck.questions.alignment import COUNTS, LinkedPair, matrices_of, probe
-from seq2seq_bottleneck.questions.alignment_gold import QUESTION as GOLD_QUESTION
-from seq2seq_bottleneck.questions.alignment_gold import probe_gold, read_gold
+from seq2seq_bottleneck.questions.alignment import (
+    COUNTS,
+    GOLD_QUESTION,
+    LinkedPair,
+    matrices_of,
+    probe,
+    probe_gold,
+    read_gold,
+)
 from seq2seq_bottleneck.questions.gradient_norms import BATCH, gradient_norms, token_norms
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed

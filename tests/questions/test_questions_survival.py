@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from listed import write_relisted
-from planted_pages import REFERENCE, printed_words, row_of
+from planted_pages import REFERENCE, kept_rows, printed_words, row_of
 from planted_pages import frame as table_of
 
 from seq2seq_bottleneck.corpus.grammar import word_class
 from seq2seq_bottleneck.corpus.vocabulary import tokenize
-from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.subject import Subject, open_subject
 from seq2seq_bottleneck.questions.survival import (
     FREQUENCIES,
@@ -249,9 +248,8 @@ def _like(subject, folder, settings, corpus):
 
 def _summed(subject, folder, messages):
     """The table's rows of a run, by way of the files in its folder."""
-    keep(folder, QUESTION, QUESTION.probe(subject, messages.append))
     settings = subject.settings.changed(scoring={"resamples": 40})
-    return QUESTION.summarise([read_kept(folder, settings, QUESTION)])
+    return kept_rows(QUESTION, folder, settings, QUESTION.probe(subject, messages.append))
 
 
 def _rows(subject, tmp_path, outputs, settings=None, corpus=None, messages=None):

@@ -1,32 +1,157 @@
-"""Survival of words: by hand, copies, chance; sums by group and band, with loops as oracle."""
+"""IBM model 1 against dictionaries and scipy; survival of words by hand; sums against loops."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import combinations
+from math import log
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import optimize
 
 from seq2seq_bottleneck.corpus.grammar import english_french, word_class
 from seq2seq_bottleneck.corpus.vocabulary import tokenize
+from seq2seq_bottleneck.questions import word_survival
 from seq2seq_bottleneck.questions.survival import relative_bands
 from seq2seq_bottleneck.questions.word_survival import (
     MEASURES,
     LinkedReference,
     WordReport,
-    all_words,
+    band_weights,
     chance_survival,
     found_shares,
     group_score,
-    matching,
+    nearest_to_diagonal,
     partners,
     rates,
     survival,
     survival_cells,
+    train,
     word_reports,
 )
 from seq2seq_bottleneck.scoring.bootstrap import draw, estimate
+
+
+def pair(text):
+    """Both sides of a line such as ``the lamp = la lampe``."""
+    source, target = text.split(" = ")
+    return source.split(), target.split()
+
+
+TOY = [*map(pair, (
+    "the green lamp = la lampe verte", "the lamp = la lampe", "the green door = la porte verte",
+    "a door = une porte", "a lamp = une lampe",
+))]  # fmt: skip
+SIDE = {"min_size": 1, "max_size": 5}
+PAIR = st.tuples(
+    st.lists(st.sampled_from("abcd"), **SIDE), st.lists(st.sampled_from("vwxyz"), **SIDE)
+)
+
+
+def by_dictionary(pairs, iterations):
+    """t(f | e), a dictionary entry at a time; the log-likelihood never falls."""
+    targets = {f for _, target in pairs for f in target}
+    t = defaultdict(lambda: 1 / len(targets))
+    history = [log_likelihood(pairs, t)]
+    for _ in range(iterations):
+        counts, totals = defaultdict(float), defaultdict(float)
+        for source, target in pairs:
+            words = [None, *source]
+            for f in target:
+                whole = sum(t[f, e] for e in words)
+                for e in words:
+                    counts[f, e] += t[f, e] / whole
+                    totals[e] += t[f, e] / whole
+        t = {(f, e): count / totals[e] for (f, e), count in counts.items()}
+        history.append(log_likelihood(pairs, t))
+    assert (np.diff(history) >= -1e-9).all()
+    return t
+
+
+def log_likelihood(pairs, t):
+    return sum(
+        log(sum(t[f, e] for e in [None, *source]) / (len(source) + 1))
+        for source, target in pairs
+        for f in target
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    pairs=st.lists(PAIR, min_size=1, max_size=6),
+    iterations=st.integers(1, 6),
+    cells=st.sampled_from([4, 2**20]),
+)
+def test_equals_the_equations_entry_by_entry_in_parts_as_in_one(pairs, iterations, cells):
+    with patch.object(word_survival, "CHUNK_CELLS", cells):
+        model = train(pairs, iterations=iterations)
+    t = by_dictionary(pairs, iterations)
+    for source, target in pairs:
+        expected = [[t[f, e] for e in [None, *source]] for f in target]
+        assert model.table(source, target) == pytest.approx(np.array(expected))
+    assert len(model.probabilities) == len(t)
+    sums = np.bincount(model.keys // len(model.target_ids), model.probabilities)
+    assert sums == pytest.approx(1.0)
+
+
+def test_em_reaches_the_maximum_that_scipy_finds():
+    pairs = [(["a", "b"], ["x", "y"]), (["a"], ["x"]), (["b", "c"], ["y", "z", "z"])]
+    entries = sorted({(f, e) for source, target in pairs for f in target for e in ["", *source]})
+
+    def loss(logits):
+        weights = dict(zip(entries, np.exp(logits), strict=True))
+        sums = defaultdict(float)
+        for (_, e), weight in weights.items():
+            sums[e] += weight
+        t = {(f, e or None): weight / sums[e] for (f, e), weight in weights.items()}
+        return -log_likelihood(pairs, t)
+
+    best = optimize.minimize(loss, np.zeros(len(entries)), method="L-BFGS-B")
+    model = train(pairs, iterations=400)
+    tables = [model.table(*sides).mean(axis=1) for sides in pairs]
+    assert np.log(np.concatenate(tables)).sum() == pytest.approx(-best.fun, abs=1e-3)
+
+
+NULL = [([f"s{n}", f"s{n + 1}"], [f"t{n}", "euh", f"t{n + 1}"]) for n in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("corpus", "sentence", "expected"),
+    [
+        (TOY, pair("the green lamp = la lampe verte"), {(0, 0), (2, 1), (1, 2)}),
+        (TOY, pair("a green door = une porte verte"), {(0, 0), (2, 1), (1, 2)}),
+        # An unknown word: its place, the last.
+        (TOY, pair("the zebra lamp = la lampe zébrée"), {(0, 0), (2, 1), (2, 2)}),
+        # Copies of a word go to the copy nearest to the diagonal.
+        (TOY, pair("the lamp the door = la lampe la porte"), {(0, 0), (1, 1), (2, 2), (3, 3)}),
+        # A word that stands everywhere comes from NULL.
+        (NULL, NULL[5], {(0, 0), (1, 2)}),
+        (TOY, ([], ["la"]), set()),
+        (TOY, (["the"], []), set()),
+    ],
+)
+def test_a_known_corpus_is_understood(corpus, sentence, expected):
+    model = train([*corpus, ([], ["la"]), (["the"], [])], iterations=20)  # empty: left out
+    assert model.align([sentence]) == [expected]
+
+
+@given(sources=st.integers(1, 30), targets=st.integers(1, 30))
+def test_unknown_words_lie_on_the_diagonal_and_the_nearest_keeps_to_what_is_allowed(
+    sources, targets
+):
+    (links,) = train(TOY, iterations=1).align([(["?"] * sources, ["!"] * targets)])
+    assert links == {((2 * j + 1) * sources // (2 * targets), j) for j in range(targets)}
+    assert links == nearest_to_diagonal(np.ones((targets, sources), bool))
+    allowed = np.array([[False, False, True], [True, False, True], [True, True, False]])
+    assert nearest_to_diagonal(allowed) == {(2, 0), (2, 1), (1, 2)}
+
+
+def test_a_text_without_words_on_both_sides_is_an_error():
+    with pytest.raises(ValueError, match="words on both sides"):
+        train([([], [])])
+
 
 TOKENS = st.lists(st.sampled_from(["le", "la", "chat", "noir", "dort"]), max_size=8)
 NOUN, NAME, VERB = range(3)
@@ -43,8 +168,8 @@ def linked(draw):
 
 def mat():
     """The lecture's sentence: the black cat sat on the mat."""
-    pair = english_french().parse("the black cat sat on the mat")
-    return LinkedReference(7, tuple(tokenize(pair.target)), pair.links)
+    sentence = english_french().parse("the black cat sat on the mat")
+    return LinkedReference.of(sentence, sentence.links)
 
 
 def random_pairs(sentences, words, kinds, seed):
@@ -57,7 +182,7 @@ def random_pairs(sentences, words, kinds, seed):
 
 
 @pytest.mark.parametrize(
-    ("pair", "output", "expected"),
+    ("reference", "output", "expected"),
     [
         (mat(), mat().reference, [1] * 7),
         (mat(), (), [0] * 7),
@@ -67,8 +192,8 @@ def random_pairs(sentences, words, kinds, seed):
         (LinkedReference(3, ("va", "vite"), ((0, 0), (1, 0), (1, 0), (2, 1))), ["va"], [1, 1, 0]),
     ],
 )
-def test_survival_by_hand(pair, output, expected):
-    assert survival([pair], [output]) == pytest.approx(expected)
+def test_survival_by_hand(reference, output, expected):
+    assert survival([reference], [output]) == pytest.approx(expected)
 
 
 @given(reference=TOKENS, hypothesis=TOKENS)
@@ -165,8 +290,8 @@ def test_reports_word_by_word():
     ]
     fates = [report.fate for report in reports]
     assert fates == ["in part", "lost", "survived", "in part", "survived", "in part", "survived"]
-    pair = LinkedReference(3, ("dort",), ((1, 0),))
-    reports = word_reports(["does", "sleep", "not"], ["", "verb", ""], pair, ["dort"])
+    verb = LinkedReference(3, ("dort",), ((1, 0),))
+    reports = word_reports(["does", "sleep", "not"], ["", "verb", ""], verb, ["dort"])
     assert [report.share for report in reports] == [None, 1.0, None]
     assert [report.fate for report in reports] == ["not linked", "survived", "not linked"]
 
@@ -192,12 +317,8 @@ def cells_of(columns, sentences=300):
     return survival_cells(*columns, shape=(sentences, 3, 5))
 
 
-def standardised(cells):
-    return rates(cells, all_words(cells))
-
-
-def matched(cells):
-    return rates(cells, matching(cells))
+def averaged(cells, matched=False):
+    return rates(cells, band_weights(cells, matched))
 
 
 def test_cells_are_what_a_loop_counts():
@@ -215,10 +336,10 @@ def test_equal_positions_and_matching_undo_what_only_position_did():
     cells = cells_of(columns, 6_000).sum(axis=0)
     crude = rates(cells.sum(axis=-2))[:, 0]
     assert crude[NOUN] - crude[NAME] > 0.1
-    assert standardised(cells)[:, 0] == pytest.approx([0.6] * 3, abs=0.02)
-    assert np.ptp(matched(cells[:2])[:, 0]) == pytest.approx(0, abs=0.03)
+    assert averaged(cells)[:, 0] == pytest.approx([0.6] * 3, abs=0.02)
+    assert np.ptp(averaged(cells[:2], matched=True)[:, 0]) == pytest.approx(0, abs=0.03)
     columns[1] = np.where(columns[3] == NAME, 0.0, columns[1])
-    without = matched(cells_of(columns, 6_000).sum(axis=0)[:2])
+    without = averaged(cells_of(columns, 6_000).sum(axis=0)[:2], matched=True)
     assert without[NOUN, 0] - without[NAME, 0] > 0.4
 
 
@@ -230,16 +351,16 @@ def test_standardised_rates_are_the_formula_and_need_every_band_that_others_fill
             words[:, band].sum() / words.sum() * cells[group, band, 0] / words[group, band]
             for band in range(5)
         ]
-        assert standardised(cells)[group] == pytest.approx([sum(parts), 0.1])
+        assert averaged(cells)[group] == pytest.approx([sum(parts), 0.1])
     same = np.full((2, 3, 3), 10.0)  # with the same places it changes nothing
     same[..., 0] = [[1, 2, 3], [6, 5, 4]]
-    assert standardised(same)[..., 0] == pytest.approx([0.2, 0.5])
+    assert averaged(same)[..., 0] == pytest.approx([0.2, 0.5])
     cells = np.ones((2, 3, 3))
     cells[0, 1] = 0
     cells[:, 2] = 0  # a band that nobody fills does no harm
-    assert np.isnan(standardised(cells)[0]).all()
-    assert standardised(cells)[1].tolist() == [1.0, 1.0]
-    assert np.isnan(standardised(np.zeros((2, 3, 3)))).all()
+    assert np.isnan(averaged(cells)[0]).all()
+    assert averaged(cells)[1].tolist() == [1.0, 1.0]
+    assert np.isnan(averaged(np.zeros((2, 3, 3)))).all()
 
 
 def test_matched_rates_differ_by_the_estimate_of_mantel_and_haenszel():
@@ -253,11 +374,11 @@ def test_matched_rates_differ_by_the_estimate_of_mantel_and_haenszel():
         if n + m:
             above += (a * m - b * n) / (n + m)
             below += n * m / (n + m)
-    ours = matched(cells)
+    ours = averaged(cells, matched=True)
     assert ours[0, 0] - ours[1, 0] == pytest.approx(above / below)
     assert ours[:, 1] == pytest.approx([0.1, 0.1])
-    assert (matching(cells)[:5] == 0).all()
-    assert np.isnan(matched(cells[:, :5])).all()  # no band has both
+    assert (band_weights(cells, matched=True)[:5] == 0).all()
+    assert np.isnan(averaged(cells[:, :5], matched=True)).all()  # no band has both
 
 
 def test_measures_of_a_recall_and_a_chance():
@@ -269,23 +390,23 @@ def test_measures_of_a_recall_and_a_chance():
 
 
 @pytest.mark.parametrize(
-    ("measure", "group", "minus", "weigh", "of"),
+    ("measure", "group", "minus", "matched", "of"),
     [
-        ("recall", VERB, None, all_words, slice(None)),
-        ("less_chance", NAME, None, all_words, slice(None)),
-        ("corrected", NOUN, NAME, all_words, slice(None)),
-        ("corrected", NOUN, NAME, matching, [NOUN, NAME]),
+        ("recall", VERB, None, False, slice(None)),
+        ("less_chance", NAME, None, False, slice(None)),
+        ("corrected", NOUN, NAME, False, slice(None)),
+        ("corrected", NOUN, NAME, True, [NOUN, NAME]),
     ],
 )
-def test_scores_of_groups_fit_the_bootstrap(measure, group, minus, weigh, of):
+def test_scores_of_groups_fit_the_bootstrap(measure, group, minus, matched, of):
     cells = np.stack([cells_of(planted(seed)) for seed in (4, 5)])[..., of, :, :]
 
     def number(summed):
-        numbers = MEASURES[measure](rates(summed, weigh(summed)))
+        numbers = MEASURES[measure](averaged(summed, matched))
         return numbers[group] - (0 if minus is None else numbers[minus])
 
     weights = draw(300, 60, seed=1, bucket=0)
-    ours = estimate(*group_score(measure, cells, group, minus, weigh), weights)
+    ours = estimate(*group_score(measure, cells, group, minus, matched), weights)
     assert ours.value == pytest.approx(np.mean([number(seed.sum(axis=0)) for seed in cells]))
     repeats = weights[7].astype(int)
     drawn = [number(np.repeat(seed, repeats, axis=0).sum(axis=0)) for seed in cells]
