@@ -99,8 +99,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     Of a translator whose source is hidden it is what the reference has to be told alone; of a text
     whose bits are unknown there is no probe of the source.
     """
-    from .coarse_memory import coarse_translations
-    from .source_reader import losses, shuffled, train_reader, written_back
+    from .frozen_memory import coarse_translations, losses, shuffled, train_reader, written_back
 
     pairs = subject.corpus.test
     encoded, words = subject.encode(pairs), np.array([pair.words for pair in pairs])

@@ -15,7 +15,7 @@ from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.corpus.tokens import tokenize
 from seq2seq_bottleneck.model.attention import Memory
 from seq2seq_bottleneck.model.translator import create, real_positions
-from seq2seq_bottleneck.questions import coarse_memory, source_reader
+from seq2seq_bottleneck.questions import frozen_memory
 from seq2seq_bottleneck.questions.information import (
     LEVELS,
     QUESTION,
@@ -310,7 +310,7 @@ def test_of_a_text_without_exact_bits_there_is_no_probe(committed, kind, words, 
 @pytest.mark.slow
 def test_the_probe_is_to_write_the_source_in_its_own_order(subject):
     pair, words = subject.corpus.test[0], subject.vocabularies[0]
-    written = source_reader.written_back(subject, [pair])
+    written = frozen_memory.written_back(subject, [pair])
     assert written.source == subject.encode([pair]).source
     assert words.decode(written.target[0]) == words.decode(words.encode(tokenize(pair.source)))
 
@@ -320,8 +320,8 @@ def groups_of(subject):
 
 
 def test_shuffling_gives_every_sentence_anothers_memory_of_its_group(subject):
-    pairs, groups = source_reader.written_back(subject, subject.corpus.test), groups_of(subject)
-    other = source_reader.shuffled(pairs, groups)
+    pairs, groups = frozen_memory.written_back(subject, subject.corpus.test), groups_of(subject)
+    other = frozen_memory.shuffled(pairs, groups)
     assert other.target == pairs.target
     assert sorted(other.source) == sorted(pairs.source)
     places = {tuple(ids): group for ids, group in zip(pairs.source, groups, strict=True)}
@@ -334,8 +334,8 @@ def test_a_translator_that_does_not_read_its_source_has_the_same_bits_of_any(sub
     deaf = jax.tree.map(lambda leaf: leaf, subject.weights)
     deaf["encoder"] = jax.tree.map(jnp.zeros_like, deaf["encoder"])
     pairs = subject.encode(subject.corpus.test)
-    others = source_reader.shuffled(pairs, np.zeros(len(pairs.source), np.int64))
-    same, shuffled = (source_reader.losses(subject.graph, deaf, item) for item in (pairs, others))
+    others = frozen_memory.shuffled(pairs, np.zeros(len(pairs.source), np.int64))
+    same, shuffled = (frozen_memory.losses(subject.graph, deaf, item) for item in (pairs, others))
     np.testing.assert_allclose(same, shuffled, rtol=1e-5)
 
 
@@ -366,7 +366,7 @@ def copier(tmp_path_factory):
     return Made(folder, TrainedRun(settings, words, words, graph, weights))
 
 
-class OneHot(source_reader.SourceReader):
+class OneHot(frozen_memory.SourceReader):
     """A probe whose context is the sentence itself: a one-hot vector for each of three places."""
 
     def vectors(self, source):
@@ -389,31 +389,31 @@ class Noise(OneHot):
 @pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize(
     ("reader", "least", "most"),
-    [(source_reader.SourceReader, 0.5, 1.0), (OneHot, 0.97, 1.0), (Noise, -0.1, 0.0)],
+    [(frozen_memory.SourceReader, 0.5, 1.0), (OneHot, 0.97, 1.0), (Noise, -0.1, 0.0)],
 )
 def test_a_probe_reads_what_a_memory_holds_of_a_frozen_encoder(
     reader, least, most, copier, monkeypatch
 ):
-    monkeypatch.setattr(source_reader, "SourceReader", reader)
-    graph, weights = source_reader.train_reader(copier, copier.weights, lambda _: None, "probe")
-    pairs = source_reader.written_back(copier, copier.corpus.test)
+    monkeypatch.setattr(frozen_memory, "SourceReader", reader)
+    graph, weights = frozen_memory.train_reader(copier, copier.weights, lambda _: None, "probe")
+    pairs = frozen_memory.written_back(copier, copier.corpus.test)
     exact = np.array([pair.bits for pair in copier.corpus.test])
-    bits = exact - source_reader.losses(graph, weights, pairs) / NATS
+    bits = exact - frozen_memory.losses(graph, weights, pairs) / NATS
     assert least * exact.sum() < bits.sum() < most * exact.sum()
     encoders = (jax.tree.leaves(part["encoder"]) for part in (weights, copier.weights))
     for trained, frozen in zip(*encoders, strict=True):
         np.testing.assert_array_equal(trained, frozen)
-    if reader is source_reader.SourceReader:  # another sentence's memory misleads
-        others = source_reader.shuffled(pairs, np.array([p.words for p in copier.corpus.test]))
-        assert (exact - source_reader.losses(graph, weights, others) / NATS).sum() < 0
+    if reader is frozen_memory.SourceReader:  # another sentence's memory misleads
+        others = frozen_memory.shuffled(pairs, np.array([p.words for p in copier.corpus.test]))
+        assert (exact - frozen_memory.losses(graph, weights, others) / NATS).sum() < 0
 
 
 @pytest.mark.slow
 def test_states_are_rounded_within_the_training_ranges(subject):
-    batches = coarse_memory.evaluation_batches(subject.encode(subject.corpus.test), 40)
+    batches = frozen_memory.evaluation_batches(subject.encode(subject.corpus.test), 40)
     states = subject.memory(subject.weights, batches[0].batch)
-    for exact, span in zip(states, coarse_memory.ranges(subject), strict=True):
-        coarse = coarse_memory.quantise(exact, span, 2)
+    for exact, span in zip(states, frozen_memory.ranges(subject), strict=True):
+        coarse = frozen_memory.quantise(exact, span, 2)
         assert max(len(np.unique(column)) for column in coarse.reshape(-1, 32).T) <= 4
         inside = np.clip(exact, *span)
         assert (np.abs(coarse - inside) <= (span[1] - span[0]) / 8 + 1e-6).all()
@@ -435,7 +435,7 @@ def test_a_real_run_is_measured_and_summed_up(subject, tmp_path):
     assert np.any(coarse != counts)
     # Another source costs what the reference costs with it, each pair put together by hand.
     graph, weights = subject.graph, subject.weights
-    losses = source_reader.losses(graph, weights, subject.encode(test))
+    losses = frozen_memory.losses(graph, weights, subject.encode(test))
     np.testing.assert_allclose(losses, columns["nll"], rtol=1e-5)
     assert not np.allclose(columns["nll_shuffled"], columns["nll"], rtol=1e-4)
     for group in np.unique(groups):
@@ -443,7 +443,7 @@ def test_a_real_run_is_measured_and_summed_up(subject, tmp_path):
         for place in range(min(2, len(rows))):
             partner = rows[(place - max(1, len(rows) // 2)) % len(rows)]
             pair = replace(test[rows[place]], source=test[partner].source)
-            (alone,) = source_reader.losses(graph, weights, subject.encode([pair]))
+            (alone,) = frozen_memory.losses(graph, weights, subject.encode([pair]))
             assert alone == pytest.approx(columns["nll_shuffled"][rows[place]], rel=1e-5)
     keep(tmp_path, QUESTION, columns)
     probed = read_kept(tmp_path, subject.settings, QUESTION)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from seq2seq_bottleneck.corpus.pair import sources
-from seq2seq_bottleneck.questions.coarse_memory import quantise
+from seq2seq_bottleneck.questions.frozen_memory import quantise
 from seq2seq_bottleneck.questions.subject import Subject, open_subject
 from seq2seq_bottleneck.settings.errors import UserError
 
