@@ -16,7 +16,6 @@ import math
 import shlex
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -145,16 +144,12 @@ def baseline(arm: str) -> str:
     return f"none{OUTPUT}" if arm.endswith(OUTPUT) else "none"
 
 
-LINEAR = 1.0
-"""The exponent of what occurs once per word."""
-QUADRATIC = (1.5, 2.5)
-"""Between these an exponent is nearer to 2 than to 1 or 3."""
-FEWEST_POINTS = 4
-"""Lengths in the upper part of their range."""
-WIDEST = 1.0
-"""A wider interval cannot tell linear from quadratic: the machine was not quiet."""
-FEW_WORDS = 30
-"""The length, besides the greatest, whose share a verdict states."""
+LINEAR, QUADRATIC = 1.0, (1.5, 2.5)
+"""The exponent of what occurs once per word; ends between which one is nearer to 2 than to 1 or 3.
+"""
+FEWEST_POINTS, WIDEST, FEW_WORDS = 4, 1.0, 30
+"""Lengths in the upper part of their range; the interval that still tells linear from quadratic,
+where the machine was quiet; the length, besides the greatest, whose share a verdict states."""
 RULE = (
     "What counts are exponents of the length (tokens per side, equal on both) from a least-squares "
     "fit of log on log, with 95 % intervals, over the lengths from the geometric middle of their "
@@ -294,12 +289,6 @@ def notes(costs: pd.DataFrame) -> list[str]:
     return [*lines, f"Without numbers: {'; '.join(failed)}."] if failed else lines
 
 
-def of_variation(frame: pd.DataFrame, varied: str) -> pd.DataFrame:
-    """A variation's rows for the figure, whose lines are an attention in a placement."""
-    rows = frame[frame["part"] == varied]
-    return rows.assign(arm=rows["attention"], control=rows["placement"].replace("input", ""))
-
-
 class CostQuestion(Question):
     """The question that `bottleneck bench` measures."""
 
@@ -386,8 +375,11 @@ QUESTION = CostQuestion(
         Axes(
             varied.replace("_", " ").capitalize(), "seconds", "ms per training step", scale=1e3,
             x_label=unit.replace(" (", ", ").removesuffix(")"),
-            select=partial(of_variation, varied=varied), lines=None, counted="groups",
-            numeric=True, log_x=True, log_y=True,
+            # A line is an attention in a placement.
+            select=lambda rows, varied=varied: rows[rows["part"] == varied].assign(
+                arm=rows["attention"], control=rows["placement"].replace("input", "")
+            ),
+            lines=None, counted="groups", numeric=True, log_x=True, log_y=True,
         )
         for varied, unit in VARIED.items()
     ],

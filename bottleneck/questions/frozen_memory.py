@@ -40,8 +40,6 @@ from .subject import Subject
 
 BATCH = 64
 """Sentences evaluated or translated at once."""
-TRAINING = 1_000
-"""Training sentences whose memories give the range of each number."""
 Span = tuple[Float[np.ndarray, "context"], Float[np.ndarray, "context"]]
 """Lowest and highest value of each number."""
 
@@ -176,8 +174,8 @@ def coarse_translations(subject: Subject, tell: Tell) -> Iterator[tuple[str, lis
 
 
 def ranges(subject: Subject) -> list[Span]:
-    """The range of each number of a state, and of the context, in training."""
-    source = subject.encode(subject.corpus.train[:TRAINING]).source
+    """The range of each number of a state, and of the context, over 1,000 training sentences."""
+    source = subject.encode(subject.corpus.train[:1_000]).source
     states, contexts = [], []
     for padded in evaluation_batches(EncodedPairs(source, source), BATCH):
         values, last = subject.memory(subject.weights, padded.batch)
