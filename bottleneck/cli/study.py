@@ -187,7 +187,7 @@ def _measure(
     from .progress import probe_lines
 
     waiting = [run for run in runs if force or not is_kept(run, question)]
-    probe_runs(question, runs, probe_lines(waiting, quiet), width, force)
+    probe_runs(question, waiting, probe_lines(waiting, quiet), width)
     probed = [read_kept(run, read_settings(run), question) for run in runs]
     path = write_table(question, probed, folder)
     if not quiet:

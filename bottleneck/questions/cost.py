@@ -16,6 +16,7 @@ import math
 import shlex
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -106,18 +107,17 @@ def exponents(costs: pd.DataFrame) -> Iterator[dict[str, Any]]:
         sizes = rows[varied].to_numpy(np.float64)
         middle = math.sqrt(sizes.min() * sizes.max()) * (1 - 1e-9)
         point = {name: rows[name].iloc[0] for name in ("arm", "attention", "placement")}
-        for quantity in FITTED:
+        for quantity, (part, least) in product(FITTED, (("all", 0.0), ("upper", middle))):
             values = rows[quantity].to_numpy(np.float64)
-            for part, least in (("all", 0.0), ("upper", middle)):
-                # What is not above 0, a difference that is lost in noise, has no logarithm.
-                subset = (sizes >= least) & (values > 0)
-                if (power := fit(sizes[subset], values[subset])) is not None:
-                    yield point | {
-                        "varied": varied, "part": varied, "bucket": part, "control": quantity,
-                        "measure": "exponent", "value": power.value, "low": power.low,
-                        "high": power.high, "n": power.n, "from": int(sizes[subset].min()),
-                        "to": int(sizes[subset].max()),
-                    }  # fmt: skip
+            # What is not above 0, a difference that is lost in noise, has no logarithm.
+            subset = (sizes >= least) & (values > 0)
+            if (power := fit(sizes[subset], values[subset])) is not None:
+                yield point | {
+                    "varied": varied, "part": varied, "bucket": part, "control": quantity,
+                    "measure": "exponent", "value": power.value, "low": power.low,
+                    "high": power.high, "n": power.n, "from": int(sizes[subset].min()),
+                    "to": int(sizes[subset].max()),
+                }  # fmt: skip
 
 
 def fit(sizes: Float[ndarray, "points"], values: Float[ndarray, "points"]) -> Estimate | None:
@@ -309,18 +309,15 @@ class CostQuestion(Question):
         costs = frame[frame["measure"] == "seconds"]
         powers = frame[frame["measure"] == "exponent"]
         estimates, points, growth = Estimates(frame), Table.grid(), Table.grid()
-        for varied, rows in costs.groupby("varied", sort=False):
+        forms = {"ms": "{:,.1f}", "attention_share": "{:z.0%}", "mb": "{:,.0f}",
+                 "tokens_per_second": "{:,.0f}"}  # fmt: skip
+        for varied, rows in measured(costs).groupby("varied", sort=False):
             heads = [varied.removesuffix("_size"), "arm", "ms", "attn.", "MB", "tok/s"]
             table = new_table(f"By {VARIED[varied]}", heads, texts=2)
             for row in rows.to_dict("records"):
-                cells = [
-                    ("{:,.1f}", 1e3 * row["seconds"]),
-                    ("{:z.0%}", row["attention_share"]),
-                    ("{:,.0f}", row["peak_mb"]),
-                    ("{:,.0f}", row["target_tokens_per_second"]),
-                ]
-                texts = ["" if pd.isna(number) else form.format(number) for form, number in cells]
-                table.add_row(f"{row[varied]:,}", row["arm"], *texts)
+                texts = ["" if pd.isna(row[name]) else form.format(row[name])
+                         for name, form in forms.items()]  # fmt: skip
+                table.add_row(f"{row['size']:,}", row["arm"], *texts)
             points.add_row(table)
             columns = [
                 Column(f"{part['from'].min():,}..{part['to'].max():,}", "exponent", bucket=name,

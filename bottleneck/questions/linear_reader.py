@@ -17,7 +17,7 @@ from jaxtyping import Array, Float, Int
 from numpy import ndarray
 
 from ..model.parts import on_host
-from .state_reading import NO_ANSWER
+from .reading import NO_ANSWER
 
 LEAST_VARIANCE = 1e-6
 """Of the mean variance: less counts as noise of rounding, and is not blown up."""

@@ -30,12 +30,9 @@ Listener = Callable[[Path, str], None]
 """Called with a run and what is being measured on it; ``done`` at the end."""
 
 
-def probe_runs(
-    study: Question, runs: Sequence[Path], listener: Listener, width: int, force: bool = False
-) -> None:
-    """Measure what is not yet measured, ``width`` runs at once; a failure is a UserError."""
-    waiting = [run for run in reversed(runs) if force or not is_kept(run, study)]
-    left, events = len(waiting), Queue()
+def probe_runs(study: Question, runs: Sequence[Path], listener: Listener, width: int) -> None:
+    """Measure the study on runs, ``width`` at once; a failure is a UserError."""
+    waiting, left, events = [*reversed(runs)], len(runs), Queue()
     with held_processes() as processes:
 
         def start(run: Path) -> None:

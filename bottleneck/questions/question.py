@@ -272,8 +272,7 @@ class Question:
 
 def find_question(name: str) -> Question:
     """The question of a name; only its own file is imported."""
-    file = {"reading": "state_reading", "length": "output_length"}.get(name, name)
-    return import_module(f".{file}", __package__).QUESTION
+    return import_module(f".{name}", __package__).QUESTION
 
 
 def find_study(name: str) -> Question:
