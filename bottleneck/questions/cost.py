@@ -373,9 +373,9 @@ QUESTION = CostQuestion(
             varied.replace("_", " ").capitalize(), "seconds", "ms per training step", scale=1e3,
             x_label=unit.replace(" (", ", ").removesuffix(")"),
             # A line is an attention in a placement.
-            select=lambda rows, varied=varied: rows[rows["part"] == varied].assign(
+            select=lambda rows, varied=varied: rows.assign(
                 arm=rows["attention"], control=rows["placement"].replace("input", "")
-            ),
+            )[rows["part"] == varied],
             lines=None, counted="groups", numeric=True, log_x=True, log_y=True,
         )
         for varied, unit in VARIED.items()

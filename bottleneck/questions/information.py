@@ -278,7 +278,6 @@ def _shares(estimates: Estimates, arm: str, part: str) -> dict[str, Estimate]:
 
 
 def _percent(share: Estimate) -> str:
-    """Per cent as the slide writes it."""
     return share.scaled(100.0).text("{:z.0f}", "%")
 
 
