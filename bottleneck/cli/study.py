@@ -22,7 +22,7 @@ from .console import print_names, probe_lines, say, show, time_left
 
 if TYPE_CHECKING:
     from ..questions.benchmark import Row, Sizes
-    from ..questions.question import Study
+    from ..questions.question import Question
 
 Gold = Annotated[
     Path | None,
@@ -130,14 +130,13 @@ def _check_gold_options(name: str, given: dict[str, Path | None]) -> None:
         raise UsageError(f"{' and '.join(missing)} missing: {', '.join(given)} go together")
 
 
-def _suiting(question: "Study", folder: Path, where: Sequence[str]) -> list[Path]:
+def _suiting(question: "Question", folder: Path, where: Sequence[str]) -> list[Path]:
     """The finished runs of a folder that the study can measure, and that meet the conditions."""
-    from ..questions.probing import suiting
     from ..results.bundle import load_results
-    from ..results.folders import finished_runs
+    from ..results.folders import finished_runs, read_settings
     from ..tables.selection import meeting
 
-    runs = suiting(question, finished_runs(folder))
+    runs = [run for run in finished_runs(folder) if question.suits(read_settings(run))]
     if runs and where:
         known = set(meeting(load_results(folder), where)["run"])
         runs = [run for run in runs if run.name in known]
@@ -145,7 +144,7 @@ def _suiting(question: "Study", folder: Path, where: Sequence[str]) -> list[Path
 
 
 def _train(
-    question: "Study", folder: Path, chosen: dict[str, Any], jobs: int | None, dry_run: bool,
+    question: "Question", folder: Path, chosen: dict[str, Any], jobs: int | None, dry_run: bool,
     quiet: bool
 ) -> None:  # fmt: skip
     """Train the runs of the study's sweep; with ``dry_run`` only list them.
@@ -184,14 +183,14 @@ def _train(
 
 
 def _measure(
-    question: "Study", runs: Sequence[Path], folder: Path, width: int, force: bool, quiet: bool
+    question: "Question", runs: Sequence[Path], folder: Path, width: int, force: bool, quiet: bool
 ) -> None:
     """Measure, and write the study's table."""
     from ..questions.probing import is_kept, probe_runs, read_kept, write_table
     from ..results.folders import read_settings
 
     waiting = [run for run in runs if force or not is_kept(run, question)]
-    probe_runs(question, runs, probe_lines(waiting, quiet), width, force)
+    probe_runs(question, waiting, probe_lines(waiting, quiet), width)
     probed = [read_kept(run, read_settings(run), question) for run in runs]
     path = write_table(question, probed, folder)
     if not quiet:

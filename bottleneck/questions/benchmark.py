@@ -20,8 +20,11 @@ from ..settings.files import write_listed
 from ..settings.machine import cores
 from .cost import COLUMNS, OUTPUT, VARIED, WHOLE, baseline
 
-ATTENTIONS = get_args(ModelSettings.model_fields["attention"].annotation)
-ARMS = (*ATTENTIONS, *(f"{name}{OUTPUT}" for name in ATTENTIONS))
+ARMS = tuple(
+    name + placement
+    for placement in ("", OUTPUT)
+    for name in get_args(ModelSettings.model_fields["attention"].annotation)
+)
 EMBEDDING = 100
 
 
@@ -62,13 +65,11 @@ QUICK: Variation = {
 DEFAULT_ARMS = "none,additive,dot,none-output,dot-output"
 QUICK_ARMS = "none,additive,dot"
 
-Points = Mapping[Sizes, tuple[str, ...]]
-"""Sizes that are measured once, and the quantities whose variations they belong to."""
 Row = dict[str, Any]
 
 
-def points(variation: Variation) -> Points:
-    """Every distinct set of sizes once, in the order of the variation."""
+def points(variation: Variation) -> dict[Sizes, tuple[str, ...]]:
+    """Every distinct set of sizes once, and the quantities whose variations it belongs to."""
     varied: dict[Sizes, tuple[str, ...]] = {}
     for name, values in variation.items():
         for value in values:
@@ -123,7 +124,7 @@ def parse_variation(text: str, default: Variation) -> Variation:
 
 
 def measure(
-    points: Points, arms: Sequence[str], repeats: int, threads: int,
+    points: Mapping[Sizes, tuple[str, ...]], arms: Sequence[str], repeats: int, threads: int,
     listener: Callable[[Sizes, Sequence[Row]], None],
 ) -> list[Row]:  # fmt: skip
     """Measure all points, one after the other; the listener gets the sizes, and one row per arm.
@@ -144,9 +145,8 @@ def measure(
         raise UserError(
             f"nothing could be measured: {rows[0]['reason']}; try smaller sizes (--quick has some)"
         )
-    quantities = list(VARIED)
     # Sorting is stable: the arms of a point keep their order.
-    return sorted(rows, key=lambda row: (quantities.index(row["varied"]), row[row["varied"]]))
+    return sorted(rows, key=lambda row: ([*VARIED].index(row["varied"]), row[row["varied"]]))
 
 
 def point_row(sizes: Sizes, arm: str, result: Mapping[str, Any]) -> Row:

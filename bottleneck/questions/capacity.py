@@ -60,10 +60,9 @@ CRITERIA = {
 """How the measures of a length end, and which share of which words it is the length of."""
 SURVIVE = {"": "words that survive", "_in_place": "words at their own place"}
 """Those whose growth and change are measured, and which have a table and a panel."""
-SIZE, ASKED = 256, 40
-"""Numbers of the lecture's context, and the words of its opening question."""
-MOST_ADDED = 0.1
-"""Share of the length that twice the updates may add."""
+SIZE, ASKED, MOST_ADDED = 256, 40, 0.1
+"""Numbers of the lecture's context, the words of its opening question, and the share of the length
+that twice the updates may add."""
 RULE = (
     "The number is the length of the sentences of which half of the words survive beyond chance, "
     f"without attention, in the context of {SIZE} numbers (else the largest), on `copy` if it was "
@@ -151,8 +150,10 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
                 "choose one value with `--where`"
             )
         measured: dict[float, dict[int, Lengths]] = {}
-        for arm in sorted(arms, key=_place):
-            updates, size = _place(arm)
+        placed = [
+            (arm.settings.training.updates, arm.settings.model.context_size, arm) for arm in arms
+        ]
+        for updates, size, arm in sorted(placed, key=lambda item: item[:2]):
             measured.setdefault(updates, {})[size] = _lengths(arm)
             earlier = measured.get(updates / 2, {}).get(size, {})
             rows += _arm_rows(arm, measured[updates][size], earlier)
@@ -164,10 +165,6 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
                     fit = growth({size: known[suffix, part][0] for size, known in sizes.items()})
                     rows.append(keys | fit | {"measure": f"growth{suffix}", "part": part})
     return rows
-
-
-def _place(arm: Arm) -> tuple[int, int]:
-    return arm.settings.training.updates, arm.settings.model.context_size
 
 
 def _lengths(arm: Arm) -> Lengths:
@@ -232,9 +229,8 @@ def _arm_rows(arm: Arm, measured: Lengths, earlier: Lengths) -> Iterator[Row]:
 class Family:
     """The arms of one corpus, attention and placement, by updates and context size.
 
-    The size of what is about all sizes is 0. ``size`` is the one that C2 is about, else the
-    largest; ``once`` are the updates that were doubled, else the most. ``half``, ``added`` and
-    ``growth`` are what the rule reads; a number that is not there is nan.
+    ``size`` is the one that C2 is about, else the largest; ``once`` are the updates that were
+    doubled, else the most. ``half``, ``added`` and ``growth`` are what the rule reads.
     """
 
     def __init__(self, estimates: Estimates, rows: pd.DataFrame) -> None:
@@ -252,23 +248,20 @@ class Family:
         self.growth = self.get("growth", "50 %", self.once, 0)
 
     def get(self, measure: str, part: str, updates: int, size: int) -> Estimate:
-        """A number; nan if there is none."""
+        """A number; nan if there is none. The size of what is about all sizes is 0."""
         arm = self.arms.get((updates, size), "")
         return self.estimates.get(measure, arm, part=part) or Estimate(*[math.nan] * 3)
 
     def lengths(self, part: str) -> list[tuple[int, Estimate]]:
-        """The updates and the length of each budget at the claim's size."""
-        known = [
-            (updates, self.get("length", part, updates, self.size)) for updates in self.budgets
-        ]
+        """The updates and the length of each budget at the claim's size, where there is one."""
+        known = [(count, self.get("length", part, count, self.size)) for count in self.budgets]
         return [(updates, length) for updates, length in known if length.value >= 0]
 
 
 def families(estimates: Estimates) -> list[Family]:
     """What was measured, by corpus, attention and placement."""
     rows = estimates.means[estimates.means["part"] != ""]
-    groups = rows.groupby(FAMILY, sort=False, dropna=False)
-    return [Family(estimates, subset) for _, subset in groups]
+    return [Family(estimates, part) for _, part in rows.groupby(FAMILY, sort=False, dropna=False)]
 
 
 def ends(number: Estimate, form: str, missing: str = "") -> list[str]:
@@ -282,12 +275,6 @@ def text(number: Estimate, form: str = "{:.1f}") -> str:
     value, low, high = ends(number, form, "open")
     words = value if value[0] in "<>" and value == low == high else f"{value} [{low}, {high}]"
     return words.replace(">", "at least ").replace("<", "under ")
-
-
-def cell(number: Estimate, form: str) -> str:
-    """The cell of a table: bounds have a sign, and open ends are empty."""
-    value, low, high = ends(number, form)
-    return f"{value}\n{low}..{high}" if value else ""
 
 
 def decide(estimates: Estimates) -> Judgement | str:
@@ -395,15 +382,21 @@ def _table(family: Family, suffix: str) -> Table:
     with_bits = suffix == ("_in_place" if family.corpus == "copy" else "")
     heads += ["bits per\nnumber"] * with_bits
     table = new_table(f"{family.corpus}, attention {family.attention}: {title}", heads, texts=0)
+
+    def cell(measure: str, part: str, updates: int, size: int, form: str) -> str:
+        """Bounds have a sign, and open ends are empty."""
+        value, low, high = ends(family.get(measure + suffix, part, updates, size), form)
+        return f"{value}\n{low}..{high}" if value else ""
+
     for size in family.sizes:
-        cells = [cell(family.get(f"length{suffix}", *column, size), "{:.1f}") for column in columns]
+        cells = [cell("length", *column, size, "{:.1f}") for column in columns]
         if twice in budgets:
-            cells.append(cell(family.get(f"added{suffix}", "50 %", twice, size), "{:+.1f}"))
+            cells.append(cell("added", "50 %", twice, size, "{:+.1f}"))
         if with_bits:  # no room for the interval
             bits = family.get("bits_a_number", "50 %", budgets[-1], size)
             cells.append(ends(bits, "{:.2f}")[0])
         table.add_row(str(size), *cells)
-    growths = [cell(family.get(f"growth{suffix}", *column, 0), "{:.2f}") for column in columns]
+    growths = [cell("growth", *column, 0, "{:.2f}") for column in columns]
     if any(growths):
         table.add_row("growth", *growths)
     return table

@@ -5,10 +5,9 @@ No arithmetic is done on such ends, so that a bound never passes for a number. I
 table the bound is the end of the range, and ``note`` says so ("value at least, high at least").
 """
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import ceil, floor, inf, isinf
+from math import ceil, floor, inf, isinf, nan
 from typing import Any, Literal
 
 import numpy as np
@@ -43,7 +42,7 @@ class Censored:
     def interval(self) -> Interval:
         """Percentile interval whose ends are draws, the outer ones; an infinite end is censored."""
         if np.isnan(self.draws).any():
-            return Interval(np.nan, np.nan)
+            return Interval(nan, nan)
         ordered, last = np.sort(self.draws), len(self.draws) - 1
         low, high = floor((1 - LEVEL) / 2 * last), ceil((1 + LEVEL) / 2 * last)
         return Interval(float(ordered[low]), float(ordered[high]))
@@ -105,11 +104,11 @@ def change(once: Censored, twice: Censored) -> dict[str, Any]:
         least = np.select([values == inf, values == -inf], [length.highest, 0.0], values)
         spans.append((least, np.where(values == -inf, length.lowest, values)))
     least, most = spans[0][0] - spans[1][1], spans[0][1] - spans[1][0]
-    bottom, top = (Censored(math.nan, ends[1:], -inf, inf).interval for ends in (least, most))
+    bottom, top = (Censored(nan, ends[1:], -inf, inf).interval for ends in (least, most))
     ends = [float(least[0]), bottom.low, top.high]
-    value, low, high = (math.nan if isinf(end) else end for end in ends)
+    value, low, high = (nan if isinf(end) else end for end in ends)
     if once.side == twice.side != "":
-        value = math.nan
+        value = nan
     note = "value at least" if most[0] > value else ""
     return {"value": value, "low": low, "high": high, "note": note}
 
@@ -125,7 +124,7 @@ def growth(by_size: Mapping[int, Censored]) -> dict[str, Any]:
     censored = ", ".join(str(size) for size in sorted(set(by_size) - set(fitted)))
     row = {"n": len(fitted), "note": f"censored: {censored}" if censored else ""}
     if len(fitted) < 2:
-        return row | {"value": math.nan}
+        return row | {"value": nan}
     values = np.log([length.value for length in fitted.values()])
     draws = np.log([np.clip(item.draws, item.lowest, item.highest) for item in fitted.values()])
     centred = np.log(list(fitted)) - np.log(list(fitted)).mean()

@@ -16,7 +16,7 @@ import math
 import shlex
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -107,18 +107,17 @@ def exponents(costs: pd.DataFrame) -> Iterator[dict[str, Any]]:
         sizes = rows[varied].to_numpy(np.float64)
         middle = math.sqrt(sizes.min() * sizes.max()) * (1 - 1e-9)
         point = {name: rows[name].iloc[0] for name in ("arm", "attention", "placement")}
-        for quantity in FITTED:
+        for quantity, (part, least) in product(FITTED, (("all", 0.0), ("upper", middle))):
             values = rows[quantity].to_numpy(np.float64)
-            for part, least in (("all", 0.0), ("upper", middle)):
-                # What is not above 0, a difference that is lost in noise, has no logarithm.
-                subset = (sizes >= least) & (values > 0)
-                if (power := fit(sizes[subset], values[subset])) is not None:
-                    yield point | {
-                        "varied": varied, "part": varied, "bucket": part, "control": quantity,
-                        "measure": "exponent", "value": power.value, "low": power.low,
-                        "high": power.high, "n": power.n, "from": int(sizes[subset].min()),
-                        "to": int(sizes[subset].max()),
-                    }  # fmt: skip
+            # What is not above 0, a difference that is lost in noise, has no logarithm.
+            subset = (sizes >= least) & (values > 0)
+            if (power := fit(sizes[subset], values[subset])) is not None:
+                yield point | {
+                    "varied": varied, "part": varied, "bucket": part, "control": quantity,
+                    "measure": "exponent", "value": power.value, "low": power.low,
+                    "high": power.high, "n": power.n, "from": int(sizes[subset].min()),
+                    "to": int(sizes[subset].max()),
+                }  # fmt: skip
 
 
 def fit(sizes: Float[ndarray, "points"], values: Float[ndarray, "points"]) -> Estimate | None:
@@ -145,16 +144,12 @@ def baseline(arm: str) -> str:
     return f"none{OUTPUT}" if arm.endswith(OUTPUT) else "none"
 
 
-LINEAR = 1.0
-"""The exponent of what occurs once per word."""
-QUADRATIC = (1.5, 2.5)
-"""Between these an exponent is nearer to 2 than to 1 or 3."""
-FEWEST_POINTS = 4
-"""Lengths in the upper part of their range."""
-WIDEST = 1.0
-"""A wider interval cannot tell linear from quadratic: the machine was not quiet."""
-FEW_WORDS = 30
-"""The length, besides the greatest, whose share a verdict states."""
+LINEAR, QUADRATIC = 1.0, (1.5, 2.5)
+"""The exponent of what occurs once per word; ends between which one is nearer to 2 than to 1 or 3.
+"""
+FEWEST_POINTS, WIDEST, FEW_WORDS = 4, 1.0, 30
+"""Lengths in the upper part of their range; the interval that still tells linear from quadratic,
+where the machine was quiet; the length, besides the greatest, whose share a verdict states."""
 RULE = (
     "What counts are exponents of the length (tokens per side, equal on both) from a least-squares "
     "fit of log on log, with 95 % intervals, over the lengths from the geometric middle of their "
@@ -294,12 +289,6 @@ def notes(costs: pd.DataFrame) -> list[str]:
     return [*lines, f"Without numbers: {'; '.join(failed)}."] if failed else lines
 
 
-def of_variation(frame: pd.DataFrame, varied: str) -> pd.DataFrame:
-    """A variation's rows for the figure, whose lines are an attention in a placement."""
-    rows = frame[frame["part"] == varied]
-    return rows.assign(arm=rows["attention"], control=rows["placement"].replace("input", ""))
-
-
 class CostQuestion(Question):
     """The question that `bottleneck bench` measures."""
 
@@ -320,18 +309,15 @@ class CostQuestion(Question):
         costs = frame[frame["measure"] == "seconds"]
         powers = frame[frame["measure"] == "exponent"]
         estimates, points, growth = Estimates(frame), Table.grid(), Table.grid()
-        for varied, rows in costs.groupby("varied", sort=False):
+        forms = {"ms": "{:,.1f}", "attention_share": "{:z.0%}", "mb": "{:,.0f}",
+                 "tokens_per_second": "{:,.0f}"}  # fmt: skip
+        for varied, rows in measured(costs).groupby("varied", sort=False):
             heads = [varied.removesuffix("_size"), "arm", "ms", "attn.", "MB", "tok/s"]
             table = new_table(f"By {VARIED[varied]}", heads, texts=2)
             for row in rows.to_dict("records"):
-                cells = [
-                    ("{:,.1f}", 1e3 * row["seconds"]),
-                    ("{:z.0%}", row["attention_share"]),
-                    ("{:,.0f}", row["peak_mb"]),
-                    ("{:,.0f}", row["target_tokens_per_second"]),
-                ]
-                texts = ["" if pd.isna(number) else form.format(number) for form, number in cells]
-                table.add_row(f"{row[varied]:,}", row["arm"], *texts)
+                texts = ["" if pd.isna(row[name]) else form.format(row[name])
+                         for name, form in forms.items()]  # fmt: skip
+                table.add_row(f"{row['size']:,}", row["arm"], *texts)
             points.add_row(table)
             columns = [
                 Column(f"{part['from'].min():,}..{part['to'].max():,}", "exponent", bucket=name,
@@ -386,8 +372,11 @@ QUESTION = CostQuestion(
         Axes(
             varied.replace("_", " ").capitalize(), "seconds", "ms per training step", scale=1e3,
             x_label=unit.replace(" (", ", ").removesuffix(")"),
-            select=partial(of_variation, varied=varied), lines=None, counted="groups",
-            numeric=True, log_x=True, log_y=True,
+            # A line is an attention in a placement.
+            select=lambda rows, varied=varied: rows.assign(
+                arm=rows["attention"], control=rows["placement"].replace("input", "")
+            )[rows["part"] == varied],
+            lines=None, counted="groups", numeric=True, log_x=True, log_y=True,
         )
         for varied, unit in VARIED.items()
     ],

@@ -94,14 +94,13 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
     return rows_by_bucket(probed, scores, SPLITS)
 
 
-TITLE = "Training sentences beside test sentences (C12)"
 PANEL = {"key": "part", "lines": {"train": "trained on", "test": ""}, "limit": 102.0}
 
 QUESTION = Question(
     name="fit",
     ids=("C12",),
     question="Are the training sentences themselves translated, or not even those?",
-    title=TITLE,
+    title="Training sentences beside test sentences (C12)",
     probe=probe,
     summarise=summarise,
     notes=[
@@ -114,7 +113,7 @@ QUESTION = Question(
     measures=("accuracy", "bleu", "loss"),
     grids=[
         Grid(
-            TITLE,
+            "",
             [
                 Column("accuracy\n%", "accuracy", scale=100.0, form="{:.0f}"),
                 Column("BLEU", "bleu"),

@@ -13,8 +13,7 @@ Only totals are floored at zero, where they are printed: to floor each sentence,
 unlucky as lucky, would make bits out of noise.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,7 @@ import pandas as pd
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
-from ..claims.verdict import FAMILY, Verdict
+from ..claims.verdict import FAMILY
 from ..corpus.vocabulary import UNK
 from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts, longest
 from ..results.folders import SENTENCES, run_rows
@@ -54,16 +53,14 @@ MEASURES = (
 """Part, control, and the probe's column of what remains to be told, in nats."""
 HALVES = ("shorter", "longer")
 """Of the buckets; the bucket in the middle is in both."""
-Bits = Float[ndarray, "seeds sentences"]
 Gained = dict[tuple[str, str, str], tuple[Resampled, int | None]]
 """What is compared with none's, by measure, part and bucket, with n: shares, and growth kept."""
 
 SLIDE_LOST, LOST_WORDS = 0.91, 30
 """L9: 2,744 of 3,000 numbers, of a sentence of so many words."""
-TOLERANCE, RISES = 0.10, 0.75
-"""The shares (0 to 1) that the rules speak of."""
-LEARNED = 0.10
-"""Share of the shortest bucket's bits under which nothing has been learned to judge."""
+TOLERANCE, RISES, LEARNED = 0.10, 0.75, 0.10
+"""The shares (0 to 1) that the rules speak of; under the last, of the shortest bucket's bits,
+nothing has been learned to judge."""
 LOST_RULE = (
     "Lost is 1 minus the share of the source's bits that is recovered without attention, by the "
     "probe of the source or by the translator itself, whichever recovers more, in the bucket of "
@@ -86,6 +83,8 @@ KEPT_RULE = (
     "attention the first is judged."
 )
 STAND_IN = "a translator whose source is hidden stands for the language, and may flatter"
+POINTS = ("{} more", "{} less", "{:z.0f}", " points")
+"""How a difference of two shares reads."""
 UNLEARNED = (
     f"of the shortest sentences' bits under {LEARNED:.0%} are recovered: nothing has been learned "
     "to judge"
@@ -98,8 +97,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     Of a translator whose source is hidden it is what the reference has to be told alone; of a text
     whose bits are unknown there is no probe of the source.
     """
-    from .coarse_memory import coarse_translations
-    from .source_reader import losses, shuffled, train_reader, written_back
+    from .frozen_memory import coarse_translations, losses, shuffled, train_reader, written_back
 
     pairs = subject.corpus.test
     encoded, words = subject.encode(pairs), np.array([pair.words for pair in pairs])
@@ -199,7 +197,8 @@ def _summary(arm: Arm, twins: Sequence[Probed]) -> tuple[list[Row], Gained]:
     kind, known = "exact", columns["unknown"] == 0
     if np.isnan(bits).any():
         kind, known = "hidden" if twins else "unknown", np.ones(len(words), bool)
-        bits = _in_bits(twins, "nll").mean(axis=0) if twins else np.full(len(words), np.nan)
+        alone = [run.found["nll"] / np.log(2.0) for run in twins]
+        bits = np.mean(alone, axis=0) if twins else np.full(len(words), np.nan)
     rows, shares, kept, buckets = [], {}, {}, []
     for place, bucket, members in in_buckets(arm.runs[0], words):
         inside = members & known
@@ -213,7 +212,7 @@ def _summary(arm: Arm, twins: Sequence[Probed]) -> tuple[list[Row], Gained]:
     for part, control, column in MEASURES:
         if column not in columns or kind == "unknown":
             continue
-        recovered = bits - _in_bits(arm.runs, column)
+        recovered = bits - arm.statistics([column])[..., 0] / np.log(2.0)
         units = {"recovered": 1.0, "share": bits, "per_word": words}
         for (place, bucket, inside), (measure, unit) in product(buckets, units.items()):
             statistics = _over(recovered, unit, inside)
@@ -230,11 +229,19 @@ def _summary(arm: Arm, twins: Sequence[Probed]) -> tuple[list[Row], Gained]:
             keys = {"part": f"{part} {half}", "n": n, "note": kind}
             rows += [arm.row(measure, number, **keys) for measure, number in growth.items()]
         kept["kept", f"{part} {half}", ""] = growth["kept"], None  # the longer half comes last
-    return [*rows, *_coarse_rows(arm)], shares | kept
+    for place, bucket, inside in in_buckets(arm.runs[0], words):
+        counts = {level: arm.statistics(bleu_names(level))[:, inside] for level in LEVELS}
+        whole = arm.estimate(bleu, counts[FULL], place)
+        for level, statistics in counts.items():
+            keys = {"bucket": bucket, "part": level}
+            rows += arm.rows("bleu", bleu, statistics, place=place, **keys)
+            lost = difference(whole, arm.estimate(bleu, statistics, place))
+            rows.append(arm.row("bleu_lost", lost, **keys, n=int(inside.sum())))
+    return rows, shares | kept
 
 
 def _growth(
-    arm: Arm, words: Float[ndarray, "sentences"], recovered: Bits,
+    arm: Arm, words: Float[ndarray, "sentences"], recovered: Float[ndarray, "seeds sentences"],
     bits: Float[ndarray, "sentences"], buckets: Sequence[tuple],
 ) -> dict[str, Resampled]:  # fmt: skip
     """Bits that a word adds, recovered and in the source, and the share that is kept.
@@ -255,26 +262,10 @@ def _growth(
     return {n: Resampled(float(x[0]), x[1:]) for n, x in zip(names, numbers, strict=True)}
 
 
-def _coarse_rows(arm: Arm) -> Iterator[Row]:
-    """BLEU at each level, and what it lost against the memory as it is."""
-    for place, bucket, inside in in_buckets(arm.runs[0], arm.runs[0].found["source_words"]):
-        counts = {level: arm.statistics(bleu_names(level))[:, inside] for level in LEVELS}
-        whole = arm.estimate(bleu, counts[FULL], place)
-        for level, statistics in counts.items():
-            keys = {"bucket": bucket, "part": level}
-            yield from arm.rows("bleu", bleu, statistics, place=place, **keys)
-            lost = difference(whole, arm.estimate(bleu, statistics, place))
-            yield arm.row("bleu_lost", lost, **keys, n=int(inside.sum()))
-
-
-def _in_bits(runs: Sequence[Probed], column: str) -> Bits:
-    """A column of nats per sentence, in bits."""
-    return np.stack([run.found[column] for run in runs]) / np.log(2.0)
-
-
 def _over(
-    bits: Bits, unit: float | Float[ndarray, "sentences"], inside: Bool[ndarray, "sentences"]
-) -> Float[ndarray, "seeds members 2"]:
+    bits: Float[ndarray, "seeds sentences"], unit: float | Float[ndarray, "sentences"],
+    inside: Bool[ndarray, "sentences"],
+) -> Float[ndarray, "seeds members 2"]:  # fmt: skip
     """Columns for `ratio_of_sums` of the sentences inside."""
     return np.stack([bits, np.broadcast_to(unit, bits.shape)], axis=-1)[:, inside]
 
@@ -286,13 +277,7 @@ def _shares(estimates: Estimates, arm: str, part: str) -> dict[str, Estimate]:
 
 
 def _percent(share: Estimate) -> str:
-    """Per cent as the slide writes it."""
     return share.scaled(100.0).text("{:z.0f}", "%")
-
-
-def _points(gain: Estimate) -> str:
-    """A difference of two shares in words."""
-    return gain.scaled(100.0).change("{} more", "{} less", "{:z.0f}", " points")
 
 
 def _lost(estimates: Estimates) -> Judgement | str:
@@ -314,7 +299,7 @@ def _lost(estimates: Estimates) -> Judgement | str:
     clauses = [
         f"{_percent(lost)} of the bits of {share.n:,} sentences of {bucket} words were not "
         f"recovered by the {part} from {size} numbers (the slide: {SLIDE_LOST:.0%})",
-        f"that is {_points(growth)} than of the shortest sentences",
+        f"that is {growth.scaled(100.0).change(*POINTS)} than of the shortest sentences",
         *(f"what was recovered otherwise: {text}" for text in rest),
         "" if all(item.note == "exact" for item in shares.values()) else STAND_IN,
     ]
@@ -344,7 +329,7 @@ def _kept(estimates: Estimates) -> Judgement | str:
     clauses = [
         f"in the longer half of the buckets {_percent(ours)} of each further word's bits "
         f"arrive with {attention} attention and {_percent(theirs)} without{falls}, "
-        f"{_points(gain)} with it (by the {measure})",
+        f"{gain.scaled(100.0).change(*POINTS)} with it (by the {measure})",
         "" if all(share.note == "exact" for share in shares) else STAND_IN,
     ]
     more, measure = gain.low > 0, f"% of a further word's bits arrive, {attention}"
@@ -362,14 +347,6 @@ KINDS = {
     "model.attention=none --set model.source=hidden --out DIR` with the settings of these runs "
     "and into their folder, then `bottleneck study information --results DIR`.",
 }
-COLUMNS = (
-    "Probe: a fresh decoder that learns to write the source from the frozen encoder's memory (the "
-    "last state without attention, all states with it){updates}; with more training it might read "
-    "more. Untr.: an untrained encoder, and a probe trained as long. Trans.: the translator's own, "
-    "the bits of the source less those of the reference under it. Shuf.: each is given another "
-    "sentence of the bucket. Totals are floored at 0 (the CSV has all numbers as they are). Slide: "
-    "256 of about 3,000 numbers (L9)."
-)
 
 
 def notes(frame: pd.DataFrame) -> list[str]:
@@ -379,7 +356,15 @@ def notes(frame: pd.DataFrame) -> list[str]:
     lines = [text for kind, text in KINDS.items() if kind in kinds]
     updates = set(means.loc[means["part"] == "probe", "updates"].astype(int))
     trained = " or ".join(f"{probe_updates(int(count)):,}" for count in sorted(updates))
-    lines.append(COLUMNS.format(updates=f", trained for {trained} updates" if trained else ""))
+    lines.append(
+        "Probe: a fresh decoder that learns to write the source from the frozen encoder's memory "
+        "(the last state without attention, all states with it)"
+        f"{f', trained for {trained} updates' if trained else ''}; with more training it might "
+        "read more. Untr.: an untrained encoder, and a probe trained as long. Trans.: the "
+        "translator's own, the bits of the source less those of the reference under it. Shuf.: "
+        "each is given another sentence of the bucket. Totals are floored at 0 (the CSV has all "
+        "numbers as they are). Slide: 256 of about 3,000 numbers (L9)."
+    )
     most = chosen(means, "left_out").groupby("arm")["value"].sum().max()
     if most > 0:
         lines.append(f"Bits without {counted(int(most), 'sentence')} with unknown words.")
@@ -397,27 +382,8 @@ def notes(frame: pd.DataFrame) -> list[str]:
     return lines
 
 
-def _floored(estimate: Estimate, scale: float = 100.0) -> str:
-    """How a total is printed: none under 0, with its interval below it."""
-    ends = (estimate.value, estimate.low, estimate.high)
-    value, low, high = (f"{max(0.0, scale * end):z.0f}" for end in ends)
-    return f"{value}\n{low}..{high}"
-
-
-def _slide(estimates: Estimates, keys: Mapping[str, str]) -> str:
-    """Per cent kept by the slide, beside the bucket that its sentence is in."""
-    there = estimates.attention(keys["arm"]) == "none" and holds(keys["bucket"], LOST_WORDS)
-    return f"{100 * (1 - SLIDE_LOST):.0f}" if there else ""
-
-
 class Information(Question):
-    """The question, which decides two claims; its figure shows what was measured of the text."""
-
-    def verdict(self, frame: pd.DataFrame | None) -> Sequence[Verdict]:
-        """C5: 91 % of 30 words are lost. C6: attention keeps every state."""
-        lost = replace(self, ids=("C5",), rule=LOST_RULE, decide=_lost)
-        kept = replace(self, ids=("C6",), rule=KEPT_RULE, decide=_kept)
-        return [*Question.verdict(lost, frame), *Question.verdict(kept, frame)]
+    """The question, whose figure shows what was measured of the text."""
 
     def plot(self, frame: pd.DataFrame) -> Plot:
         """Bits by length beside the source's; BLEU of the longest sentences by bits per number."""
@@ -440,8 +406,7 @@ class Information(Question):
         return Plot(self.figure, panels, data_frame(rows), facts(frame))
 
 
-FLOORED = {"cell": _floored}
-SHUFFLED = {"control": "shuffled", "cell": lambda estimate: _floored(estimate).split("\n")[0]}
+SHARE = {"scale": 100.0, "form": "{:z.0f}"}
 
 QUESTION = Information(
     name="information",
@@ -451,6 +416,9 @@ QUESTION = Information(
     version=2,
     probe=probe,
     summarise=summarise,
+    rule=LOST_RULE,
+    decide=_lost,
+    more_rules={"C6": (KEPT_RULE, _kept)},
     notes=notes,
     measures=("source_bits", "recovered", "share", "per_word", "share_gain", "slope",
               "source_slope", "kept", "kept_gain", "bleu", "bleu_lost"),
@@ -459,22 +427,28 @@ QUESTION = Information(
             "Bits of the source that reach the decoder (C5, C6)",
             [
                 Column("bits", "source_bits", form="{:z.0f}", ends=""),
-                Column("probe\nbits", "recovered", part="probe",
-                       cell=lambda estimate: _floored(estimate, 1.0)),
-                Column("probe\n%", "share", part="probe", **FLOORED),
-                Column("untr.\n%", "share", part="probe", control="untrained", **FLOORED),
-                Column("shuf.\n%", "share", part="probe", **SHUFFLED),
-                Column("trans.\n%", "share", part="translator", **FLOORED),
-                Column("its\nshuf.", "share", part="translator", **SHUFFLED),
+                Column("probe\nbits", "recovered", part="probe", form="{:z.0f}", floor=0.0),
+                Column("probe\n%", "share", part="probe", floor=0.0, **SHARE),
+                Column("untr.\n%", "share", part="probe", control="untrained", floor=0.0, **SHARE),
+                Column("shuf.\n%", "share", part="probe", control="shuffled", floor=0.0, ends="",
+                       **SHARE),
+                Column("trans.\n%", "share", part="translator", floor=0.0, **SHARE),
+                Column("its\nshuf.", "share", part="translator", control="shuffled", floor=0.0,
+                       ends="", **SHARE),
             ],
-            printed=_slide,
+            # Per cent kept by the slide, beside the bucket that its sentence is in.
+            printed=lambda estimates, keys: (
+                f"{100 * (1 - SLIDE_LOST):.0f}"
+                if estimates.attention(keys["arm"]) == "none" and holds(keys["bucket"], LOST_WORDS)
+                else ""
+            ),
         ),
         Grid(
             "Bits a further word adds: level, or rising with the source? (C5, C6)",
             [
-                Column("bits\na word", "slope", form="{:z.2f}", ends="{:z.2f}"),
+                Column("bits\na word", "slope", form="{:z.2f}"),
                 Column("in the\nsource", "source_slope", form="{:z.2f}", ends=""),
-                Column("kept\n%", "kept", scale=100.0, form="{:z.0f}", ends="{:z.0f}"),
+                Column("kept\n%", "kept", **SHARE),
                 Column("attention\nminus none,\npoints", "kept_gain", scale=100.0,
                        form="{:+z.0f}", ends="{:+z.0f}"),
             ],

@@ -17,20 +17,15 @@ from jaxtyping import Array, Float, Int
 from numpy import ndarray
 
 from ..model.parts import on_host
-from .state_reading import NO_ANSWER
+from .reading import NO_ANSWER
 
 LEAST_VARIANCE = 1e-6
 """Of the mean variance: less counts as noise of rounding, and is not blown up."""
-SHRINKAGE = 20.0
-"""A class's mean is drawn to that of all as if it had been met so many times more there."""
-UNSEEN = 0.01
-"""How often a class counts as met beyond its times, so that the unmet have a probability."""
 BATCH, RATE = 512, 1e-2
 """Rows of each step of Adam, and its first rate, which falls to 0 in a line."""
 Inputs = Float[ndarray, "rows size"]
 Maps = tuple[
-    Float[Array, "places size classes"] | Float[ndarray, "places size classes"],
-    Float[Array, "places classes"] | Float[ndarray, "places classes"],
+    Float[Array | ndarray, "places size classes"], Float[Array | ndarray, "places classes"]
 ]
 """Matrix and bias of the softmax of each place."""
 
@@ -79,14 +74,16 @@ def _discriminant(
     known = answers != NO_ANSWER
     rows, labels = white[known], answers[known]
     counts = np.bincount(labels, minlength=classes).astype(np.float64)
-    bias = np.log((counts + UNSEEN) / (counts + UNSEEN).sum())
+    met = counts + 0.01  # so that the unmet have a probability
+    bias = np.log(met / met.sum())
     sums = np.zeros((classes, rows.shape[1]))
     if len(rows):
         order = np.argsort(labels, kind="stable")
         present, starts = np.unique(labels[order], return_index=True)
         sums[present] = np.add.reduceat(rows[order].astype(np.float64), starts, axis=0)
     centre = sums.sum(axis=0) / max(1.0, counts.sum())
-    shrunken = (sums + SHRINKAGE * centre) / (counts + SHRINKAGE)[:, None]
+    # A class's mean is drawn to that of all as if it had been met 20 times more there.
+    shrunken = (sums + 20.0 * centre) / (counts + 20.0)[:, None]
     means = sums / np.maximum(counts, 1.0)[:, None]
     within = (rows.T @ rows).astype(np.float64) - means.T @ (means * counts[:, None])
     within = within / max(1.0, counts.sum()) + LEAST_VARIANCE * np.eye(white.shape[1])

@@ -13,29 +13,21 @@ import numpy as np
 import pandas as pd
 
 from ..results.bundle import tidy_csv
-from ..results.folders import damaged, json_text, read_checked, read_object, read_settings
+from ..results.folders import damaged, json_text, read_checked, read_object
 from ..results.schema import PROBE_COLUMNS, PROBES
 from ..runs.pool import worker_processes
 from ..settings.errors import UserError
 from ..settings.files import write_listed
 from ..settings.run import RunSettings
-from .question import Columns, Probed, Study, find_study
+from .question import Columns, Probed, Question, find_study
 
 Listener = Callable[[Path, str], None]
 """Called with a run and what is being measured on it; ``done`` at the end."""
 
 
-def suiting(study: Study, runs: Sequence[Path]) -> list[Path]:
-    """The runs that the study can probe."""
-    return [run for run in runs if study.suits(read_settings(run))]
-
-
-def probe_runs(
-    study: Study, runs: Sequence[Path], listener: Listener, width: int, force: bool = False
-) -> None:
-    """Measure what is not yet measured, ``width`` runs at once; a failure is a UserError."""
-    waiting = [run for run in reversed(runs) if force or not is_kept(run, study)]
-    left, free = len(waiting), width
+def probe_runs(study: Question, runs: Sequence[Path], listener: Listener, width: int) -> None:
+    """Measure the study on runs, ``width`` at once; a failure is a UserError."""
+    waiting, left, free = [*reversed(runs)], len(runs), width
     with worker_processes() as (start, events):
         while left:
             while waiting and free:
@@ -63,14 +55,15 @@ def probe_run(emit: Callable[[int, dict[str, Any]], None], study: str, run: str)
     emit(0, {"phase": "done"})
 
 
-def is_kept(run: Path, study: Study) -> bool:
+def is_kept(run: Path, study: Question) -> bool:
     """Whether this version of the study has been measured on a run."""
-    made = _file(run, study, "json")
-    known = made.is_file() and _file(run, study, "csv").is_file()
+    table = run / PROBES / f"{study.name}.csv"
+    made = table.with_suffix(".json")
+    known = made.is_file() and table.is_file()
     return known and read_object(made, _again(study)).get("version") == study.version
 
 
-def keep(run: Path, study: Study, columns: Columns) -> None:
+def keep(run: Path, study: Question, columns: Columns) -> None:
     """Write what was found; the file that says so comes last."""
     made = json_text({"study": study.name, "version": study.version})
     files = {"csv": tidy_csv(pd.DataFrame(columns)), "json": made}
@@ -79,12 +72,12 @@ def keep(run: Path, study: Study, columns: Columns) -> None:
     )
 
 
-def read_kept(run: Path, settings: RunSettings, study: Study) -> Probed:
+def read_kept(run: Path, settings: RunSettings, study: Question) -> Probed:
     """What was found, as arrays; a column that is not all numbers is text.
 
     A missing or damaged file is a UserError.
     """
-    path = _file(run, study, "csv")
+    path = run / PROBES / f"{study.name}.csv"
     try:
         content = io.BytesIO(read_checked(path, _again(study)))
         frame = pd.read_csv(content, dtype=str, keep_default_na=False)
@@ -99,15 +92,11 @@ def read_kept(run: Path, settings: RunSettings, study: Study) -> Probed:
     return Probed(run, settings, columns)
 
 
-def _file(run: Path, study: Study, suffix: str) -> Path:
-    return run / PROBES / f"{study.name}.{suffix}"
-
-
-def _again(study: Study) -> str:
+def _again(study: Question) -> str:
     return f"`bottleneck study {study.name} --force` measures it again"
 
 
-def write_table(study: Study, probed: Sequence[Probed], folder: Path) -> Path:
+def write_table(study: Question, probed: Sequence[Probed], folder: Path) -> Path:
     """Write the study's table of what was found on runs, ``probes/NAME.csv`` of the folder."""
     table = pd.DataFrame(study.summarise(probed), columns=list(PROBE_COLUMNS), dtype=object)
     name = f"{PROBES}/{study.name}.csv"

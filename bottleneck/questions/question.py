@@ -41,9 +41,9 @@ A line without keys is a heading."""
 class Column:
     """A column of numbers: which keys they have, if not the row's, and how they are printed.
 
-    ``suffix`` is added to the measure's name. Numbers are times ``scale``, in ``form``; ``ends`` is
-    the form of the interval's ends: "" for no interval, None for ``form`` without a plus sign.
-    ``cell`` prints a number that no form can.
+    ``suffix`` is added to the measure's name. Numbers are times ``scale``, none under ``floor``, in
+    ``form``; ``ends`` is the form of the interval's ends: "" for no interval, None for ``form``
+    without a plus sign. ``cell`` prints a number that no form can.
     """
 
     head: str
@@ -54,6 +54,7 @@ class Column:
     part: str = ""
     suffix: str = ""
     scale: float = 1.0
+    floor: float = -np.inf
     form: str = "{:.1f}"
     ends: str | None = None
     cell: Callable[[Estimate], str] | None = None
@@ -71,12 +72,12 @@ class Column:
             return ""
         if self.cell:
             return self.cell(estimate)
-        scaled = estimate.scaled(self.scale)
-        value = self.form.format(scaled.value)
+        numbers = (estimate.value, estimate.low, estimate.high)
+        value, low, high = (float(np.maximum(self.floor, self.scale * end)) for end in numbers)
+        text = self.form.format(value)
         ends = self.form.replace("+", "") if self.ends is None else self.ends
-        if not ends or np.isnan(scaled.low):
-            return value
-        return f"{value}\n{ends.format(scaled.low)}..{ends.format(scaled.high)}"
+        interval = "" if not ends or np.isnan(low) else f"\n{ends.format(low)}..{ends.format(high)}"
+        return text + interval
 
 
 def by_bucket(estimates: Estimates) -> Iterable[Line]:
@@ -89,9 +90,9 @@ def by_bucket(estimates: Estimates) -> Iterable[Line]:
 class Grid:
     """A table of a question: its columns of texts (``heads``), n, and its columns of numbers.
 
-    A row is there if its first number is, which gives n (unless not ``counted``). With ``counts``
-    each column's n is in a row above the arms that share them. ``printed`` is a last column with
-    the slide's number for a row, under the head "slide".
+    Without a ``title`` it has the question's. A row is there if its first number is, which gives n
+    (unless not ``counted``). With ``counts`` each column's n is in a row above the arms that share
+    them. ``printed`` is a last column with the slide's number for a row, under the head "slide".
     """
 
     title: str
@@ -102,12 +103,12 @@ class Grid:
     counted: bool = True
     counts: bool = False
 
-    def table(self, estimates: Estimates) -> Table:
-        """The table for a terminal."""
+    def table(self, estimates: Estimates, title: str = "") -> Table:
+        """The table for a terminal; ``title`` is the question's."""
         columns = self.columns(estimates) if callable(self.columns) else self.columns
         heads = [*self.heads, *["n"] * self.counted, *(column.head for column in columns)]
         heads += ["slide"] if self.printed else []
-        table = new_table(self.title, heads, texts=len(self.heads))
+        table = new_table(self.title or title, heads, texts=len(self.heads))
         above: list[str] = []
         for texts, keys in self.lines(estimates):
             if not keys:
@@ -124,10 +125,6 @@ class Grid:
             slide = [self.printed(estimates, keys)] if self.printed else []
             table.add_row(*texts, *n, *map(Column.text, columns, cells), *slide)
         return table
-
-
-UNTRAINED = {"": "", "untrained": "untrained"}
-"""The usual lines of a panel."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +145,9 @@ class Axes:
     names: Mapping[str, str] = field(default_factory=dict)
     select: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows
     key: str = "control"
-    lines: Mapping[str, str] | None = field(default_factory=lambda: UNTRAINED)
+    lines: Mapping[str, str] | None = field(
+        default_factory=lambda: {"": "", "untrained": "untrained"}
+    )
     counted: str = "sentences"
     joined: bool = True
     numeric: bool = False
@@ -180,16 +179,25 @@ Columns = Mapping[str, Any]
 """Columns of one length, by name: what a probe found, as ``probes/NAME.csv`` of a run's folder."""
 Tell = Callable[[str], None]
 """Called with a few words on what a probe is doing."""
+Decide = Callable[[Estimates], Judgement | str]
+"""Judges the numbers; a text is the reason why it cannot."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Study:
-    """A question of the lecture as it is measured.
+class Question:
+    """A question of the lecture: how it is measured, and all that a reader sees of it.
 
     ``ids`` are its claims and slides. ``version`` rises when the probe measures something
     different, so that old findings are measured again. ``sweep`` names the runs that answer it, a
     file of experiments/; with ``own_runs`` they have a folder of their own. ``suits`` says whether
     a run can be probed at all. Without a probe the question is about no trained runs.
+
+    With a ``rule`` it decides its first id, and ``decide`` judges the numbers or says why not;
+    ``more_rules`` are such for others of its ids. ``notes`` are the caption of the table.
+    ``measures`` are the columns of its CSV, of which those are left out that were not measured.
+    ``figure`` is the figure's title, with "{longest}" for the longest bucket. ``intervals`` says
+    what the table's intervals are if they are not over test sentences; ``counted`` says it for the
+    figure.
     """
 
     name: str
@@ -201,20 +209,6 @@ class Study:
     sweep: str = "vindication"
     suits: Callable[[RunSettings], bool] = lambda _: True
     own_runs: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Question(Study):
-    """A question with all that a reader sees of it.
-
-    With a ``rule`` it decides its first id, and ``decide`` judges the numbers or says why not;
-    without one ``decide`` gives the verdicts. ``notes`` are the caption of the table.
-    ``measures`` are the columns of its CSV, of which those are left out that were not measured.
-    ``figure`` is the figure's title, with "{longest}" for the longest bucket. ``intervals`` says
-    what the table's intervals are if they are not over test sentences; ``counted`` says it for the
-    figure.
-    """
-
     title: str
     measures: Sequence[str] = ()
     grids: Sequence[Grid] = ()
@@ -222,7 +216,8 @@ class Question(Study):
     axes: Sequence[Axes]
     notes: Sequence[str] | Callable[[pd.DataFrame], Sequence[str]] = ()
     rule: str = ""
-    decide: Callable[[Estimates | None], Judgement | str | Sequence[Verdict]] = lambda _: ()
+    decide: Decide | None = None
+    more_rules: Mapping[str, tuple[str, Decide]] = field(default_factory=dict)
     intervals: str = ""
     counted: str = "test sentences"
 
@@ -232,13 +227,14 @@ class Question(Study):
 
     def verdict(self, frame: pd.DataFrame | None) -> Sequence[Verdict]:
         """The verdicts, from the table of the probe's numbers; None where nothing was measured."""
-        estimates = None if frame is None else Estimates(frame)
-        if not self.rule:
-            return self.decide(estimates)
+        rules = {self.ids[0]: (self.rule, self.decide)} if self.rule else {}
         command = f"study {self.name}" if self.probe else "bench"
         missing = f"there are no numbers yet: run `bottleneck {command}`"
-        judged = missing if estimates is None else self.decide(estimates)
-        return [conclude(self.ids[0], self.rule, judged)]
+        estimates = None if frame is None else Estimates(frame)
+        return [
+            conclude(claim, rule, missing if estimates is None else decide(estimates))
+            for claim, (rule, decide) in {**rules, **self.more_rules}.items()
+        ]
 
     def pages(self, frame: pd.DataFrame) -> list[Page]:
         """The tables: one, unless a question has more."""
@@ -247,7 +243,8 @@ class Question(Study):
     def page(self, frame: pd.DataFrame) -> Page:
         """The table with all that belongs to it."""
         estimates, body = Estimates(frame), Table.grid()
-        for table in (grid.table(estimates) for grid in self.grids):
+        for grid in self.grids:
+            table = grid.table(estimates, self.title)
             if table.row_count:
                 body.add_row(table)
         notes = self.notes(frame) if callable(self.notes) else self.notes
@@ -275,8 +272,7 @@ def find_question(name: str) -> Question:
     """The question of a name; only its own file is imported."""
     if name == GOLD:
         return import_module(".alignment", __package__).GOLD_QUESTION
-    file = {"reading": "state_reading", "length": "output_length"}.get(name, name)
-    return import_module(f".{file}", __package__).QUESTION
+    return import_module(f".{name}", __package__).QUESTION
 
 
 def find_study(name: str) -> Question:

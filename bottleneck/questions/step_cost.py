@@ -32,10 +32,6 @@ from .cost import OUTPUT
 
 TRAINING = TrainingSettings()
 """Clipping and Adam as in a run; warm-up, decay and learning rate change no step's cost."""
-GROUP_SECONDS = 0.3
-"""What a group of steps takes, if one step does not take more."""
-FAILURES = (RuntimeError, MemoryError, OverflowError, ValueError, TypeError)
-"""What jax and NumPy raise for sizes that are too large."""
 
 
 def measure_point(emit: Callable[[int, dict[str, Any]], None], **order: Any) -> None:
@@ -63,22 +59,28 @@ def measure(sizes: Sequence[int], arms: Sequence[str], repeats: int) -> dict[str
                     need, has = (f"{count / 1e9:,.1f} GB" for count in (step.peak_bytes, free))
                     raise MemoryError(f"a step needs {need}, {has} are free")
                 step.begin()
-            except FAILURES as error:
+            # What jax and NumPy raise for sizes that are too large.
+            except (RuntimeError, MemoryError, OverflowError, ValueError, TypeError) as error:
                 lines = str(error).strip().splitlines() or [type(error).__name__]
                 results[arm]["reason"] = lines[0][:200]
             else:
                 steps[arm] = step
     for arm, step in steps.items():
-        count = max(1, round(GROUP_SECONDS / step.seconds(1)))
+        count = max(1, round(0.3 / step.seconds(1)))  # a group takes 0.3 seconds, or a step
         results[arm] |= {"seconds": [], "steps": count}
     for number in range(repeats + 1):
         for arm, step in steps.items():
             elapsed = step.seconds(results[arm]["steps"])
             results[arm]["seconds"] += [elapsed] if number else []
     facts = describe_environment()
-    machine = {"machine": facts["processor"], "version": facts["bottleneck"]}
-    machine |= {"device": facts["device"], "threads": facts["threads"]}
-    return {"machine": machine | {"jax": facts["versions"]["jax"]}, "arms": results}
+    machine = {
+        "machine": facts["processor"],
+        "version": facts["bottleneck"],
+        "device": facts["device"],
+        "threads": facts["threads"],
+        "jax": facts["versions"]["jax"],
+    }
+    return {"machine": machine, "arms": results}
 
 
 def free_bytes() -> int | None:

@@ -22,10 +22,7 @@ from ..results.folders import ENVIRONMENT, read_object
 from ..runs.translate import TrainedRun, load_run
 from ..settings.concerns import OUTSIDE, Buckets, bucket_of
 from ..settings.errors import UserError
-from ..settings.run import RunSettings
 
-BATCH = 128
-"""Sentences encoded at once."""
 Pairs = tuple[SentencePair, ...]
 
 
@@ -37,15 +34,10 @@ class Subject:
     """
 
     def __init__(self, folder: Path, trained: TrainedRun) -> None:
-        self.folder, self.trained = folder, trained
+        self.folder, self.trained, self.settings = folder, trained, trained.settings
         self.graph, self.weights = trained.graph, trained.weights
         self.vocabularies = trained.source_vocabulary, trained.target_vocabulary
         self.buckets = Buckets(self.settings.scoring.lower_edges)
-
-    @property
-    def settings(self) -> RunSettings:
-        """The run's settings."""
-        return self.trained.settings
 
     @cached_property
     def untrained(self) -> Weights:
@@ -136,8 +128,8 @@ class Subject:
     def _memories(
         self, part: int, weights: Weights, source: Sequence[Sequence[int]]
     ) -> list[np.ndarray]:
-        """The states or the last vector of each sentence."""
-        batches = evaluation_batches(EncodedPairs(source, source), BATCH)
+        """The states (part 0) or the last vector (1) of each sentence."""
+        batches = evaluation_batches(EncodedPairs(source, source), 128)
         return restore([self.memory(weights, item.batch)[part] for item in batches], batches)
 
     def shares(self, pair: SentencePair) -> tuple[Shares, Shares]:

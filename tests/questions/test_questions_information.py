@@ -1,21 +1,14 @@
-"""C5, C6: planted runs summed up, both rules, the tables; a probe that must read; a real run."""
+"""C5, C6: planted runs summed up, both rules, the tables, a real run."""
 
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from planted_pages import REFERENCE, frame, one_row, printed_words, row_of
 from scipy import stats
 
-from seq2seq_bottleneck.corpus.corpus import load_corpus
-from seq2seq_bottleneck.corpus.vocabulary import tokenize
-from seq2seq_bottleneck.model.attention import Memory
-from seq2seq_bottleneck.model.translator import create, real_positions
-from seq2seq_bottleneck.questions import coarse_memory, source_reader
+from seq2seq_bottleneck.questions.frozen_memory import losses
 from seq2seq_bottleneck.questions.information import (
     LEVELS,
     QUESTION,
@@ -26,9 +19,7 @@ from seq2seq_bottleneck.questions.information import (
 )
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed
-from seq2seq_bottleneck.questions.subject import Subject
 from seq2seq_bottleneck.results.folders import read_texts
-from seq2seq_bottleneck.runs.translate import TrainedRun
 from seq2seq_bottleneck.scoring.bleu import bleu_statistics
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
@@ -307,122 +298,10 @@ def test_of_a_text_without_exact_bits_there_is_no_probe(committed, kind, words, 
     assert BLEU_ROW in lines
 
 
-@pytest.mark.slow
-def test_the_probe_is_to_write_the_source_in_its_own_order(subject):
-    pair, words = subject.corpus.test[0], subject.vocabularies[0]
-    written = source_reader.written_back(subject, [pair])
-    assert written.source == subject.encode([pair]).source
-    assert words.decode(written.target[0]) == words.decode(words.encode(tokenize(pair.source)))
-
-
-def groups_of(subject):
-    return subject.buckets.assign(np.array([pair.words for pair in subject.corpus.test]))
-
-
-def test_shuffling_gives_every_sentence_anothers_memory_of_its_group(subject):
-    pairs, groups = source_reader.written_back(subject, subject.corpus.test), groups_of(subject)
-    other = source_reader.shuffled(pairs, groups)
-    assert other.target == pairs.target
-    assert sorted(other.source) == sorted(pairs.source)
-    places = {tuple(ids): group for ids, group in zip(pairs.source, groups, strict=True)}
-    assert [places[tuple(ids)] for ids in other.source] == groups.tolist()
-    assert not any(ours == its for ours, its in zip(other.source, pairs.source, strict=True))
-
-
-@pytest.mark.slow
-def test_a_translator_that_does_not_read_its_source_has_the_same_bits_of_any(subject):
-    deaf = jax.tree.map(lambda leaf: leaf, subject.weights)
-    deaf["encoder"] = jax.tree.map(jnp.zeros_like, deaf["encoder"])
-    pairs = subject.encode(subject.corpus.test)
-    others = source_reader.shuffled(pairs, np.zeros(len(pairs.source), np.int64))
-    same, shuffled = (source_reader.losses(subject.graph, deaf, item) for item in (pairs, others))
-    np.testing.assert_allclose(same, shuffled, rtol=1e-5)
-
-
-class Made(Subject):
-    """A translator that nobody trained, on a corpus made for it."""
-
-    @cached_property
-    def corpus(self):
-        return load_corpus(self.settings.corpus, self.settings.scoring.lower_edges)
-
-
-COPYING = [
-    "corpus.name=copy", "corpus.copy_words=12", "corpus.min_words=2", "corpus.max_words=3",
-    "corpus.train_pairs=4000", "corpus.test_pairs=30", "corpus.valid_pairs=20",
-    "scoring.edges='2,3'", "training.updates=800", "training.learning_rate=0.01",
-    "training.shapes=1", "model.attention=none", "model.context_size=48",
-]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def copier(tmp_path_factory):
-    """Three words of twelve in 48 numbers of a random encoder, which forgets nothing so soon."""
-    settings = resolve("smoke", COPYING)
-    words = load_corpus(settings.corpus, settings.scoring.lower_edges).source_vocabulary
-    graph, weights = create(settings.model, len(words), len(words), 1)
-    weights["encoder"] = jax.tree.map(lambda leaf: 5.0 * leaf, weights["encoder"])
-    folder = tmp_path_factory.mktemp("copier")
-    return Made(folder, TrainedRun(settings, words, words, graph, weights))
-
-
-class OneHot(source_reader.SourceReader):
-    """A probe whose context is the sentence itself: a one-hot vector for each of three places."""
-
-    def vectors(self, source):
-        return jax.nn.one_hot(source[:, :3], len(self.encoder.embedding[...]))
-
-    def encode(self, source, lengths, key=None):  # noqa: ARG002 (nothing is dropped)
-        last = self.vectors(source).reshape(len(source), -1)
-        values = jnp.repeat(last[:, None], source.shape[1], axis=1)
-        mask = real_positions(lengths, source.shape[1])
-        return Memory(values, self.decoder.attention.keys(values), mask, last)
-
-
-class Noise(OneHot):
-    """One whose context has nothing to do with the sentence."""
-
-    def vectors(self, source):
-        return jax.random.normal(jax.random.key(5), super().vectors(source).shape)
-
-
-@pytest.mark.exhaustive(sample="session")
-@pytest.mark.parametrize(
-    ("reader", "least", "most"),
-    [(source_reader.SourceReader, 0.5, 1.0), (OneHot, 0.97, 1.0), (Noise, -0.1, 0.0)],
-)
-def test_a_probe_reads_what_a_memory_holds_of_a_frozen_encoder(
-    reader, least, most, copier, monkeypatch
-):
-    monkeypatch.setattr(source_reader, "SourceReader", reader)
-    graph, weights = source_reader.train_reader(copier, copier.weights, lambda _: None, "probe")
-    pairs = source_reader.written_back(copier, copier.corpus.test)
-    exact = np.array([pair.bits for pair in copier.corpus.test])
-    bits = exact - source_reader.losses(graph, weights, pairs) / NATS
-    assert least * exact.sum() < bits.sum() < most * exact.sum()
-    encoders = (jax.tree.leaves(part["encoder"]) for part in (weights, copier.weights))
-    for trained, frozen in zip(*encoders, strict=True):
-        np.testing.assert_array_equal(trained, frozen)
-    if reader is source_reader.SourceReader:  # another sentence's memory misleads
-        others = source_reader.shuffled(pairs, np.array([p.words for p in copier.corpus.test]))
-        assert (exact - source_reader.losses(graph, weights, others) / NATS).sum() < 0
-
-
-@pytest.mark.slow
-def test_states_are_rounded_within_the_training_ranges(subject):
-    batches = coarse_memory.evaluation_batches(subject.encode(subject.corpus.test), 40)
-    states = subject.memory(subject.weights, batches[0].batch)
-    for exact, span in zip(states, coarse_memory.ranges(subject), strict=True):
-        coarse = coarse_memory.quantise(exact, span, 2)
-        assert max(len(np.unique(column)) for column in coarse.reshape(-1, 32).T) <= 4
-        inside = np.clip(exact, *span)
-        assert (np.abs(coarse - inside) <= (span[1] - span[0]) / 8 + 1e-6).all()
-        assert (span[0] < span[1]).all()
-
-
 @pytest.mark.exhaustive(sample="session")
 def test_a_real_run_is_measured_and_summed_up(subject, tmp_path):
-    messages, test, groups = [], subject.corpus.test, groups_of(subject)
+    messages, test = [], subject.corpus.test
+    groups = subject.buckets.assign(np.array([pair.words for pair in test]))
     columns = probe(subject, messages.append)
     assert any("untrained" in words for words in messages)
     # The memory as it is gives the run's own translations.
@@ -435,15 +314,15 @@ def test_a_real_run_is_measured_and_summed_up(subject, tmp_path):
     assert np.any(coarse != counts)
     # Another source costs what the reference costs with it, each pair put together by hand.
     graph, weights = subject.graph, subject.weights
-    losses = source_reader.losses(graph, weights, subject.encode(test))
-    np.testing.assert_allclose(losses, columns["nll"], rtol=1e-5)
+    whole = losses(graph, weights, subject.encode(test))
+    np.testing.assert_allclose(whole, columns["nll"], rtol=1e-5)
     assert not np.allclose(columns["nll_shuffled"], columns["nll"], rtol=1e-4)
     for group in np.unique(groups):
         rows = np.flatnonzero(groups == group)
         for place in range(min(2, len(rows))):
             partner = rows[(place - max(1, len(rows) // 2)) % len(rows)]
             pair = replace(test[rows[place]], source=test[partner].source)
-            (alone,) = source_reader.losses(graph, weights, subject.encode([pair]))
+            (alone,) = losses(graph, weights, subject.encode([pair]))
             assert alone == pytest.approx(columns["nll_shuffled"][rows[place]], rel=1e-5)
     keep(tmp_path, QUESTION, columns)
     probed = read_kept(tmp_path, subject.settings, QUESTION)

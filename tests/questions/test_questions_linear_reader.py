@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seq2seq_bottleneck.questions.linear_reader import fit_reader, whitening
-from seq2seq_bottleneck.questions.state_reading import NO_ANSWER
+from seq2seq_bottleneck.questions.reading import NO_ANSWER
 
 CLASSES, SIZE = 6, 16
 

@@ -11,7 +11,13 @@ import pytest
 from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, restore
 from seq2seq_bottleneck.corpus.subwords import Subwords
 from seq2seq_bottleneck.corpus.vocabulary import plain, tokenize
-from seq2seq_bottleneck.questions import alignment, capacity, embeddings, gradients, state_reading
+from seq2seq_bottleneck.questions import (
+    alignment,
+    capacity,
+    embeddings,
+    gradients,
+    reading,
+)
 from seq2seq_bottleneck.questions.alignment import (
     COUNTS,
     GOLD_QUESTION,
@@ -205,7 +211,7 @@ def test_what_is_known_of_a_text_decides_what_it_suits():
     assert alignment.QUESTION.suits(french)
 
 
-@pytest.mark.parametrize("study", [state_reading, embeddings])
+@pytest.mark.parametrize("study", [reading, embeddings])
 def test_studies_of_single_words_say_that_they_need_them(study, subject):
     with pytest.raises(UserError, match=r"asks for words one by one.*--where tokens=words") as told:
         study.probe(subject, lambda _: None)

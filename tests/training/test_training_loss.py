@@ -19,7 +19,7 @@ from tiny_training import (
 )
 
 from seq2seq_bottleneck.model.decoder import OutputLayer
-from seq2seq_bottleneck.questions.source_reader import reader_settings
+from seq2seq_bottleneck.questions.frozen_memory import reader_settings
 from seq2seq_bottleneck.settings.concerns import TrainingSettings
 from seq2seq_bottleneck.training import loss as loss_module
 from seq2seq_bottleneck.training.loss import decoder_inputs, token_losses

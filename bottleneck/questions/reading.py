@@ -8,7 +8,7 @@ partly be guessed from the language. The baseline answers with the training set'
 word at each distance, and needs no state.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,6 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ..claims.verdict import FAMILY, needs_learned
-from ..corpus.pair import SentencePair
 from ..figures.plot import shared
 from ..scoring.bootstrap import Estimate as Resampled
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
@@ -40,7 +39,6 @@ CONTROLS = {
     "most_frequent": ("trained", 1),
 }
 """The probe's column, and which of its `answer_sums` is right."""
-RIGHT, WRONG = "y", "n"
 ENOUGH, FORM = 0.5, "{:z.1f}"
 """Share of the words that are to be read; and how words are printed in a reason."""
 RULE = (
@@ -66,37 +64,31 @@ def probe(subject: "Subject", tell: Tell, sentences: int = 6_000, steps: int = 2
     from .linear_reader import fit_reader
 
     subject.require_words()
-    train, test = subject.corpus.train[:sentences], subject.corpus.test
-    _, known = words_asked(subject, train)
-    lengths, words = words_asked(subject, test)
-    classes = len(subject.vocabularies[0])
+    texts = subject.corpus.train[:sentences], subject.corpus.test
+    # The end token is left out.
+    ids = [[np.array(row[:-1], np.int64) for row in subject.encode(pairs).source]
+           for pairs in texts]  # fmt: skip
+    known, words = (np.concatenate([*map(words_back, rows)]) for rows in ids)
+    lengths, classes = [*map(len, ids[1])], len(subject.vocabularies[0])
     answers = {
         "last_word": from_last_word(known, words),
         "baseline": np.broadcast_to(most_frequent(known), words.shape),
     }
     for name, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
         tell(f"{name} states, fitting")
-        vectors = np.concatenate(subject.states(weights, train))
+        vectors = np.concatenate(subject.states(weights, texts[0]))
         read = fit_reader(vectors, known, classes=classes, seed=1, steps=steps)
         tell(f"{name} states, reading")
-        answers[name] = read(np.concatenate(subject.states(weights, test)))
+        answers[name] = read(np.concatenate(subject.states(weights, texts[1])))
     columns = {
         "sentence": np.repeat(np.arange(len(lengths)), lengths),
         "step": np.concatenate([np.arange(1, length + 1) for length in lengths]),
     }
     counts = (words != NO_ANSWER).sum(axis=1)
     for name in ("trained", "untrained", "last_word", "baseline"):
-        letters = np.where(answers[name] == words, RIGHT, WRONG)
+        letters = np.where(answers[name] == words, "y", "n")
         columns[name] = ["".join(row[:n]) for row, n in zip(letters, counts, strict=True)]
     return columns
-
-
-def words_asked(
-    subject: "Subject", pairs: Sequence[SentencePair]
-) -> tuple[list[int], Int[ndarray, "states distances"]]:
-    """The lengths of these sentences, and which words each of their states has read."""
-    ids = [np.array(row[:-1], dtype=np.int64) for row in subject.encode(list(pairs)).source]
-    return list(map(len, ids)), np.concatenate([words_back(row) for row in ids])
 
 
 def words_back(ids: Int[ndarray, "words"]) -> Int[ndarray, "words distances"]:
@@ -139,7 +131,7 @@ def answer_sums(
     inside = (run.found["step"] >= steps[0]) & (run.found["step"] < steps[1])
     texts = zip(run.found[name][inside], run.found["baseline"][inside], strict=True)
     for sentence, both in zip(run.found["sentence"][inside].astype(int), texts, strict=True):
-        right, frequent = (np.array([*text[: shape[1]]]) == RIGHT for text in both)
+        right, frequent = (np.array([*text[: shape[1]]]) == "y" for text in both)
         sums[sentence] += np.stack([right, frequent, np.ones(shape[1])], axis=-1)
     return sums
 
@@ -228,14 +220,13 @@ def decide(estimates: Estimates) -> Judgement | str:
     return Judgement(all(more) and all(enough), all(more), clauses, measure, read)
 
 
-def farthest(rows: pd.DataFrame) -> str:
-    """The first bucket with the most distances."""
-    counts = rows[rows["measure"] == "accuracy"].groupby("bucket", sort=False)["part"].nunique()
-    return "" if counts.empty else str(counts.idxmax())
+def by_distance(rows: pd.DataFrame) -> pd.DataFrame:
+    """Accuracy in the first of the buckets with the most distances."""
+    counts = rows.groupby("bucket", sort=False)["part"].nunique()
+    return shared(rows[rows["bucket"] == counts.idxmax()] if len(counts) else rows, SHARED)
 
 
 SHARED = {"last_word": "from the last word alone", "most_frequent": "most frequent word"}
-TWO = {"form": "{:.2f}"}
 
 QUESTION = Question(
     name="reading",
@@ -263,9 +254,9 @@ QUESTION = Question(
             heads=("words\nso far", "arm"),
             columns=[
                 Column("of", "words_asked", form="{:.0f}", ends=""),
-                Column("trained", "words_read", **TWO),
-                Column("un-\ntrained", "words_read", control="untrained", **TWO),
-                Column("last\nword", "words_read", control="last_word", **TWO),
+                Column("trained", "words_read", form="{:.2f}"),
+                Column("un-\ntrained", "words_read", control="untrained", form="{:.2f}"),
+                Column("last\nword", "words_read", control="last_word", form="{:.2f}"),
                 Column("training\nadds", "words_read_added", form="{:+.2f}"),
             ],
         ),
@@ -280,8 +271,7 @@ QUESTION = Question(
         Axes(
             "Right answers by distance", "accuracy", "% of answers", scale=100.0, x="part",
             x_label="words back, 0: just read", counted="states", numeric=True, limit=102.0,
-            lines=None,
-            select=lambda rows: shared(rows[rows["bucket"] == farthest(rows)], SHARED),
+            lines=None, select=by_distance,
         ),
     ],
 )  # fmt: skip

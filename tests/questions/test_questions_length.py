@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from planted_pages import frame as table_of
 from planted_pages import printed, row_of
 
-from seq2seq_bottleneck.questions.output_length import (
+from seq2seq_bottleneck.questions.length import (
     QUESTION,
     RULE,
     counts_of,

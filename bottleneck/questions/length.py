@@ -22,13 +22,9 @@ from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
 if TYPE_CHECKING:
     from .subject import Subject
 
-COPIES = 3
-"""How often in a row a stretch must be repeated to be a loop."""
 FAULTS = ("empty", "unfinished", "repeating", "repeating_references")
 """Measures that are shares of the sentences, 0 to 1."""
-RATIO = (0.9, 1.1)
-MOST_FAULTS = 0.05
-ENOUGH = 0.5
+RATIO, MOST_FAULTS, ENOUGH = (0.9, 1.1), 0.05, 0.5
 """Ends of the length ratio; shares (0 to 1) of the outputs, and of the buckets."""
 RULE = (
     "An arm handles a bucket if the 95 % interval of its length ratio (output tokens per reference "
@@ -74,13 +70,13 @@ def counts_of(
 def repeats(tokens: Sequence[str]) -> bool:
     """Whether there is a loop.
 
-    With period n it is a run of at least (COPIES - 1) n places t with token t = token t + n.
+    With period n it is a run of at least 2 n places t with token t = token t + n.
     """
-    for period in range(1, len(tokens) // COPIES + 1):
+    for period in range(1, len(tokens) // 3 + 1):
         run = 0
         for token, later in zip(tokens, tokens[period:], strict=False):
             run = run + 1 if token == later else 0
-            if run == (COPIES - 1) * period:
+            if run == 2 * period:
                 return True
     return False
 
@@ -139,14 +135,13 @@ def _handled(problems: Mapping[tuple[str, str], Sequence[str]], reasons: bool) -
     return clauses
 
 
-TITLE = "Output length (C11): is a long output as long as it should be?"
 SHARE = {"ends": "{:.2g}", "scale": 100.0}
 
 QUESTION = Question(
     name="length",
     ids=("C11",),
     question="Does one network serve any length: are long outputs as long as they should be?",
-    title=TITLE,
+    title="Output length (C11): is a long output as long as it should be?",
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.model.source == "seen",
@@ -161,7 +156,7 @@ QUESTION = Question(
     measures=("length_ratio", *FAULTS),
     grids=[
         Grid(
-            TITLE,
+            "",
             [
                 Column("ratio", "length_ratio", form="{:.2f}"),
                 Column("empty", "empty", **SHARE),

@@ -5,10 +5,10 @@ import pytest
 from planted_pages import frame as table_of
 from planted_pages import one_row, printed_words, row_of
 
-from seq2seq_bottleneck.questions import state_reading as reading
+from seq2seq_bottleneck.questions import reading
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed
-from seq2seq_bottleneck.questions.state_reading import QUESTION, RULE
+from seq2seq_bottleneck.questions.reading import QUESTION, RULE
 from seq2seq_bottleneck.settings.run import resolve
 
 SENTENCES, LENGTH = 150, 12
