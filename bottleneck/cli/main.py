@@ -21,6 +21,7 @@ from . import corpus, results, runs, study, train, translate
 from .console import say
 
 INTERRUPTED = 130
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 COMMANDS = (
     *(train.reproduce, train.sweep, translate.lecture),
     *(results.table, results.claims, results.plot, results.report, results.export),
@@ -65,7 +66,7 @@ def options(
 
 def main() -> None:
     """Run the command; an error the user can mend is one line on stderr, never a traceback."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in STOPS:
         if signal.getsignal(number) != signal.SIG_IGN:  # as our caller may have us do (`nohup`)
             signal.signal(number, _interrupt)
     sys.unraisablehook = _interrupt_again
@@ -79,6 +80,8 @@ def main() -> None:
     if hasattr(sys.stdout, "reconfigure"):  # not a notebook's
         sys.stdout.reconfigure(errors="replace")  # a sign that the terminal lacks is no failure
     code = run(sys.argv[1:])
+    for number in STOPS:
+        signal.signal(number, signal.SIG_IGN)  # what is sent again or late breaks into no ending
     try:
         sys.stdout.flush()
     except OSError as error:
