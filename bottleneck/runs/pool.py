@@ -167,7 +167,8 @@ def worker_processes() -> Iterator[tuple[Callable[..., None], Queue]]:
         ``threads`` are XLA's, each a device of its own (``model.parts``); one where nothing is
         said. A worker that dies at once takes no order: whoever reads it sees that.
         """
-        variables = {} if threads is None or has_accelerator() else in_threads(threads)
+        variables = worker_environment()
+        variables |= {} if threads is None or has_accelerator() else in_threads(threads)
         errors = tempfile.TemporaryFile("w+", encoding="utf8", errors="replace")  # noqa: SIM115 (the reader closes it)
         process = subprocess.Popen(
             [sys.executable, "-m", "seq2seq_bottleneck.runs.worker"],
@@ -177,7 +178,7 @@ def worker_processes() -> Iterator[tuple[Callable[..., None], Queue]]:
             text=True,
             encoding="utf8",
             errors="replace",
-            env=worker_environment() | variables,
+            env=variables,
             # A Ctrl-C in the terminal is the parent's to handle.
             start_new_session=True,
         )

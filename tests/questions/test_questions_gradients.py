@@ -305,9 +305,9 @@ def test_norms_are_those_of_finite_differences(model):
 class Reversed(Subject):
     """The same run, taken for one that reads its source backwards."""
 
-    @property
-    def settings(self):
-        return super().settings.changed(model={"reverse_source": True})
+    def __init__(self, folder, trained):
+        super().__init__(folder, trained)
+        self.settings = self.settings.changed(model={"reverse_source": True})
 
 
 def test_steps_are_counted_on_the_way_without_attention(subject):
