@@ -63,12 +63,6 @@ beartype_package(PACKAGE, conf=BeartypeConf(claw_is_pep526=False))
 install_import_hook([*for_jaxtyping(), GRAMMAR], "beartype.beartype")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Beartype dislikes ``typing.Hashable``, which is flax's choice (``nnx.GraphDef``)."""
-    ignored = "ignore::beartype.roar.BeartypeDecorHintPep585DeprecationWarning"
-    config.addinivalue_line("filterwarnings", ignored)
-
-
 def pytest_unconfigure() -> None:
     """The folder goes with the process that made it."""
     if OWN_FOLDER:
