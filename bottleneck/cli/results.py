@@ -76,7 +76,8 @@ def claims(
     ] = "rich",
 ) -> None:
     """Decide the lecture's claims, or say what would decide them."""
-    from ..tables.claims import FORMATS, bundle_of, decide_results, print_claims, render
+    from ..results.bundle import bundle_of
+    from ..tables.claims import FORMATS, decide_results, print_claims, render
     from ..tables.page import check_format
 
     check_format(form, FORMATS)
@@ -235,9 +236,9 @@ def export(
 def _write_all(folder: Path) -> None:
     """Write the tables and figures of a folder and of those inside it, then claims and page."""
     from ..report.export_all import CLAIMS, CONTENTS, REPORT, write_end, write_out
+    from ..results.bundle import holds_results
     from ..results.folders import STORE, find_runs, results_inside, tables
     from ..runs.sweep import gather
-    from ..tables.claims import holds_results
 
     check_place(folder)
     if find_runs(folder).any and not (folder / STORE).is_dir():

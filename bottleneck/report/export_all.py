@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..figures.registry import NUMBERS, make_figure, write_figure
+from ..results.bundle import bundle_of
 from ..results.folders import has_probe
 from ..results.schema import ALL_TABLES, FIGURES, GOLD, GOLD_TABLE, STUDIES, TABLES
 from ..settings.errors import UserError
 from ..settings.files import write_text
-from ..tables.claims import bundle_of, decide_results, summary
+from ..tables.claims import decide_results, summary
 from ..tables.claims import render as render_claims
 from .page import check_results, make_views, write_report
 

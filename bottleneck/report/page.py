@@ -32,7 +32,15 @@ from ..lecture.slides import SLIDES
 from ..lecture.walkthroughs import audit_all
 from ..questions.cost import measured_exponent
 from ..questions.word_survival import LinkedReference, word_reports
-from ..results.bundle import Bundle, Example, other_versions, signatures, without_result
+from ..results.bundle import (
+    Bundle,
+    Example,
+    bundle_of,
+    holds_results,
+    other_versions,
+    signatures,
+    without_result,
+)
 from ..results.folders import has_probe, results_inside
 from ..results.folders import tables as measured_tables
 from ..results.schema import (
@@ -50,11 +58,9 @@ from ..settings.sweep import experiment_names, load_sweep
 from ..tables.claims import (
     CAPTION,
     Decision,
-    bundle_of,
     claims,
     decide_results,
     first_runs,
-    holds_results,
     number,
     summary,
 )

@@ -32,7 +32,9 @@ from .folders import (
     command_of,
     damaged,
     find_runs,
+    finished_runs,
     has_probe,
+    is_bundle,
     is_run,
     probe_file,
     read_checked,
@@ -136,6 +138,16 @@ class Bundle:
                 runs = [run for run in self.names if self.sources[run] == source]
                 frames.append(table[table["run"].isin(runs)])
         return pd.concat(frames, ignore_index=True)
+
+
+def bundle_of(folder: Path) -> Bundle | None:
+    """The runs of a folder; None where it holds none. Errors as of `load_bundle`."""
+    return load_bundle(folder) if holds_results(folder) else None
+
+
+def holds_results(folder: Path) -> bool:
+    """Whether there are finished runs in a folder, or a bundle of them."""
+    return bool(finished_runs(folder)) or is_bundle(folder)
 
 
 def load_bundle(folder: Path, sentences: bool = True) -> Bundle:

@@ -26,12 +26,10 @@ from ..claims.registry import ATTENTION, CLAIMS, Claim, studied, verdict_on
 from ..claims.rules import PLAIN, RULES
 from ..claims.rules import UNIFORM as UNIFORM_WEIGHTS
 from ..claims.verdict import FLOOR_BLEU, BucketScores, Verdict, conclude, learned, unlearned
-from ..results.bundle import Bundle, load_bundle
+from ..results.bundle import Bundle, bundle_of
 from ..results.folders import (
     GOLD,
-    finished_runs,
     has_probe,
-    is_bundle,
     made_of,
     results_inside,
     without_runs,
@@ -138,16 +136,6 @@ def decide_results(
                 decided = other
         decisions.append(decided)
     return decisions
-
-
-def bundle_of(folder: Path) -> Bundle | None:
-    """The runs of a folder; None where it holds none. Errors as of `load_bundle`."""
-    return load_bundle(folder) if holds_results(folder) else None
-
-
-def holds_results(folder: Path) -> bool:
-    """Whether there are finished runs in a folder, or a bundle of them."""
-    return bool(finished_runs(folder)) or is_bundle(folder)
 
 
 def decision(

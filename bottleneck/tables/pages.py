@@ -11,13 +11,20 @@ import pandas as pd
 from ..claims.registry import CLAIMS, verdict_on
 from ..claims.verdict import small_buckets
 from ..lecture.slides import L4
-from ..results.bundle import Bundle, load_results, other_versions, signatures, without_result
+from ..results.bundle import (
+    Bundle,
+    holds_results,
+    load_results,
+    other_versions,
+    signatures,
+    without_result,
+)
 from ..results.folders import made_of
 from ..results.schema import ALL_TABLES, GOLD, GOLD_TABLE, QUESTIONS, SETTING_COLUMNS
 from ..scoring.bleu import SHORT_SENTENCES
 from ..settings.errors import UsageError, counted, did_you_mean
 from . import run_tables
-from .claims import holds_results, judge
+from .claims import judge
 from .comparison import (
     MOST_POINTS,
     NONE,
