@@ -138,18 +138,18 @@ def _show(folder: "RunFolder") -> None:
         say(reason)
     if was_written(folder.path / SCORES):
         _print_scores(folder.path / SCORES)
-    written = was_written(folder.path / SETTINGS)
-    parts = read_object(folder.path / SETTINGS) if written else {}
-    if was_written(folder.path / ENVIRONMENT):
-        parts |= {"environment": read_object(folder.path / ENVIRONMENT)}
-    for head, facts in parts.items():
-        say(f"\n{head}")
-        for name, value in facts.items():
-            entries = [str(entry) for entry in value] if isinstance(value, list) else []
-            if isinstance(value, dict):
-                entries = [f"{key} = {toml_word(item)}" for key, item in value.items()]
-            fact = "\n    ".join(["", *entries]) if entries else f" = {toml_word(value)}"
-            say(f"  {name}{fact}")
+    for file in (SETTINGS, ENVIRONMENT):
+        if not was_written(folder.path / file):
+            continue
+        read = read_object(folder.path / file)
+        for head, facts in (read if file == SETTINGS else {"environment": read}).items():
+            say(f"\n{head}")
+            for name, value in facts.items():
+                entries = [str(entry) for entry in value] if isinstance(value, list) else []
+                if isinstance(value, dict):
+                    entries = [f"{key} = {toml_word(item)}" for key, item in value.items()]
+                fact = "\n    ".join(["", *entries]) if entries else f" = {toml_word(value)}"
+                say(f"  {name}{fact}")
 
 
 def _print_scores(path: Path) -> None:

@@ -54,7 +54,6 @@ def reproduce(
     from ..runs.pool import default_threads
     from ..runs.sweep import check_text, plan_comparison
     from ..runs.sweep import reproduce as execute
-    from .console import display
 
     jobs = plan_comparison(settings, seeds, check_schedule)
     check_text(settings.corpus)
@@ -226,7 +225,7 @@ def _print_plan(sweep: "Sweep", grid: "Grid", folder: Path, force: bool) -> None
 
 
 def _conclude(outcomes: "list[Outcome]", question: str, folder: Path) -> None:
-    """Every arm with its BLEU by bucket, what failed and why; then the command fails, too."""
+    """Every arm with its BLEU by bucket, what failed and why; exit code 3 if something failed."""
     from ..results.bundle import load_bundle
     from ..tables.pages import make_page
     from ..tables.render import print_prose

@@ -115,8 +115,6 @@ def load_arms(
     folders: Mapping[str, Path], beam: int | None, copy_unknown: bool | None = None
 ) -> "dict[str, TrainedRun]":
     """The arms of these runs, with other settings of decoding where they are given."""
-    from dataclasses import replace
-
     from ..runs.run import use_cache
     from ..runs.translate import check_pointing, load_run
 

@@ -19,6 +19,7 @@ from bisect import bisect
 from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from hashlib import sha256
 from itertools import accumulate
 from math import fsum, log2
@@ -292,11 +293,12 @@ def cached_splits(
     path = cache_file(corpus, edges)
     if path is None or corpus.train_pairs not in KEPT:
         return draw()
+    link = cache(lambda source, target: (source, target))  # of equal links one is in memory
     with suppress(OSError, EOFError, zlib.error, ValueError):
         *splits, notes = json.loads(gzip.decompress(path.read_bytes()))
         train, valid, test = (
             tuple(
-                SentencePair(source, target, tuple(map(tuple, links)), bits)
+                SentencePair(source, target, tuple(link(*ends) for ends in links), bits)
                 for source, target, links, bits in pairs
             )
             for pairs in splits

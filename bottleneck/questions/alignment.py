@@ -13,7 +13,7 @@ measures are ratios of per-sentence counts, so that a bootstrap can draw sentenc
 The same is asked of the user's own gold set, sentences that people linked word by word. Its words
 are those between the spaces of the files. A gold set often stands in tokens (``l' homme ,``): its
 sentences are put back into running text, which a run reads as any other text. Where the run's
-tokens are finer than the words, their weights are put together word by word (`corpus.pieces`).
+tokens are finer than the words, their weights are put together word by word (`corpus.subwords`).
 """
 
 import re
@@ -34,7 +34,7 @@ from ..corpus.pair import Link, SentencePair
 from ..corpus.subwords import by_word, links_from_weights, shares_of
 from ..corpus.vocabulary import JOINER, WORDS, detokenize, tokenize
 from ..figures.plot import chosen, shared
-from ..results.folders import GOLD
+from ..results.schema import GOLD
 from ..scoring.bootstrap import Score, ratio_of_sums
 from ..settings.concerns import OUTSIDE
 from ..settings.errors import UserError, counted

@@ -65,7 +65,8 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
     sums = (folder / SUMS).read_bytes() if (folder / SUMS).is_file() else b""
     probes = (f"{schema.PROBES}/{table.name}" for table in tables(folder))
     files = [name for name in (*schema.FILES, *probes) if os.path.lexists(folder / name)]
-    others = [SUMS] if sums != written(parsed(sums)) else []
+    lines = sorted(line for line in sums.splitlines() if line)
+    others = [SUMS] if lines != sorted(written(parsed(sums)).splitlines()) else []
     others += [name for name in files if name not in parsed(sums)]
     if others:
         raise UsageError(

@@ -202,7 +202,7 @@ class TrainingSettings(Concern):
     """How the weights are found: Adam or Muon, with warm-up, linear decay and clipped gradients.
 
     With ``optimizer`` muon, Muon trains the matrices but for embeddings and the output layer, and
-    Adam the rest at the same rate (``training.optimizer``). ``shapes`` is the number of padded
+    Adam the rest at the same rate (``training.step``). ``shapes`` is the number of padded
     shapes: more pad less and compile longer. With ``batch_tokens`` a batch holds about that many
     target tokens instead of ``batch_size`` pairs. ``label_smoothing`` is the share of the target's
     probability that the training loss spreads evenly over all that an output may hold (Szegedy et

@@ -28,13 +28,12 @@ from ..claims.rules import UNIFORM as UNIFORM_WEIGHTS
 from ..claims.verdict import FLOOR_BLEU, BucketScores, Verdict, conclude, learned, unlearned
 from ..results.bundle import Bundle, bundle_of
 from ..results.folders import (
-    GOLD,
     has_probe,
     made_of,
     results_inside,
     without_runs,
 )
-from ..results.schema import BENCHMARK, SETTING_COLUMNS
+from ..results.schema import BENCHMARK, GOLD, SETTING_COLUMNS
 from ..scoring.bootstrap import difference
 from ..settings.concerns import UNSELECTIVE
 from ..settings.errors import UserError, counted

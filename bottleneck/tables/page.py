@@ -239,10 +239,11 @@ def caption(frame: pd.DataFrame) -> list[str]:
     seeds = {tuple(sorted(part)) for _, part in runs.groupby("arm")["seed"]}
     by_arm = f" ({runs_text(zip(runs['arm'], runs['seed'], strict=True))})" * (len(seeds) > 1)
     spread = "" if runs["arm"].duplicated().any() else ": with one, their spread is not known"
+    in_settings = any("=" in name for name in frame["arm"])
+    named = " An arm's name leaves out what most arms have." if in_settings else ""
     return [
-        f"Corpus {what_was_run(frame)}. A value is the mean over its arm's seeds{by_arm}{spread}. "
-        f"An arm's name leaves out what most arms have. * behind a count: under {MARKED_BELOW}, "
-        "too few to lean on.",
+        f"Corpus {what_was_run(frame)}. A value is the mean over its arm's seeds{by_arm}{spread}."
+        f"{named} * behind a count: under {MARKED_BELOW}, too few to lean on.",
         "Ranges are 95 % over test sentences (bootstrap), the same resamples for every seed, and "
         "for arms of one text; they say nothing of other seeds.",
     ]

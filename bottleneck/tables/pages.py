@@ -16,6 +16,7 @@ from ..results.bundle import (
     holds_results,
     load_results,
     other_versions,
+    setting_columns,
     signatures,
     without_result,
 )
@@ -23,6 +24,7 @@ from ..results.folders import made_of
 from ..results.schema import ALL_TABLES, GOLD, GOLD_TABLE, QUESTIONS, SETTING_COLUMNS
 from ..scoring.bleu import SHORT_SENTENCES
 from ..settings.errors import UsageError, counted, did_you_mean
+from ..settings.run import RunSettings, resolve
 from . import run_tables
 from .claims import judge
 from .comparison import (
@@ -38,7 +40,7 @@ from .comparison import (
     what_was_run,
 )
 from .page import Page
-from .selection import BLANK, list_values, where
+from .selection import as_condition, list_values, where
 
 LEVELS = (
     "The slide's numbers are its illustration: compare shapes (order, drop, gain), never levels. "
@@ -139,6 +141,7 @@ def _comparing_page(name: str, bundle: Bundle, sizes: Sequence[Comparison]) -> P
     facts = bundle.facts(used["run"].iloc[0])
     lines += [
         *seed_lines(arms),
+        _run(first.settings, used),
         *_arm_lines(arms, bundle),
         "" if over_sizes else _schedule(first, bundle),
         f"Vocabulary: {facts['source_vocabulary']:,} source and {facts['target_vocabulary']:,} "
@@ -161,13 +164,19 @@ def _comparing_page(name: str, bundle: Bundle, sizes: Sequence[Comparison]) -> P
 
 
 def _common_lines(bundle: Bundle, used: pd.DataFrame) -> list[str]:
-    """The end of a caption: intervals, settings, runs that are left out, how BLEU was computed.
+    """The end of a caption: intervals, runs that are left out, how BLEU was computed.
 
-    ``used`` has a row per run of the table. A setting that is not set is left out.
+    ``used`` has a row per run of the table. A setting that is not set is "none".
     """
-    values = {name: list_values(used[name]) for name in SETTING_COLUMNS if name != "seed"}
-    known = (f"{name} {text}" for name, text in values.items() if text != BLANK)
-    scoring = bundle.settings(used["run"].iloc[0]).scoring
+    scoring, usual = (
+        bundle.settings(used["run"].iloc[0]).scoring,
+        setting_columns(resolve("lecture")),
+    )
+    unlike = [
+        f"{name} {list_values(used[name])}"
+        for name in SETTING_COLUMNS
+        if name != "seed" and (used[name].map(as_condition) != as_condition(usual[name])).any()
+    ]
     listed = bundle.runs.drop_duplicates("run")
     rest = listed[~listed["run"].isin(used["run"])]
     left_out = "Left out, as trained longer or without the other arm of the same size and seed"
@@ -175,7 +184,7 @@ def _common_lines(bundle: Bundle, used: pd.DataFrame) -> list[str]:
     return [
         f"Intervals: 95 % bootstrap over test sentences ({scoring.resamples:,} resamples, the same "
         "for every arm and seed) of the mean over seeds; they do not cover seeds.",
-        f"Settings: {', '.join(known)}.",
+        f"Settings unlike those of preset lecture: {', '.join(unlike)}." if unlike else "",
         f"{left_out}: {describe(rest)}." if len(rest) else "",
         without_result(bundle.environment),
         other_versions(bundle.environment),
@@ -203,18 +212,43 @@ def seed_lines(arms: Mapping[str, Arm]) -> Iterator[str]:
             yield f"BLEU by bucket, {name}, {head}: {_by_bucket(values)}"
 
 
-def _arm_lines(arms: Mapping[str, Arm], bundle: Bundle) -> Iterator[str]:
-    """What each arm's training came to, means over seeds; outputs that were cut, of all seeds.
+def _run(settings: RunSettings, used: pd.DataFrame) -> str:
+    """Corpus, network, training and decoding, in a sentence."""
+    model, training, decoding = settings.model, settings.training, settings.decoding
+    tokens, beam, share = training.batch_tokens, decoding.beam_size, training.average_last
+    hidden = list_values(used["hidden_size"]).replace(", ", " / ")
+    parts = [
+        what_was_run(used),
+        f"{model.cell.upper()}, {'bi' if model.bidirectional else 'uni'}directional",
+        "reversed source" if model.reverse_source else "",
+        f"embedding {model.embedding_size}, hidden {hidden}, placement {model.placement}",
+        f"{training.optimizer.capitalize()}, batches of "
+        + (f"about {tokens:,} target tokens" if tokens else f"{training.batch_size} pairs"),
+        f"weights averaged over the last {share:.0%} of them" if share else "",
+        f"label smoothing {training.label_smoothing:g}" if training.label_smoothing else "",
+        f"beam {beam}, length penalty {decoding.length_penalty:g}" if beam > 1 else "greedy",
+    ]
+    return (
+        f"Run: {'; '.join(filter(None, parts))}; at most {decoding.cap_factor:g} x source tokens "
+        f"+ {decoding.cap_extra} tokens."
+    )
 
-    If validation's loss is far above training's, an arm lacks data more than capacity.
+
+def _arm_lines(arms: Mapping[str, Arm], bundle: Bundle) -> Iterator[str]:
+    """What each arm's training came to, and how many of its outputs were cut.
+
+    If validation's loss is far above training's, an arm lacks data more than capacity; training's
+    loss has label smoothing, if any, and validation's has none.
     """
     for name, arm in arms.items():
         rows = bundle.runs[bundle.runs["run"].isin(arm.runs)]
         epochs, train, valid = rows[["epochs", "train_loss", "valid_loss"]].astype(float).mean()
+        smoothed = (rows["label_smoothing"] > 0).any()
         yield (
-            f"{name}: {arm.parameters:,} parameters; {epochs:.1f} epochs; loss at the end "
-            f"{train:.2f} in training, {valid:.2f} in validation, nats per target token; "
-            f"{rows['unfinished'].sum():,} outputs cut without an end."
+            f"{name}: {arm.parameters:,} parameters; means over seeds: {epochs:.1f} epochs, loss "
+            f"at the end {train:.2f} in training{' (smoothed labels)' if smoothed else ''}, "
+            f"{valid:.2f} in validation, nats per target token; in all seeds "
+            f"{counted(int(rows['unfinished'].sum()), 'output')} cut without an end."
         )
 
 
