@@ -10,7 +10,7 @@ from scipy.stats import rankdata, spearmanr
 
 from seq2seq_bottleneck.claims.registry import CLAIMS, verdict_on
 from seq2seq_bottleneck.claims.rules import PLAIN, UNIFORM, Cell, measure_curve
-from seq2seq_bottleneck.claims.verdict import BucketScores, two_digits
+from seq2seq_bottleneck.claims.verdict import BucketScores, marked, two_digits
 from seq2seq_bottleneck.lecture.slides import L_VIND
 from seq2seq_bottleneck.scoring.bootstrap import Estimate
 
@@ -125,9 +125,10 @@ def test_the_reason_has_the_numbers(claim, buckets, part):
     assert part in verdict_on(claim, buckets).because
 
 
-def test_no_ceiling_is_named_under_95_and_the_number_of_short_sentences_is_a_share():
+def test_no_ceiling_is_named_under_95_nor_100_sentences_small_and_short_ones_are_a_share():
     assert "ceiling" not in verdict_on("L-VIND", rows([60] * 5, [94.99] * 5)).because
     assert verdict_on("L-VIND-short", short(75.1, 100)).value == pytest.approx(24.9)
+    assert [marked(99), marked(100)] == [True, False]
 
 
 EMPTY = BucketScores("41+", 0, estimate(np.nan), estimate(np.nan))

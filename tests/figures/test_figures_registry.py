@@ -25,6 +25,7 @@ from planted_probes import plant
 from seq2seq_bottleneck.cli import main
 from seq2seq_bottleneck.figures.draw import ATTENTION
 from seq2seq_bottleneck.figures.heatmaps import attending_run, weights_chart
+from seq2seq_bottleneck.figures.plot import drawn_buckets
 from seq2seq_bottleneck.figures.registry import MOST_ROWS, image, make_figure
 from seq2seq_bottleneck.lecture.slides import L_FAIL, L_VIND
 from seq2seq_bottleneck.results.bundle import load_bundle
@@ -483,3 +484,8 @@ def test_errors_name_the_way_out_and_leave_no_file(
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line
     assert list(tmp_path.iterdir()) == []
+
+
+def test_all_buckets_are_drawn_where_under_two_are_large_enough():
+    assert drawn_buckets(["a", "b", "c"], [9, 10, 11]) == (["b", "c"], "Left out: a (n = 9).")
+    assert drawn_buckets(["a", "b", "c"], [9, 0, 11]) == (["a", "c"], "")

@@ -45,6 +45,7 @@ from seq2seq_bottleneck.report.page import (
     find_pair,
     make_report,
     prose,
+    readable,
 )
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.folders import STORE
@@ -384,3 +385,9 @@ def test_of_text_without_links_the_references_words_are_looked_for(tmp_path):
     assert fates["script"] == ["in part", "script"]  # once of three times
     assert fates["amp"] == ["survived", "amp"]
     assert words.count("script") == 3
+
+
+def test_words_are_put_together_as_a_person_reads_them():
+    french = ["mardi", ",", "l'", "homme", "qu’", "il", "voit", "."]
+    assert readable(french) == "mardi, l'homme qu’il voit."
+    assert readable(["martin", "'s", "dress"]) == "martin's dress"

@@ -255,3 +255,11 @@ def test_what_is_no_system_is_refused_with_a_way_out(tmp_path, files):
     ):  # fmt: skip
         with pytest.raises(error, match=message):
             read_systems(*systems)
+
+
+def test_where_nobody_translates_is_named():
+    texts = reference_texts([7] * 20 + [15] * 20)
+    bad = [" ".join(reversed(text.split())) + " euh" for text in texts]
+    low = paired_page(Output("a", texts, texts, bad), Output("b", texts, texts, bad), EDGES, HOW)
+    assert "Both under BLEU 5: 5-10, 11-20, all." in " ".join(low.caption)
+    assert "Both under BLEU" not in " ".join(page_of(A, B).caption)

@@ -22,6 +22,7 @@ from seq2seq_bottleneck.tables.render import (
     legend,
     new_table,
     print_prose,
+    ranged,
     shades_for,
 )
 
@@ -170,3 +171,10 @@ def test_a_terminal_without_the_shades_gets_plain_ones_and_a_legend_of_them():
             "chat ##",
             "</s> ..::++",
         ]
+
+
+def test_a_value_without_an_interval_stands_alone():
+    row = {"bleu": 12.34, "bleu_low": 11.0, "bleu_high": float("nan")}
+    assert ranged(row, "bleu", "{:.1f}") == "12.3"
+    assert ranged(row | {"bleu_high": 13.0}, "bleu", "{:.1f}") == "12.3\n11.0..13.0"
+    assert ranged(row | {"bleu": float("nan")}, "bleu", "{:.1f}") == ""

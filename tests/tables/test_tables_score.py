@@ -142,3 +142,11 @@ def test_files_are_read_sign_by_sign(tmp_path):
     (tmp_path / "b").write_bytes(b"un\ndeux\n")
     output = read_files(*(tmp_path / name for name in "abb"))
     assert output.hypotheses == output.references == ["un", "deux"]
+
+
+def test_text_that_looks_tokenised_is_named():
+    spaced = [f"{text} ." if place < 100 else text for place, text in enumerate(HYPOTHESES)]
+    caption = "\n".join(score_page(system(spaced), SCORING).caption)
+    assert "100 hypotheses of mine end in a full stop after a space" in caption
+    caption = "\n".join(score_page(system([*spaced[1:], "."]), SCORING).caption)
+    assert "after a space" not in caption
