@@ -52,35 +52,28 @@ def run_jobs_on_cluster(
     Dask, and where the scheduler cannot be reached.
     """
     client = _connect(scheduler)
-    import dask
-
     outcomes: dict[str, Outcome] = {}
-    running: dict[str, list[Job]] = {}
+    running: dict[str, Job] = {}
 
-    def end(ended: Sequence[Job], event: Event) -> None:
-        for job in ended:
-            outcomes[job.name] = Outcome(job, **event)
-            listener(job, event)
+    def end(job: Job, event: Event) -> None:
+        outcomes[job.name] = Outcome(job, **event)
+        listener(job, event)
 
-    with client, dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GiB"}):
-        load = cache(lambda corpus, edges: load_corpus(corpus, edges).fingerprint)
+    with client:
+        fingerprint = cache(lambda corpus, edges: load_corpus(corpus, edges).fingerprint)
         for job in jobs:
-            try:
-                fingerprint = load(job.settings.corpus, job.settings.scoring.lower_edges)
-            except UserError as error:
-                end([job], {"phase": "failed", "reason": str(error), "exit_code": error.exit_code})
-                continue
-            run = job.settings.identity(fingerprint)
+            corpus, edges = job.settings.corpus, job.settings.scoring.lower_edges
+            run = job.settings.identity(fingerprint(corpus, edges))
             status = RunFolder(store, run).read_status()
             if status.get("status") in ENDED and not force:
-                end([job], {"phase": status["status"], "run": run, "reason": status["reason"]})
+                end(job, {"phase": status["status"], "run": run, "reason": status["reason"]})
             else:
-                running.setdefault(run, []).append(job)
+                running[run] = job
         if running and not client.ncores():
             tell(f"waiting for workers at {scheduler}: dask worker {scheduler} --nthreads 1")
         topic, news, texts, futures = f"seq2seq-bottleneck-{uuid4().hex[:12]}", Queue(), {}, {}
         client.subscribe_topic(topic, lambda event: news.put(event[1]))
-        for run, (job, *_) in running.items():
+        for run, job in running.items():
             files = {key: getattr(job.settings.corpus, key) for key in FILES}
             paths = {key: Path(path).expanduser() for key, path in files.items() if path}
             name = str(sorted(paths.items()))
@@ -93,11 +86,10 @@ def run_jobs_on_cluster(
         while running:
             run, event = news.get()
             if event is None:
-                folder, settings = RunFolder(store, run), running[run][0].settings
-                end(running.pop(run), _arrived(futures.pop(run), folder, settings))
-            else:
-                for job in running.get(run, ()):
-                    listener(job, event)
+                job = running.pop(run)
+                end(job, _arrived(futures.pop(run), RunFolder(store, run), job.settings))
+            elif run in running:
+                listener(running[run], event)
     return [outcomes[job.name] for job in jobs]
 
 
@@ -106,24 +98,15 @@ def _connect(scheduler: str) -> Any:
     if find_spec("distributed") is None:
         raise UserError('--scheduler needs Dask: pip install "seq2seq-bottleneck[cluster]"')
     from distributed import Client
-    from distributed.security import Security
 
-    security, encrypted = Security(), scheduler.startswith("tls://")
-    has_certificate = security.get_connection_args("client")["ssl_context"] is not None
-    if (encrypted and not has_certificate) or (security.require_encryption and not encrypted):
-        raise UserError(  # Dask would end in a traceback, after half a minute
-            f"scheduler {scheduler!r} does not go with Dask's configuration: a tls:// address "
-            "needs ca-file, cert and key under distributed.comm.tls.client, and "
-            "require-encryption needs a tls:// address"
-        )
     # Dask tells of a lost scheduler in a traceback; this program does in a line.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         return Client(scheduler, timeout=CONNECTING, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         raise UserError(
-            f"cannot reach scheduler {scheduler!r}: {_line(error)}; `dask scheduler` starts one "
-            "and prints its address"
+            f"cannot reach scheduler {scheduler!r} ({type(error).__name__}); `dask scheduler` "
+            "starts one and prints its address"
         ) from None
 
 
@@ -170,7 +153,7 @@ def _arrived(future: Any, folder: RunFolder, settings: RunSettings) -> Event:
     except CancelledError:
         raise UserError("lost the scheduler; the same command runs what is missing") from None
     except Exception as error:
-        return {"phase": "failed", "reason": f"{type(error).__name__}: {_line(error)}"}
+        return {"phase": "failed", "reason": f"{type(error).__name__}: {error}"}
     if event.get("run", folder.run) != folder.run:
         reason = "the worker made another run of these settings; install the same version there"
         return {"phase": "failed", "reason": reason, "exit_code": UserError.exit_code}
@@ -180,7 +163,3 @@ def _arrived(future: Any, folder: RunFolder, settings: RunSettings) -> Event:
         with folder.alone():
             folder.replace(files | {SUMS: written(listed)})
     return event
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from figures import ratio, spread
 from products import training_operations
 from translation_task import make_settings, write_task
 from workload import ARMS, padding_share, stream
@@ -65,11 +64,6 @@ def test_the_stream_is_that_of_a_run():
     assert 0 < padding_share(work.batches) < 0.7
 
 
-def test_ranges_and_ratios():
-    assert spread([3.0, 1.0, 2.0]) == (2.0, 1.0, 3.0)
-    assert ratio([2.0, 4.0, 9.0], [1.0, 4.0, 3.0]) == (4.0 / 3.0, 1.0, 3.0)
-
-
 def test_our_worker_learns_and_translates(tmp_path):
     settings = make_settings(train_pairs=40, test_pairs=6, updates=2, width=8, embedding=4)
     write_task(tmp_path, settings.changed(training={"shapes": 1}), logging=5)
@@ -84,17 +78,3 @@ def test_our_worker_learns_and_translates(tmp_path):
     assert ready["parameters"] > 0
     assert learned["tokens"] > trained["tokens"] > 0
     assert [len(each["texts"]) for each in decoded] == [6, 6]
-
-
-def test_training_is_timed_from_the_command_line(tmp_path):
-    pytest.importorskip("torch", reason="PyTorch (extra `bench`) is not installed")
-    tiny = "--arms dot --steps 2 --repeats 1 --embedding 4 --context 6 --batch 3 --length 4"
-    command = [sys.executable, str(FOLDER / "train_speed.py"), *tiny.split(), "--product", "16"]
-    done = subprocess.run(
-        [*command, "--csv", str(tmp_path / "rows.csv")], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert [line.split()[:2] for line in done.stdout.splitlines()[2:]] == [
-        ["dot", "ours"], ["dot", "torch"]
-    ]  # fmt: skip
-    assert len((tmp_path / "rows.csv").read_text().splitlines()) == 3

@@ -33,7 +33,6 @@ from tiny_training import (
 
 from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, training_batches
 from seq2seq_bottleneck.corpus.corpus import load_corpus
-from seq2seq_bottleneck.model.parts import on_host
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.runs.pool import in_threads
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve
@@ -309,12 +308,9 @@ def trained_together(graph, members, report=silent):
         [
             ({"attention": "none"}, {}, EXACT),
             ({"attention": "additive", "cell": "gru", "dropout": 0.3}, {}, EXACT),
-            ({"attention": "dot", "placement": "output", "cell": "lstm"}, {}, EXACT),
-            ({"attention": "dot"}, {"teacher_forcing": 0.5}, EXACT),
-            ({}, SHORT_MUON, ROUGH),
             ({}, {**SHORT_MUON, "average_last": 0.4, "teacher_forcing": 0.8}, ROUGH),
         ],
-        3,
+        2,
     ),
 )
 def test_together_each_seed_ends_as_it_does_alone(model, training, tolerance):
@@ -355,17 +351,6 @@ def test_one_that_diverges_does_not_harm_the_others():
     assert int(end.state.update[0]) < 30
 
 
-def test_a_result_on_the_host_is_numpys_or_jaxs_own_error():
-    result = on_host(jnp.arange(6).reshape(2, 3) * 2)
-    assert isinstance(result, np.ndarray)
-    assert result.tolist() == [[0, 2, 4], [6, 8, 10]]
-    assert on_host([1.5, 2.5]).tolist() == [1.5, 2.5]
-    deleted = jnp.ones(3)
-    deleted.delete()
-    with pytest.raises(RuntimeError, match="deleted"):
-        on_host(deleted)
-
-
 @pytest.fixture(scope="module")
 def two():
     """What a process of two devices finds, cut and uncut."""
@@ -382,10 +367,6 @@ def two():
 def test_the_process_has_two_devices_and_cuts_what_has_rows_enough(two):
     assert two["devices"] == 2
     assert two["parts"] == [2, 1]
-    assert two["ready"]  # many programs under way at once can hang; see ``in_parts``
-    whole, cut = two["dropped"]  # each part drops units of its own
-    assert cut != pytest.approx(whole, rel=1e-6)
-    assert cut == pytest.approx(whole, rel=0.1)
 
 
 @pytest.mark.exhaustive(sample="session")
@@ -397,26 +378,3 @@ def test_losses_weights_and_sentence_losses_are_those_of_one_device(two, arm):
         np.testing.assert_allclose(other, one, rtol=2e-4, atol=2e-5)
     np.testing.assert_allclose(cut[0][0], whole[0][0], rtol=1e-6)
     assert len(whole[2]) == two_cores.ROWS[arm]
-
-
-@pytest.mark.exhaustive(sample="session")
-@pytest.mark.parametrize("beam", [1, 3])
-def test_a_search_in_parts_finds_what_one_device_finds(two, beam):
-    tokens, scores = two["searches"][str(beam)]
-    alone_tokens, alone_scores = two_cores.searched(beam)
-    assert tokens == alone_tokens
-    np.testing.assert_allclose(scores, alone_scores, rtol=1e-5)
-    assert len(tokens) == 33
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_even_a_worse_mean_is_kept():
-    """Good weights spoilt: the first validation is the best, and what is kept is the mean."""
-    graph, weights = translator()
-    good = train_one((graph, weights), settings_of(updates=60, learning_rate=0.02)).weights
-    rate = {"learning_rate": 1.0, "final_learning_rate": 1.0}
-    settings = settings_of(updates=20, validations=4, average_last=0.5, **rate)
-    trained = train_one((graph, good), settings)
-    losses = validated(trained)
-    assert min(losses.values()) < losses[20] == trained.valid_loss
-    assert trained.best_update < 20

@@ -22,7 +22,6 @@ from tiny_training import (
 
 from seq2seq_bottleneck.training.loop import sentence_losses, target_tokens
 from seq2seq_bottleneck.training.step import (
-    averaged_updates,
     initial_state,
     learning_rates,
     make_optimizer,
@@ -106,7 +105,6 @@ def by_name(tree):
 CELL = {"encoder.layers.inputs.weights", "encoder.layers.cell.weights"}
 CELL |= {"decoder.inputs.weights", "decoder.cells.weights"}
 ENTRY = CELL | {"decoder.context_input.weights"}
-MAPS = {"encoder.to_context", "decoder.to_hidden"}
 ADDITIVE = {"decoder.attention.query_map", "decoder.attention.key_map"}
 TIED = {"encoder.embedding", "decoder.embedding", "decoder.output_bias"}
 TIED |= {"encoder.layers.inputs.biases", "decoder.inputs.biases"}
@@ -122,11 +120,6 @@ BIASES = {"encoder.layers.cell.bias", "decoder.cells.bias"}
             {"attention": "additive", "cell": "gru"},
             ENTRY | ADDITIVE,
             ADAM | BIASES | {"decoder.attention.vector"},
-        ),
-        (
-            {"attention": "general", "cell": "lstm", "hidden_size": 5, "layers": 2},
-            ENTRY | MAPS | {"decoder.attention.matrix"},
-            ADAM | BIASES,
         ),
         (
             {"placement": "output", "bidirectional": True},
@@ -201,15 +194,6 @@ SOMETIMES = pytest.mark.exhaustive(sample="session")
 UPDATES = 45
 WINDOW = 18
 AVERAGED = {"updates": UPDATES, "average_last": 0.4, "validations": 5, "learning_rate": 0.1}
-
-
-@SOMETIMES
-@pytest.mark.parametrize(
-    ("share", "updates", "expected"),
-    [(0.0, 50, 0), (0.4, 45, 18), (0.001, 50, 1), (0.5, 1, 1), (0.999, 10, 10)],
-)
-def test_the_window_is_the_last_share_of_the_updates(share, updates, expected):
-    assert averaged_updates(settings_of(updates=updates, average_last=share)) == expected
 
 
 def states_of(**changes):
