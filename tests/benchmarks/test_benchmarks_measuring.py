@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from products import training_operations
 from translation_task import make_settings, write_task
-from workload import ARMS, padding_share, stream
+from workload import ARMS, padding_share
 
 from seq2seq_bottleneck.corpus.batches import Batch
 from seq2seq_bottleneck.settings.concerns import ModelSettings
-from seq2seq_bottleneck.settings.run import resolve
 
 pytestmark = pytest.mark.exhaustive(sample="session")
 
@@ -53,15 +52,6 @@ def test_padding_counts_for_nothing(arm):
     assert training_operations(model, 5, apart) == training_operations(model, 5, together)
     assert padding_share(apart) == 0
     assert padding_share(together) == pytest.approx(1 - 15 / 20)
-
-
-def test_the_stream_is_that_of_a_run():
-    work = stream(resolve("smoke"), steps=4)
-    assert len(work.batches) == 4
-    assert work.training.warmup_updates == 0
-    shapes = {(batch.source.shape, batch.target.shape) for batch in work.batches}
-    assert len(work.one_of_each_shape()) == len(shapes)
-    assert 0 < padding_share(work.batches) < 0.7
 
 
 def test_our_worker_learns_and_translates(tmp_path):

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from listed import relist, write_relisted
+from listed import relist
 from model import numpy_translator
 from ordinary_user import bottleneck
 from planted import write_planted
@@ -25,7 +25,7 @@ from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import arms, finished_runs
 from seq2seq_bottleneck.runs.checkpoint import save_weights
 from seq2seq_bottleneck.runs.translate import load_run
-from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve
+from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.tables.lecture import COLUMNS
 
 SMALL = [
@@ -305,22 +305,6 @@ def prefer(folder, token, by=100.0):
     return trained.weights
 
 
-@pytest.fixture
-def store(tmp_path):
-    """An output folder with a run of both arms."""
-    runs = tmp_path / "store" / "runs"
-    runs.mkdir(parents=True)
-    for arm in ("additive", "none"):
-        write_trained(runs / f"run-{arm}", arm)
-        (runs / f"run-{arm}" / "status.json").write_text('{"status": "done", "reason": ""}')
-        environment = json.dumps({"schema": SCHEMA_VERSION})
-        (runs / f"run-{arm}" / "environment.json").write_text(environment)
-        relist(*(runs / f"run-{arm}").iterdir())
-    rows = "run-additive,additive,seen\nrun-none,none,seen\n"
-    write_relisted(tmp_path / "store" / "runs.csv", f"run,attention,source\n{rows}")
-    return runs
-
-
 @pytest.mark.slow
 def test_a_trained_runs_matrix_is_that_of_the_formulas_beside_the_slide(tmp_path, ok):
     settings, source, target, weights = write_trained(tmp_path / "run", "dot")
@@ -363,14 +347,6 @@ def test_first_steps_are_those_of_the_formulas(arm, assignments, tmp_path, ok):
         before.append(int(best[0]))
     assert f"Note: {arm} has no token for sat, Un, chien." in " ".join(rows)
     assert f"Runs of run: {arm} run." in rows
-
-
-@pytest.mark.usefixtures("store")
-def test_every_arm_has_its_steps_the_one_without_attention_first(ok):
-    rows = [line.split() for line in ok("lecture L17 --results store").out.splitlines()]
-    arms = [row[0] for row in rows if row and row[0] in ("none", "additive")]
-    assert arms == ["none", "additive"] * 3
-    assert ["Runs", "of", "store:", "none", "run-none,", "additive", "run-additive."] in rows
 
 
 @pytest.mark.exhaustive(sample="session")

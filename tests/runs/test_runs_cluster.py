@@ -125,21 +125,6 @@ def test_a_worker_killed_in_mid_run_costs_no_result_and_none_is_there_twice(two_
     assert {path.name for path in here.iterdir()} == {path.name for path in there.iterdir()}
 
 
-def test_a_finished_run_is_sent_out_again_by_force_alone(two_workers, tmp_path):
-    job, heard = copy_job("once"), Heard()
-    (first,) = run_jobs_on_cluster([job], tmp_path, lambda *_: None, two_workers.address)
-    (second,) = run_jobs_on_cluster([job], tmp_path, heard, two_workers.address)
-    assert first == second
-    assert [event["phase"] for _, event in heard] == ["done"]
-    (folder,) = run_folders(tmp_path)
-    folder.replace({"status.json": b'{"status": "done", "reason": "old"}'})
-    (again,) = run_jobs_on_cluster([job], tmp_path, heard, two_workers.address, force=True)
-    assert again == first
-    assert heard.process_of("once")
-    assert folder.read_status()["reason"] == ""
-    assert not folder.in_use
-
-
 def test_the_users_files_travel_though_the_workers_cannot_see_them(
     two_workers, tmp_path, monkeypatch
 ):

@@ -13,7 +13,6 @@ from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.runs import checkpoint
 from seq2seq_bottleneck.runs.checkpoint import StopRequest
 from seq2seq_bottleneck.runs.run import execute
-from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION
 
 SMALL = [
@@ -120,14 +119,6 @@ def test_with_more_seeds_the_old_ones_go_on_as_they_were(killed, whole):
     assert all(same_results(heard.folder(seed), whole[seed]) for seed in SEEDS)
 
 
-def test_one_of_a_stack_goes_on_alone_and_the_others_after_it(killed):
-    alone = go(killed, 1)
-    assert (alone.firsts(), alone[1][-1]["phase"]) == ([40], "done")
-    rest = go(killed, 3, 2, 1)
-    assert rest.firsts() == [40, 40, None]
-    rest.check_done()
-
-
 @pytest.mark.parametrize("kept", [0, 2])
 def test_killed_between_two_checkpoints_a_stack_goes_on_as_two(tmp_path, whole, kept):
     """Here of the last update: those that have theirs are not trained again."""
@@ -139,13 +130,3 @@ def test_killed_between_two_checkpoints_a_stack_goes_on_as_two(tmp_path, whole, 
     heard.check_done()
     equal = [same_results(heard.folder(seed), whole[seed]) for seed in SEEDS]
     assert all(equal[:kept] if kept else equal)
-
-
-def test_a_removed_member_begins_anew_and_the_others_go_on(killed):
-    (first, *_) = run_folders(killed)
-    first.remove()
-    heard = go(killed, *SEEDS)
-    names = [heard.folder(seed).name for seed in SEEDS]
-    firsts = dict(zip(names, heard.firsts(), strict=True))
-    assert firsts.pop(first.run) == 20
-    assert set(firsts.values()) == {40}

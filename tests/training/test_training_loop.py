@@ -79,9 +79,9 @@ def test_the_best_weights_are_kept_and_reports_and_tokens_counted():
 
 
 @pytest.mark.exhaustive(sample="session")
-@pytest.mark.parametrize(("smoothing", "within"), [(0.0, 0.5), (0.4, 0.2)])
-def test_it_learns_to_copy_as_surely_as_smoothing_lets_it(smoothing, within):
+def test_it_learns_to_copy_as_surely_as_smoothing_lets_it():
     """The best answer to smoothed targets has P = 1 - e + e / (words) on the right word."""
+    smoothing = 0.4
     model = translator(attention="additive", cell="gru", embedding_size=8, context_size=16)
     settings = settings_of(
         updates=300, batch_size=16, learning_rate=0.02, warmup_updates=10, validations=1,
@@ -92,7 +92,7 @@ def test_it_learns_to_copy_as_surely_as_smoothing_lets_it(smoothing, within):
     best[0] += 1 - smoothing
     assert trained.log[0].loss > 1.0
     assert trained.log[-1].loss == pytest.approx(entropy(best), abs=0.1)
-    assert trained.valid_loss == pytest.approx(-np.log(best[0]), abs=within)
+    assert trained.valid_loss == pytest.approx(-np.log(best[0]), abs=0.2)
 
 
 def test_fillers_do_not_count():
@@ -133,22 +133,17 @@ BUCKETS = {"a": np.array([0, 2, 5, 7]), "b": np.array([1]), "c": np.array([], np
 """Places; three sentences are in no bucket."""
 
 
-def test_sums_are_those_of_the_sentences_of_the_bucket():
-    tokens = np.arange(1, 10)
-    sums = by_bucket(np.arange(9.0), tokens, BUCKETS)
-    assert [tuple(bucket.values())[:3] for bucket in sums.values()] == [
-        (4, 18, 14.0), (1, 2, 1.0), (0, 0, 0.0)
-    ]  # fmt: skip
-    assert sums["b"]["standard_error"] is sums["c"]["standard_error"] is None
-    # A loss in proportion to length has no error.
-    assert by_bucket(0.5 * tokens, tokens, BUCKETS)["a"]["standard_error"] == pytest.approx(0.0)
-
-
 def test_the_error_is_that_of_a_mean_of_equal_lengths_and_of_resampled_sentences():
     random = np.random.default_rng(2)
     losses = random.gamma(2.0, 3.0, 50)
-    error = by_bucket(losses, np.full(50, 7), {"all": np.arange(50)})["all"]["standard_error"]
-    assert error == pytest.approx(np.std(losses / 7, ddof=1) / np.sqrt(50), rel=1e-12)
+    sums = by_bucket(losses, np.full(50, 7), BUCKETS | {"all": np.arange(50)})
+    assert [(item["sentences"], item["tokens"]) for item in sums.values()] == [
+        (4, 28), (1, 7), (0, 0), (50, 350)
+    ]  # fmt: skip
+    assert sums["b"]["nats"] == losses[1]
+    assert sums["b"]["standard_error"] is sums["c"]["standard_error"] is None
+    error = np.std(losses / 7, ddof=1) / np.sqrt(50)
+    assert sums["all"]["standard_error"] == pytest.approx(error, rel=1e-12)
     tokens = random.integers(3, 40, 400)
     losses = tokens * random.gamma(4.0, 0.5, 400)
     error = by_bucket(losses, tokens, {"all": np.arange(400)})["all"]["standard_error"]

@@ -1,13 +1,10 @@
 """An update: the rate's course, changes by Adam and Muon, the mean of weights; against NumPy."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
-from flax import nnx
 from tiny import loss_and_gradient
 from tiny_training import (
-    close,
     leaves,
     one_batch,
     same,
@@ -28,7 +25,6 @@ from seq2seq_bottleneck.training.step import (
     make_sentence_losses,
     make_update,
     optimizers,
-    running_mean,
 )
 
 
@@ -225,28 +221,6 @@ def test_the_mean_is_that_of_the_weights_after_each_update_of_the_window(states)
     for state in states[: UPDATES - WINDOW + 1]:  # before the window it is the weights
         assert same(state.mean, state.weights)
         assert state.kept is state.mean
-
-
-@SOMETIMES
-def test_averaging_changes_no_update(states):
-    plain = states_of(average_last=0.0)
-    assert plain[-1].mean is None
-    assert plain[-1].kept is plain[-1].weights
-    # Two programs, so not to the last bit.
-    close(states[-1].weights, plain[-1].weights, 1e-5, 1e-6)
-
-
-@SOMETIMES
-def test_the_mean_of_many_updates_loses_nothing():
-    """Of thousands of weights that lie close together, in float32."""
-    random = np.random.default_rng(3)
-    given = (1.0 + random.normal(0, 0.01, (3000, 50))).astype(np.float32)
-
-    def add(count, mean):
-        return running_mean(mean, nnx.State({"w": jnp.asarray(given)[count - 1]}), count)
-
-    mean = jax.lax.fori_loop(1, 3001, add, nnx.State({"w": jnp.zeros(50)}))
-    np.testing.assert_allclose(mean["w"], given.astype(np.float64).mean(axis=0), rtol=5e-6)
 
 
 @SOMETIMES
