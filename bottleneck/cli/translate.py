@@ -120,11 +120,11 @@ def load_arms(
     use_cache()
     decoding = {"beam_size": beam} if beam else {}
     decoding |= {"copy_unknown": True} if copy_unknown else {}
-    arms = {name: load_run(folder) for name, folder in folders.items()}
-    return {
-        name: replace(trained, settings=trained.settings.changed(decoding=decoding))
-        for name, trained in arms.items()
-    }
+    arms = {}
+    for name, folder in folders.items():
+        trained = load_run(folder)
+        arms[name] = replace(trained, settings=trained.settings.changed(decoding=decoding))
+    return arms
 
 
 def _translate_text(trained: "TrainedRun", lines: list[str]) -> None:

@@ -3,9 +3,8 @@
 Start a scheduler with ``dask scheduler`` and on every machine
 ``dask worker tcp://HOST:8786 --nthreads 1 --nworkers N``, N its number of cores: a run takes one
 thread of a worker and is a process of its own. The workers need this package, in the same version,
-and share no disk with this machine: the settings and the user's text go out with the tasks, and the
-files of a run come back with its result. Dask has the run of a lost worker done again, from its
-beginning; with a fourth worker lost (``distributed.scheduler.allowed-failures``) the run fails.
+and no common disk: the settings and the user's text go out with the tasks, and the files of a run
+come back with its result. Dask has the run of a lost worker done again, from its beginning.
 
 Whoever reaches a scheduler can run code on it, on its workers and, by what comes back, here.
 """
@@ -47,9 +46,8 @@ def run_jobs_on_cluster(
 ) -> list[Outcome]:
     """Execute all jobs into ``store`` on the workers of ``scheduler``, as ``run_jobs`` does here.
 
-    A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them all, and
-    those under way are lost. ``tell`` takes what the user should know. Raises UserError without
-    Dask, and where the scheduler cannot be reached.
+    A KeyboardInterrupt stops them all, and those under way are lost. ``tell`` takes what the user
+    should know. Raises UserError without Dask, and where the scheduler cannot be reached.
     """
     client = _connect(scheduler)
     outcomes: dict[str, Outcome] = {}

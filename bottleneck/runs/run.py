@@ -250,7 +250,8 @@ def describe_environment() -> dict[str, Any]:
     if (folder / ".git").exists():
         ask = ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=40"]
         with suppress(OSError, subprocess.CalledProcessError):
-            commit = subprocess.check_output(ask, cwd=folder, text=True).strip()
+            asked = subprocess.run(ask, cwd=folder, capture_output=True, text=True, check=True)
+            commit = asked.stdout.strip()
     return ({"command": command} if command else {}) | {
         "bottleneck": __version__,
         "commit": commit,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from products import training_operations
 from translation_task import make_settings, write_task
-from workload import ARMS, padding_share
+from workload import ARMS
 
 from seq2seq_bottleneck.corpus.batches import Batch
 from seq2seq_bottleneck.settings.concerns import ModelSettings
@@ -42,16 +42,6 @@ def test_operations_are_those_of_the_formula(arm, context):
     recurrence, output = (4 + 6) * (3 * 2 * 3 + 3 * 3 * 3), 6 * 3 * 5
     counted = training_operations(model, 5, [batch_of([4], [6])])
     assert counted == 6 * (recurrence + output + context)
-
-
-@pytest.mark.parametrize("arm", ARMS)
-def test_padding_counts_for_nothing(arm):
-    model = ModelSettings(embedding_size=2, context_size=3, **ARMS[arm])
-    apart = [batch_of([4], [6]), batch_of([2], [3])]
-    together = [batch_of([4, 2], [6, 3])]
-    assert training_operations(model, 5, apart) == training_operations(model, 5, together)
-    assert padding_share(apart) == 0
-    assert padding_share(together) == pytest.approx(1 - 15 / 20)
 
 
 def test_our_worker_learns_and_translates(tmp_path):

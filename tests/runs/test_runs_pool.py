@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 
 import jax
 import numpy as np
@@ -155,32 +153,3 @@ def test_seeds_together_give_what_they_give_alone(tmp_path):
         ]
         np.testing.assert_allclose(*losses, rtol=1e-4)
         assert not list((tmp_path / "together" / outcome.run).glob("checkpoint*"))
-
-
-WORKER = """
-import os, sys
-from seq2seq_bottleneck.runs import run, worker
-from seq2seq_bottleneck.settings.errors import UserError
-
-def execute(stack, store, emit, *_):
-    print("a library's word")
-    os.write(1, b"another's, without an end")
-    emit(1, {"phase": "done", "run": "b", "reason": ""})
-    raise UserError("the disk is full")
-
-run.execute = execute
-worker.main()
-"""
-
-
-@SAMPLED
-def test_a_workers_events_are_its_own_and_no_run_ends_twice():
-    """Whatever is printed beside them; and a fault of the user's is that of the runs it ends."""
-    order = {"task": "runs.run:execute_stack", "places": 3}
-    order |= {"stack": [smoke().model_dump()] * 3, "store": "nowhere", "force": False}
-    command = [sys.executable, "-c", WORKER]
-    done = subprocess.run(command, input=json.dumps(order), stdout=subprocess.PIPE, text=True)
-    events = [json.loads(line) for line in done.stdout.splitlines()]
-    ends = {event["place"]: event["phase"] for event in events if event["phase"] != "starting"}
-    assert ends == {0: "failed", 1: "done", 2: "failed"}
-    assert len(events) == 6

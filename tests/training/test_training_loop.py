@@ -49,13 +49,7 @@ from seq2seq_bottleneck.training.step import make_sentence_losses
 def test_validation_is_spread_evenly_and_ends_with_the_last_update():
     assert validation_updates(settings_of(updates=10, validations=5)) == [2, 4, 6, 8, 10]
     assert validation_updates(settings_of(updates=3, validations=10)) == [1, 2, 3]
-    for updates in range(1, 60):
-        due = validation_updates(settings_of(updates=updates, validations=7))
-        assert len(set(due)) == len(due) == min(7, updates)
-        assert due[-1] == updates
-        gaps = np.diff([0, *due])
-        assert gaps.min() >= 1
-        assert gaps.max() - gaps.min() <= 1
+    assert validation_updates(settings_of(updates=11, validations=4)) == [3, 6, 8, 11]
 
 
 def test_the_best_weights_are_kept_and_reports_and_tokens_counted():

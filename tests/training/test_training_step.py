@@ -111,7 +111,6 @@ BIASES = {"encoder.layers.cell.bias", "decoder.cells.bias"}
 @pytest.mark.parametrize(
     ("model", "muon", "adam"),
     [
-        ({"attention": "none"}, ENTRY, ADAM),
         (
             {"attention": "additive", "cell": "gru"},
             ENTRY | ADDITIVE,
