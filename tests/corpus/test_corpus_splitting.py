@@ -216,23 +216,6 @@ def test_what_is_too_long_or_will_not_chain_is_left_out():
     assert notes == ("1 test sentence made of 2 each (corpus.joined); 8 not joined",)
 
 
-def test_copies_joined_are_copies():
-    ordinary = draw_splits(Copying(100), COPY, LECTURE)
-    splits = draw_splits(Copying(100), COPY.model_copy(update={"joined": 2}), LECTURE)
-    assert (splits.train, splits.valid) == (ordinary.train, ordinary.valid)
-    whole = " ".join(pair.source for pair in ordinary.test)
-    for pair in splits.test:
-        assert pair.source == pair.target
-        assert pair.source in whole
-        assert pair.links == tuple((place, place) for place in range(pair.words))
-        assert (pair.bits, pair.words <= 60) == (None, True)
-    kept = sources((*splits.train, *splits.valid))
-    assert not kept & (sources(splits.test) | sources(ordinary.test))
-    made = len(splits.test)
-    assert 58 <= made <= 60  # of 40 in each of three buckets; longer ones pass 60 words
-    assert splits.notes[0].startswith(f"{made} test sentences made of 2 each (corpus.joined);")
-
-
 def test_a_joined_sentence_is_not_trained_on():
     """Copies over two words: every short sentence is drawn, joined ones among them."""
     corpus = CorpusSettings(
