@@ -86,7 +86,7 @@ class Subject:
             language = Reversed(grammar) if corpus.reverse_direction else grammar
         known = frozenset().union(*map(sources, self.corpus.splits.values()))
         ends = corpus.min_words, corpus.max_words, edges
-        chances = length_probabilities(corpus.lengths, *ends, language.weight)
+        chances = length_probabilities(corpus.lengths, *ends)
         buckets: list[Pairs] = [()] * len(edges)
         for group in length_groups(*ends):
             place, lengths = bucket_of(group[0], edges), [n for n in group if n in chances]

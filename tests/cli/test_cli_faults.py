@@ -85,6 +85,20 @@ def check_message(done, reason):
 
 
 @pytest.mark.exhaustive(minutes=3, sample="session")
+@pytest.mark.parametrize("size", [0, 10, 40, 2_000, 20_000])
+def test_no_room_for_files_of_some_size(tmp_path, cache, whole, size):
+    done = sweep(tmp_path / "sweep", cache, size=size)
+    if size:
+        check_message(done, "File too large")
+    else:
+        (line,) = done.stderr.splitlines()
+        assert done.returncode == 1
+        assert re.match("bottleneck: .*(cannot write|TMPDIR)", line)
+        assert "the output" not in line
+    check_whole(tmp_path / "sweep", cache, whole)
+
+
+@pytest.mark.exhaustive(minutes=3, sample="session")
 @pytest.mark.parametrize("size", ["16k", "120k", "200k"])
 def test_a_full_disk(tmp_path, cache, whole, size):
     disk = tmp_path / "disk"
@@ -245,6 +259,16 @@ def test_a_folder_for_reading_only_is_shown_and_drawn_elsewhere(place, name, lin
     assert len(done.stderr.splitlines()) <= 1
     assert part in done.stdout
     assert state(place / name) == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", ["-o store/x.csv", "--bundle store/b"])
+def test_what_would_be_written_into_it_is_refused_in_one_line(place, options):
+    arguments = ["export", *options.split(), "--results", "store"]
+    done = bottleneck(arguments, place, ordinary=True, **NO_HOME)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert "cannot write" in line
 
 
 def test_without_a_home_nothing_is_kept(fails, monkeypatch):

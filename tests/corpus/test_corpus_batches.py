@@ -98,14 +98,6 @@ def test_classes_hold_every_sentence_once(lengths, groups, smallest):
             assert length - max(side[row] for row in item.rows) in range(4)
 
 
-@pytest.mark.parametrize(("groups", "most"), [(6, 0.17), (8, 0.14), (12, 0.11)])
-def test_little_padding(groups: int, most: float):
-    """Lengths even from 2 to 60 pad at least 1 / (groups + 1), even with exact targets."""
-    pairs = spread(20_000)
-    lengths = (pairs.source_lengths, pairs.target_lengths)
-    assert padded_fraction(*lengths, shape_classes(*lengths, groups, 256)) < most
-
-
 @pytest.mark.slow
 def test_batches_are_padded_behind_the_end():
     stream = training_batches(spread(500), batch_size=16, seed=1)
@@ -163,19 +155,6 @@ def test_updates_hold_equally_many_tokens_whatever_the_lengths():
         sums.append(sum(int(stream.batch(update).target_lengths.sum()) for update in range(300)))
     assert sums[0] == pytest.approx(sums[1], rel=0.03)
     assert sums[1] == pytest.approx(300 * 800, rel=0.03)
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(1, 300), st.integers(1, 900), st.integers(1, 6))
-def test_every_epoch_of_equal_tokens_visits_every_pair(count: int, size: int, groups: int):
-    stream = training_batches(spread(count), 1, 1, groups, batch_tokens=size)
-    seen = Counter(int(row[0]) for batch in epoch_of(stream) for row in batch.source)
-    assert set(seen) == set(range(4, 4 + count))
-    plan = stream.epoch_plan(0)
-    for shape, (item, pairs) in enumerate(zip(stream.classes, stream.batch_sizes, strict=True)):
-        assert {len(members) for number, members in plan if number == shape} == {pairs}
-        assert pairs == max(1, round(size / item.target_lengths.mean()))
-        assert len(stream.classes) == 1 or item.target_lengths.sum() >= 4 * size
 
 
 @pytest.mark.slow

@@ -97,7 +97,7 @@ COMMANDS = [
     ("table", mostly("vindication", "arms", "length", "cost"), "--results --where --format"),
     ("claims", None, "--results --where --format"),
     ("export", None, "--results --where --out -o --bundle"),
-    ("runs", mostly("dot", "none1x1", "d"), "--results --where"),
+    ("runs", mostly("dot", "none1x1", "d"), "--results"),
     ("plot", mostly("bleu", "attention", "cost"), "--results --where -o --sentence --beam"),
     ("report", None, "--results -o"),
     ("lecture", mostly("L1", "L10", "L15", "L-FAIL"), "--format"),

@@ -13,6 +13,7 @@ from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.runs import checkpoint
 from seq2seq_bottleneck.runs.checkpoint import StopRequest
 from seq2seq_bottleneck.runs.run import execute
+from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION
 
 SMALL = [
@@ -26,9 +27,8 @@ pytestmark = pytest.mark.exhaustive(sample="session")
 def test_the_log_has_every_validation_sentence_once_and_the_environment_versions(tmp_path):
     settings = smoke("scoring.edges=5,11,21")
     run = tmp_path / executed(tmp_path, settings)[-1]["run"]
-    environment = json.loads((run / "environment.json").read_text())
-    assert environment["versions"]["jax"] == jax.__version__
-    assert environment["schema"] == SCHEMA_VERSION
+    versions = json.loads((run / "environment.json").read_text())["versions"]
+    assert versions["jax"] == jax.__version__
     corpus = load_corpus(settings.corpus, settings.scoring.lower_edges)
     words = pd.Series([pair.words for pair in corpus.valid])
     targets = pd.Series([len(pair.target.split()) + 1 for pair in corpus.valid])
@@ -112,14 +112,31 @@ def killed(killed_once, tmp_path):
     return Path(shutil.copytree(killed_once, tmp_path / "store"))
 
 
+def seeds_together(folder):
+    """What the environment says, after a look at the schema that it names."""
+    known = json.loads((folder / "environment.json").read_text())
+    assert known["schema"] == SCHEMA_VERSION
+    return known["seeds_together"]
+
+
 def test_with_more_seeds_the_old_ones_go_on_as_they_were(killed, whole):
     heard = go(killed, 1, 2, 3, 4, 5)
     assert heard.firsts() == [40, 40, 40, 20, 20]
     heard.check_done()
     assert all(same_results(heard.folder(seed), whole[seed]) for seed in SEEDS)
+    assert [seeds_together(heard.folder(seed)) for seed in heard] == [3, 3, 3, 2, 2]
 
 
-@pytest.mark.parametrize("kept", [0, 2])
+def test_one_of_a_stack_goes_on_alone_and_the_others_after_it(killed):
+    alone = go(killed, 1)
+    assert (alone.firsts(), alone[1][-1]["phase"]) == ([40], "done")
+    assert seeds_together(alone.folder(1)) == 3  # its first updates were
+    rest = go(killed, 3, 2, 1)
+    assert rest.firsts() == [40, 40, None]
+    rest.check_done()
+
+
+@pytest.mark.parametrize("kept", [0, 1, 2])
 def test_killed_between_two_checkpoints_a_stack_goes_on_as_two(tmp_path, whole, kept):
     """Here of the last update: those that have theirs are not trained again."""
     with killed_at(kept, (checkpoint, "to_bytes")) as killed:
@@ -130,3 +147,13 @@ def test_killed_between_two_checkpoints_a_stack_goes_on_as_two(tmp_path, whole, 
     heard.check_done()
     equal = [same_results(heard.folder(seed), whole[seed]) for seed in SEEDS]
     assert all(equal[:kept] if kept else equal)
+
+
+def test_a_removed_member_begins_anew_and_the_others_go_on(killed):
+    (first, *_) = run_folders(killed)
+    first.remove()
+    heard = go(killed, *SEEDS)
+    names = [heard.folder(seed).name for seed in SEEDS]
+    firsts = dict(zip(names, heard.firsts(), strict=True))
+    assert firsts.pop(first.run) == 20
+    assert set(firsts.values()) == {40}

@@ -33,6 +33,7 @@ from tiny_training import (
 
 from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, training_batches
 from seq2seq_bottleneck.corpus.corpus import load_corpus
+from seq2seq_bottleneck.model.parts import on_host
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.runs.pool import in_threads
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve
@@ -49,7 +50,13 @@ from seq2seq_bottleneck.training.step import make_sentence_losses
 def test_validation_is_spread_evenly_and_ends_with_the_last_update():
     assert validation_updates(settings_of(updates=10, validations=5)) == [2, 4, 6, 8, 10]
     assert validation_updates(settings_of(updates=3, validations=10)) == [1, 2, 3]
-    assert validation_updates(settings_of(updates=11, validations=4)) == [3, 6, 8, 11]
+    for updates in range(1, 60):
+        due = validation_updates(settings_of(updates=updates, validations=7))
+        assert len(set(due)) == len(due) == min(7, updates)
+        assert due[-1] == updates
+        gaps = np.diff([0, *due])
+        assert gaps.min() >= 1
+        assert gaps.max() - gaps.min() <= 1
 
 
 def test_the_best_weights_are_kept_and_reports_and_tokens_counted():
@@ -73,9 +80,9 @@ def test_the_best_weights_are_kept_and_reports_and_tokens_counted():
 
 
 @pytest.mark.exhaustive(sample="session")
-def test_it_learns_to_copy_as_surely_as_smoothing_lets_it():
+@pytest.mark.parametrize(("smoothing", "within"), [(0.0, 0.5), (0.4, 0.2)])
+def test_it_learns_to_copy_as_surely_as_smoothing_lets_it(smoothing, within):
     """The best answer to smoothed targets has P = 1 - e + e / (words) on the right word."""
-    smoothing = 0.4
     model = translator(attention="additive", cell="gru", embedding_size=8, context_size=16)
     settings = settings_of(
         updates=300, batch_size=16, learning_rate=0.02, warmup_updates=10, validations=1,
@@ -86,7 +93,7 @@ def test_it_learns_to_copy_as_surely_as_smoothing_lets_it():
     best[0] += 1 - smoothing
     assert trained.log[0].loss > 1.0
     assert trained.log[-1].loss == pytest.approx(entropy(best), abs=0.1)
-    assert trained.valid_loss == pytest.approx(-np.log(best[0]), abs=0.2)
+    assert trained.valid_loss == pytest.approx(-np.log(best[0]), abs=within)
 
 
 def test_fillers_do_not_count():
@@ -127,17 +134,22 @@ BUCKETS = {"a": np.array([0, 2, 5, 7]), "b": np.array([1]), "c": np.array([], np
 """Places; three sentences are in no bucket."""
 
 
+def test_sums_are_those_of_the_sentences_of_the_bucket():
+    tokens = np.arange(1, 10)
+    sums = by_bucket(np.arange(9.0), tokens, BUCKETS)
+    assert [tuple(bucket.values())[:3] for bucket in sums.values()] == [
+        (4, 18, 14.0), (1, 2, 1.0), (0, 0, 0.0)
+    ]  # fmt: skip
+    assert sums["b"]["standard_error"] is sums["c"]["standard_error"] is None
+    # A loss in proportion to length has no error.
+    assert by_bucket(0.5 * tokens, tokens, BUCKETS)["a"]["standard_error"] == pytest.approx(0.0)
+
+
 def test_the_error_is_that_of_a_mean_of_equal_lengths_and_of_resampled_sentences():
     random = np.random.default_rng(2)
     losses = random.gamma(2.0, 3.0, 50)
-    sums = by_bucket(losses, np.full(50, 7), BUCKETS | {"all": np.arange(50)})
-    assert [(item["sentences"], item["tokens"]) for item in sums.values()] == [
-        (4, 28), (1, 7), (0, 0), (50, 350)
-    ]  # fmt: skip
-    assert sums["b"]["nats"] == losses[1]
-    assert sums["b"]["standard_error"] is sums["c"]["standard_error"] is None
-    error = np.std(losses / 7, ddof=1) / np.sqrt(50)
-    assert sums["all"]["standard_error"] == pytest.approx(error, rel=1e-12)
+    error = by_bucket(losses, np.full(50, 7), {"all": np.arange(50)})["all"]["standard_error"]
+    assert error == pytest.approx(np.std(losses / 7, ddof=1) / np.sqrt(50), rel=1e-12)
     tokens = random.integers(3, 40, 400)
     losses = tokens * random.gamma(4.0, 0.5, 400)
     error = by_bucket(losses, tokens, {"all": np.arange(400)})["all"]["standard_error"]
@@ -297,9 +309,12 @@ def trained_together(graph, members, report=silent):
         [
             ({"attention": "none"}, {}, EXACT),
             ({"attention": "additive", "cell": "gru", "dropout": 0.3}, {}, EXACT),
+            ({"attention": "dot", "placement": "output", "cell": "lstm"}, {}, EXACT),
+            ({"attention": "dot"}, {"teacher_forcing": 0.5}, EXACT),
+            ({}, SHORT_MUON, ROUGH),
             ({}, {**SHORT_MUON, "average_last": 0.4, "teacher_forcing": 0.8}, ROUGH),
         ],
-        2,
+        3,
     ),
 )
 def test_together_each_seed_ends_as_it_does_alone(model, training, tolerance):
@@ -340,6 +355,17 @@ def test_one_that_diverges_does_not_harm_the_others():
     assert int(end.state.update[0]) < 30
 
 
+def test_a_result_on_the_host_is_numpys_or_jaxs_own_error():
+    result = on_host(jnp.arange(6).reshape(2, 3) * 2)
+    assert isinstance(result, np.ndarray)
+    assert result.tolist() == [[0, 2, 4], [6, 8, 10]]
+    assert on_host([1.5, 2.5]).tolist() == [1.5, 2.5]
+    deleted = jnp.ones(3)
+    deleted.delete()
+    with pytest.raises(RuntimeError, match="deleted"):
+        on_host(deleted)
+
+
 @pytest.fixture(scope="module")
 def two():
     """What a process of two devices finds, cut and uncut."""
@@ -356,6 +382,10 @@ def two():
 def test_the_process_has_two_devices_and_cuts_what_has_rows_enough(two):
     assert two["devices"] == 2
     assert two["parts"] == [2, 1]
+    assert two["ready"]  # many programs under way at once can hang; see ``in_parts``
+    whole, cut = two["dropped"]  # each part drops units of its own
+    assert cut != pytest.approx(whole, rel=1e-6)
+    assert cut == pytest.approx(whole, rel=0.1)
 
 
 @pytest.mark.exhaustive(sample="session")
@@ -367,3 +397,26 @@ def test_losses_weights_and_sentence_losses_are_those_of_one_device(two, arm):
         np.testing.assert_allclose(other, one, rtol=2e-4, atol=2e-5)
     np.testing.assert_allclose(cut[0][0], whole[0][0], rtol=1e-6)
     assert len(whole[2]) == two_cores.ROWS[arm]
+
+
+@pytest.mark.exhaustive(sample="session")
+@pytest.mark.parametrize("beam", [1, 3])
+def test_a_search_in_parts_finds_what_one_device_finds(two, beam):
+    tokens, scores = two["searches"][str(beam)]
+    alone_tokens, alone_scores = two_cores.searched(beam)
+    assert tokens == alone_tokens
+    np.testing.assert_allclose(scores, alone_scores, rtol=1e-5)
+    assert len(tokens) == 33
+
+
+@pytest.mark.exhaustive(sample="session")
+def test_even_a_worse_mean_is_kept():
+    """Good weights spoilt: the first validation is the best, and what is kept is the mean."""
+    graph, weights = translator()
+    good = train_one((graph, weights), settings_of(updates=60, learning_rate=0.02)).weights
+    rate = {"learning_rate": 1.0, "final_learning_rate": 1.0}
+    settings = settings_of(updates=20, validations=4, average_last=0.5, **rate)
+    trained = train_one((graph, good), settings)
+    losses = validated(trained)
+    assert min(losses.values()) < losses[20] == trained.valid_loss
+    assert trained.best_update < 20

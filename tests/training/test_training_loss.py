@@ -19,6 +19,8 @@ from tiny_training import (
 )
 
 from seq2seq_bottleneck.model.decoder import OutputLayer
+from seq2seq_bottleneck.questions.frozen_memory import reader_settings
+from seq2seq_bottleneck.settings.concerns import TrainingSettings
 from seq2seq_bottleneck.training import loss as loss_module
 from seq2seq_bottleneck.training.loss import decoder_inputs, token_losses
 from seq2seq_bottleneck.training.step import initial_state, make_update
@@ -101,6 +103,16 @@ def test_half_the_words_are_forced_at_a_ratio_of_a_half(model, sampled):
     assert np.all(was_true | was_own)
     assert differ.any()
     assert 0.35 < was_true[:, differ].mean() < 0.65
+
+
+@pytest.mark.slow
+def test_dropout_reaches_the_decoder_under_sampling_too():
+    """All words forced, and an encoder that says nothing: what differs is dropout's doing."""
+    model = random_model(dropout=0.5, attention="none", initial_state="zero")
+    model.encoder.embedding[...] = model.encoder.embedding[...] * 0.0
+    compiled = jax.jit(lambda key: token_losses(model, BATCH, 1.0 - 1e-7, key))
+    losses = [np.asarray(compiled(jax.random.key(seed))) for seed in (1, 2, 3)]
+    assert any(np.any(losses[0] != other) for other in losses[1:])
 
 
 # Label smoothing, and chunks of positions: against log-softmax and autodiff.
@@ -203,3 +215,9 @@ def test_training_is_smoothed_and_validation_is_not():
     expected = plain_mean(nnx.merge(graph, weights), batch, 0.5)
     np.testing.assert_allclose(loss, expected, rtol=1e-5)
     assert abs(ends[0.0].log[-1].loss - ends[0.5].log[-1].loss) > 0.01
+
+
+def test_a_probe_of_a_smoothed_run_is_not_smoothed():
+    given = TrainingSettings(label_smoothing=0.1, average_last=0.3, updates=500)
+    settings = reader_settings(given)
+    assert (settings.label_smoothing, settings.average_last) == (0.0, 0.0)

@@ -1,10 +1,13 @@
 """An update: the rate's course, changes by Adam and Muon, the mean of weights; against NumPy."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
+from flax import nnx
 from tiny import loss_and_gradient
 from tiny_training import (
+    close,
     leaves,
     one_batch,
     same,
@@ -19,12 +22,14 @@ from tiny_training import (
 
 from seq2seq_bottleneck.training.loop import sentence_losses, target_tokens
 from seq2seq_bottleneck.training.step import (
+    averaged_updates,
     initial_state,
     learning_rates,
     make_optimizer,
     make_sentence_losses,
     make_update,
     optimizers,
+    running_mean,
 )
 
 
@@ -101,6 +106,7 @@ def by_name(tree):
 CELL = {"encoder.layers.inputs.weights", "encoder.layers.cell.weights"}
 CELL |= {"decoder.inputs.weights", "decoder.cells.weights"}
 ENTRY = CELL | {"decoder.context_input.weights"}
+MAPS = {"encoder.to_context", "decoder.to_hidden"}
 ADDITIVE = {"decoder.attention.query_map", "decoder.attention.key_map"}
 TIED = {"encoder.embedding", "decoder.embedding", "decoder.output_bias"}
 TIED |= {"encoder.layers.inputs.biases", "decoder.inputs.biases"}
@@ -111,10 +117,16 @@ BIASES = {"encoder.layers.cell.bias", "decoder.cells.bias"}
 @pytest.mark.parametrize(
     ("model", "muon", "adam"),
     [
+        ({"attention": "none"}, ENTRY, ADAM),
         (
             {"attention": "additive", "cell": "gru"},
             ENTRY | ADDITIVE,
             ADAM | BIASES | {"decoder.attention.vector"},
+        ),
+        (
+            {"attention": "general", "cell": "lstm", "hidden_size": 5, "layers": 2},
+            ENTRY | MAPS | {"decoder.attention.matrix"},
+            ADAM | BIASES,
         ),
         (
             {"placement": "output", "bidirectional": True},
@@ -191,6 +203,15 @@ WINDOW = 18
 AVERAGED = {"updates": UPDATES, "average_last": 0.4, "validations": 5, "learning_rate": 0.1}
 
 
+@SOMETIMES
+@pytest.mark.parametrize(
+    ("share", "updates", "expected"),
+    [(0.0, 50, 0), (0.4, 45, 18), (0.001, 50, 1), (0.5, 1, 1), (0.999, 10, 10)],
+)
+def test_the_window_is_the_last_share_of_the_updates(share, updates, expected):
+    assert averaged_updates(settings_of(updates=updates, average_last=share)) == expected
+
+
 def states_of(**changes):
     """The state after every update."""
     graph, weights = translator(dropout=0.1)
@@ -220,6 +241,28 @@ def test_the_mean_is_that_of_the_weights_after_each_update_of_the_window(states)
     for state in states[: UPDATES - WINDOW + 1]:  # before the window it is the weights
         assert same(state.mean, state.weights)
         assert state.kept is state.mean
+
+
+@SOMETIMES
+def test_averaging_changes_no_update(states):
+    plain = states_of(average_last=0.0)
+    assert plain[-1].mean is None
+    assert plain[-1].kept is plain[-1].weights
+    # Two programs, so not to the last bit.
+    close(states[-1].weights, plain[-1].weights, 1e-5, 1e-6)
+
+
+@SOMETIMES
+def test_the_mean_of_many_updates_loses_nothing():
+    """Of thousands of weights that lie close together, in float32."""
+    random = np.random.default_rng(3)
+    given = (1.0 + random.normal(0, 0.01, (3000, 50))).astype(np.float32)
+
+    def add(count, mean):
+        return running_mean(mean, nnx.State({"w": jnp.asarray(given)[count - 1]}), count)
+
+    mean = jax.lax.fori_loop(1, 3001, add, nnx.State({"w": jnp.zeros(50)}))
+    np.testing.assert_allclose(mean["w"], given.astype(np.float64).mean(axis=0), rtol=5e-6)
 
 
 @SOMETIMES

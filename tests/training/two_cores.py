@@ -6,9 +6,10 @@ import jax
 import numpy as np
 
 from seq2seq_bottleneck.corpus.batches import Batch
-from seq2seq_bottleneck.model.parts import Stack, parts_of
+from seq2seq_bottleneck.decoding.search import make_search
+from seq2seq_bottleneck.model.parts import AXIS, Stack, in_parts, parts_of
 from seq2seq_bottleneck.model.translator import create
-from seq2seq_bottleneck.settings.concerns import ModelSettings, TrainingSettings
+from seq2seq_bottleneck.settings.concerns import DecodingSettings, ModelSettings, TrainingSettings
 from seq2seq_bottleneck.training.step import initial_state, make_sentence_losses, make_update
 
 WORDS = 23
@@ -33,7 +34,8 @@ def trained(rows: int, stack: Stack, arm: tuple[str, str, str], **training: obje
     """Losses of three updates, all kept weights after them, and losses of the sentences by them."""
     attention, placement, cell = arm
     model = ModelSettings(
-        attention=attention, placement=placement, cell=cell, embedding_size=6, context_size=8
+        attention=attention, placement=placement, cell=cell, embedding_size=6, context_size=8,
+        dropout=0.2 if training.pop("drop", False) else 0.0,
     )  # fmt: skip
     settings = TrainingSettings(**training)
     graph, weights = create(model, WORDS, WORDS, 1)
@@ -47,6 +49,28 @@ def trained(rows: int, stack: Stack, arm: tuple[str, str, str], **training: obje
     return [losses, leaves.tolist(), np.asarray(after).tolist()]
 
 
+def searched(beam: int) -> list:
+    """Outputs for 33 rows, from random weights."""
+    graph, weights = create(ModelSettings(embedding_size=6, context_size=8), WORDS, WORDS, 1)
+    batch = random_batch(33)
+    search = make_search(graph, DecodingSettings(beam_size=beam))
+    output = search(weights, batch.source, batch.source_lengths)
+    return [np.asarray(output.tokens).tolist(), np.asarray(output.log_probability).tolist()]
+
+
+def ready_on_return() -> bool:
+    """Whether a program in parts that takes a while has its result when it returns."""
+
+    def slow(rows: jax.Array) -> jax.Array:
+        product = jax.lax.fori_loop(0, 200, lambda _, part: jax.numpy.tanh(part @ part.T), rows)
+        return jax.lax.psum(product.sum(), AXIS)
+
+    program = in_parts(slow, 2, (0,))
+    rows = np.tile(np.eye(300, dtype=np.float32), (2, 1))
+    program(rows)  # compiled
+    return program(rows).is_ready()
+
+
 def main() -> None:
     """Everything, with the number of devices."""
     plain = ("none", "input", "rnn")
@@ -57,8 +81,10 @@ def main() -> None:
         name: [trained(ROWS[name], Stack(1, parts), arm, **changes) for parts in (1, 2)]
         for name, (arm, changes) in cases.items()
     }
+    dropped = [trained(8, Stack(1, parts), plain, drop=True)[0] for parts in (1, 2)]
     facts = {"devices": jax.local_device_count(), "parts": [parts_of(rows) for rows in (33, 12)]}
-    print(json.dumps(facts | {"pairs": pairs}))
+    facts |= {"searches": {beam: searched(beam) for beam in (1, 3)}, "ready": ready_on_return()}
+    print(json.dumps(facts | {"pairs": pairs, "dropped": dropped}))
 
 
 if __name__ == "__main__":
