@@ -12,6 +12,7 @@ from sacrebleu.significance import PairedTest
 from scipy import stats
 from system_files import outputs, reference_texts
 
+from seq2seq_bottleneck.scoring import bootstrap
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
 from seq2seq_bottleneck.scoring.bootstrap import (
     Estimate,
@@ -20,7 +21,9 @@ from seq2seq_bottleneck.scoring.bootstrap import (
     bootstrap_p,
     difference,
     draw,
+    draw_blocks,
     estimate,
+    estimates,
     interaction,
     pair,
     percent_change,
@@ -90,6 +93,21 @@ def test_statistic_is_the_mean_over_seeds_and_their_order_does_not_matter():
     assert back.draws == pytest.approx(forward.draws, abs=1e-12)
     singly = [estimate(bleu, row[None], weights).draws for row in rows]
     assert forward.draws == pytest.approx(np.mean(singly, axis=0), abs=1e-12)
+
+
+@pytest.mark.parametrize("many", [0, 1, 2**20])
+@pytest.mark.parametrize("most", [1, 60, 2**24])
+def test_many_seeds_a_few_at_a_time_give_the_same_bits(monkeypatch, many, most):
+    """Of counts for which single precision is enough, of such for which it is not, smoothed too."""
+    monkeypatch.setattr(bootstrap, "PRODUCT", many * 10 * 50)
+    monkeypatch.setattr(bootstrap, "CACHED", 3 * 10 * 50)
+    rows = np.random.default_rng(1).integers(most + 1, size=(20, 7, 10))
+    weights = draw(7, 50, seed=1, bucket=0)
+    ours = estimate(bleu, rows, weights)
+    assert np.array_equal(ours.draws, bleu(weights @ rows).mean(axis=0), equal_nan=True)
+    assert ours.value == bleu(rows.sum(axis=1)).mean()
+    narrow = estimate(bleu, rows.astype(np.min_scalar_type(most)), weights)
+    assert np.array_equal(ours.draws, narrow.draws, equal_nan=True)
 
 
 def test_planted_difference_is_found_and_pairing_narrows_it():
@@ -175,6 +193,11 @@ def test_edges_belong_to_the_bucket_they_open(words, bucket):
     assert [holds(name, words) for name in slides.names] == [n == bucket for n in range(5)]
 
 
+def test_a_bucket_of_one_length():
+    assert Buckets((1, 2, 4)).names == ("1", "2-3", "4+")
+    assert [holds("30", words) for words in (29, 30, 31)] == [False, True, False]
+
+
 # Two systems on the same sentences.
 
 LENGTHS = [3 + 7 * n % 29 for n in range(120)]
@@ -217,6 +240,36 @@ def test_a_clear_difference_has_the_smallest_p_in_every_test():
     assert clear.gain.interval.above_zero
     assert bootstrap_p(clear.gain) == pytest.approx(2 / (RESAMPLES + 1))
     assert clear.p_randomisation == pytest.approx(1 / (RESAMPLES + 1))
+
+
+def test_swapping_the_systems_turns_the_sign_and_nothing_else(planted):
+    other = pair(bleu, counts(B), counts(A), HOW, bucket=0)
+    assert other.gain.value == -planted.gain.value
+    assert np.array_equal(other.gain.draws, -planted.gain.draws)
+    assert bootstrap_p(other.gain) == bootstrap_p(planted.gain)
+    assert other.p_randomisation == planted.p_randomisation
+
+
+@pytest.mark.parametrize(("cells", "count"), [(1, 70), (100, 24), (1_000, 3), (10**9, 1)])
+def test_blocks_are_the_rows_of_draw(cells, count):
+    blocks = list(draw_blocks(30, 70, seed=2, bucket=3, cells=cells))
+    assert np.array_equal(np.concatenate(blocks), draw(30, 70, seed=2, bucket=3))
+    assert len(blocks) == count
+
+
+def test_estimates_are_those_of_a_runs_table():
+    ours = estimates(bleu, [counts(A), counts(B)], 200, seed=1, bucket=2)
+    weights = draw(len(A), 200, seed=1, bucket=2)
+    for system, hypotheses in zip(ours, (A, B), strict=True):
+        one = estimate(bleu, counts(hypotheses)[None], weights)
+        assert system.value == one.value
+        assert system.draws == pytest.approx(one.draws, abs=1e-12)
+
+
+def test_nothing_to_score_has_no_p():
+    assert np.isnan(bootstrap_p(Estimate(np.nan, np.full(10, np.nan))))
+    nothing = np.zeros((0, 10), dtype=np.int64)
+    assert np.isnan(randomisation_p(bleu, nothing, nothing, 10, seed=1, bucket=0))
 
 
 @settings(max_examples=200, deadline=None)
@@ -269,3 +322,28 @@ def test_seed_bucket_and_nothing_else_decide_the_trials():
     assert p_of(C, D, 999) == p_of(C, D, 999)
     assert len({p_of(C, D, 999, seed=seed) for seed in range(4)}) > 1
     assert len({p_of(C, D, 999, bucket=bucket) for bucket in range(4)}) > 1
+
+
+@pytest.mark.parametrize("trials", [8, 9])
+def test_equal_systems_and_one_sentence_differ_as_much_in_every_trial(trials):
+    same = pair(bleu, counts(A), counts(A), Resampling(trials, trials, 4), bucket=0)
+    assert same.gain.value == 0.0
+    assert (same.gain.draws == 0.0).all()
+    assert bootstrap_p(same.gain) == same.p_randomisation == 1.0
+    rows = [bleu_statistics([text], FEW[:1]) for text in (C[0], FEW[0])]
+    assert randomisation_p(bleu, *rows, trials, seed=1, bucket=0) == 1.0
+
+
+def test_any_score_of_sums_will_do():
+    """A ratio of sums, whose swaps can be counted by hand: two of four differ as much."""
+    a, b = np.array([[1, 1], [2, 1]]), np.array([[2, 1], [4, 1]])
+    p = randomisation_p(ratio_of_sums, a, b, TRIALS, seed=1, bucket=0)
+    assert p == pytest.approx(0.5, abs=0.02)
+
+
+def test_a_large_test_set_is_swapped_in_blocks():
+    rng = np.random.default_rng(0)
+    a = np.stack([rng.integers(0, 5, 30_000), np.full(30_000, 4)], axis=1)
+    b = a.copy()
+    b[:, 0] = rng.permutation(b[:, 0])
+    assert 0.001 < randomisation_p(ratio_of_sums, a, b, 300, seed=3, bucket=0) <= 1
