@@ -1,13 +1,13 @@
 """``bottleneck export --all``: every table and figure of a results folder, as files in it."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..figures.registry import NUMBERS, make_figure, write_figure
+from ..figures.registry import make_figure, write_figure
 from ..results.bundle import bundle_of
 from ..results.folders import has_probe
-from ..results.schema import ALL_TABLES, FIGURES, GOLD, GOLD_TABLE, STUDIES, TABLES
+from ..results.schema import ALL_TABLES, FIGURES, STUDIES
 from ..settings.errors import UserError
 from ..settings.files import write_text
 from ..tables.claims import decide_results, summary
@@ -19,8 +19,6 @@ CLAIMS, REPORT = "claims", "report.html"
 FORMS: Mapping[str, str] = {".md": "markdown", ".csv": "csv"}
 """Forms of tables and claims, by the file's ending."""
 IMAGES = (".png", ".svg")
-GROWTH = "cost_exponents"
-"""The benchmark's second table."""
 
 
 class Written(NamedTuple):
@@ -34,8 +32,7 @@ class Written(NamedTuple):
 def write_out(folder: Path) -> Written:
     """Write ``tables/``, ``figures/`` and last ``CONTENTS.md`` into a results folder.
 
-    Files of an earlier time that cannot be made any more are removed. A folder without results is a
-    ``UserError``, and so is a damaged file; then nothing is removed.
+    A folder without results is a ``UserError``, and so is a damaged file.
     """
     check_results(folder)
     bundle = bundle_of(folder)
@@ -54,23 +51,15 @@ def write_out(folder: Path) -> Written:
     for name, page in pages.items():
         for ending, form in FORMS.items():
             write_text(folder / TABLES_FOLDER / f"{name}{ending}", page.render(form))
-    _remove_others(folder / TABLES_FOLDER, pages, FORMS)
-    _remove_others(folder / FIGURES_FOLDER, figures, (*IMAGES, NUMBERS))
     missing = [f"{name}: {reason}" for name, reason in reasons.items()]
     if names := ", ".join(name for name in STUDIES if bundle and not has_probe(folder, name)):
         missing.append(f"not measured: {names} (`bottleneck study NAME --results {folder}`)")
     titles = {name: page.title for name, page in pages.items()}
     sections = {
         "Tables": [
-            f"[{name}]({TABLES_FOLDER}/{name}.md): {title} ([CSV]({TABLES_FOLDER}/{name}.csv))"
-            for name, title in titles.items()
+            f"[{name}]({TABLES_FOLDER}/{name}.md): {title}" for name, title in titles.items()
         ],
-        "Figures": [
-            "[{0}]({1}.png) ([SVG]({1}.svg), [numbers]({1}{2}))".format(
-                name, f"{FIGURES_FOLDER}/{name}", NUMBERS
-            )
-            for name in figures
-        ],
+        "Figures": [f"[{name}]({FIGURES_FOLDER}/{name}.png)" for name in figures],
         "Left out": missing,
     }
     lines = ["# What these results show", "", "By `bottleneck export --all`."]
@@ -78,14 +67,6 @@ def write_out(folder: Path) -> Written:
         lines += ["", f"## {head}", "", *(f"- {item}" for item in items)] if items else []
     write_text(folder / CONTENTS, "\n".join(lines) + "\n")
     return Written(titles, list(figures), missing)
-
-
-def _remove_others(folder: Path, kept: Collection[str], endings: Iterable[str]) -> None:
-    """Remove what has the name of one of our tables or figures and was not made this time."""
-    stems = {name.replace("-", "_") for name in TABLES} | {*FIGURES, GOLD, GOLD_TABLE, GROWTH}
-    for stem in stems - set(kept):
-        for ending in endings:
-            (folder / f"{stem}{ending}").unlink(missing_ok=True)
 
 
 def write_end(folder: Path) -> tuple[str, int]:

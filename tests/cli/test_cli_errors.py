@@ -98,7 +98,6 @@ USAGE = {
     f"{SCORE} --edges 5,x": "--edges '5,x'",
     f"compare a.fr {TESTED}": "argument ... B",
     "compare a.fr a.en": "system A 'a.fr' ... --references and --sources",
-    "compare a.fr a.en --references a.fr": "--sources missing",
     f"{MINE} --scheduler {{'',127.0.0.1,http://here:8786,tcp://here}}": "--scheduler ... tcp://HOST:PORT",
     f"{MINE} --seeds-together {NO_COUNT}": "--seeds-together ' ... ': ... from 1 to 999,999, or",
     f"{MINE} --threads {NO_COUNT}": "--threads ' ... ': ... from 1 to 1,024, or auto",
