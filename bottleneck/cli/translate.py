@@ -271,7 +271,7 @@ def lecture(
 
 
 def _walk(name: str, evidence: "Evidence", results: Path | None) -> None:
-    """Print an id's steps, with what trained runs or the model answer."""
+    """Print an id's steps, with what trained runs answer."""
     from ..lecture.walkthroughs import audit
     from ..results.schema import RUNS
     from ..tables.lecture import print_walkthrough
@@ -280,11 +280,7 @@ def _walk(name: str, evidence: "Evidence", results: Path | None) -> None:
     folder = results or DEFAULT_OUT / "lecture"
     translating = "run of English to French"
     compared = {"L10": "run with attention", "L17": translating, "L-SHORT": translating}.get(name)
-    if name == "L18":
-        from ..runs.lecture import model_attention
-
-        evidence = replace(evidence, model=model_attention)
-    elif compared and (results or (folder / RUNS).is_file()):
+    if compared and (results or (folder / RUNS).is_file()):
         from ..runs.lecture import trained_evidence
 
         evidence = replace(evidence, **trained_evidence(name, folder))

@@ -90,13 +90,6 @@ def test_an_attention_looks_the_same_whatever_is_drawn_with_it_and_so_does_untra
     assert line_of(["3,200 updates", "1,600 updates"], "1,600 updates") != "-"
 
 
-def test_of_text_without_classes_survival_is_shown_by_frequency(tmp_path):
-    rows = [row for row in rows_of("survival") if row["part"].startswith(("fifth", "freq"))]
-    plot = study_plot("survival", plant(tmp_path, "survival", rows))
-    assert plot.panels[1].name == "By times seen in training"
-    assert set(plot.data.loc[plot.data["panel"] == plot.panels[1].name, "x"]) == {"1-9"}
-
-
 def test_bits_below_0_are_drawn_at_0_and_survival_below_chance_is_not_cut_off(tmp_path):
     rows = [row | {"value": -5.0, "low": -9.0} for row in rows_of("information", seeds=0)]
     data = study_plot("information", plant(tmp_path, "information", rows)).data

@@ -121,7 +121,6 @@ COMMANDS = [
         "--results --where --format --gold --source --target --first-word --preset --seeds --jobs "
         "--quiet --force",
     ),
-    ("bench --dry-run", None, "--out --vary --repeats --arms --threads --quick --format"),
     (
         "score --hypotheses other --references target --sources source",
         None,
