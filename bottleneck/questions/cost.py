@@ -238,14 +238,13 @@ def measured(costs: pd.DataFrame) -> pd.DataFrame:
 
 def notes(costs: pd.DataFrame) -> list[str]:
     """What was measured, how, on what."""
-    one = {name: f"{int(costs[name].iloc[0]):,}" for name in ("context_size", "batch_size")}
     return [
         "A training step of the lecture's GRU, one layer, hidden size = context "
-        f"({one['context_size']}), embedding {_listed(costs['embedding_size'])}, batches of "
-        f"{one['batch_size']}, on random words: both sides have the same length, end token "
-        "included. -output is Luong's placement, otherwise Bahdanau's. ms: median of "
-        f"{_listed(costs['repeats'])} groups of steps. attn.: attention's share, 1 - time of the "
-        "same model without attention in the same placement / time.",
+        f"({_listed(costs['context_size'])}), embedding {_listed(costs['embedding_size'])}, "
+        f"batches of {_listed(costs['batch_size'])}, on random words: both sides have the same "
+        "length, end token included. -output is Luong's placement, otherwise Bahdanau's. ms: "
+        f"median of {_listed(costs['repeats'])} groups of steps. attn.: attention's share, 1 - "
+        "time of the same model without attention in the same placement / time.",
         f"Machine: {_machine(costs)}; XLA's threads: {_listed(costs['threads'])}; bottleneck "
         f"{_listed(costs['version'])}, jax {_listed(costs['jax'])}.",
     ]

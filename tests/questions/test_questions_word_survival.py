@@ -366,7 +366,7 @@ def test_matched_rates_differ_by_the_estimate_of_mantel_and_haenszel():
     ("measure", "group", "minus", "matched", "of"),
     [
         ("recall", VERB, None, False, slice(None)),
-        ("chance", NAME, None, False, slice(None)),
+        ("corrected", NAME, None, False, slice(None)),
         ("corrected", NOUN, NAME, False, slice(None)),
         ("corrected", NOUN, NAME, True, [NOUN, NAME]),
     ],
