@@ -17,7 +17,7 @@ CLASSES = ("noun", "adverb, numeral", "function word")
 # Of each study: measure, controls, buckets, parts.
 TABLES = {
     "survival": [
-        ("corrected", ("",), BUCKETS, ("", "fifth 1", "fifth 2", *CLASSES, "frequency 1-9"))
+        ("corrected", ("",), BUCKETS, ("", "fifth 1", "fifth 2", *CLASSES))
     ],
     "dimensions": [
         (measure, ("", "untrained"), BUCKETS, ("", "half"))
@@ -30,8 +30,7 @@ TABLES = {
     ],
     "capacity": [("length", ("",), ("",), ("90 %", "50 %"))],
     "alignment": [
-        ("aer", ("", "untrained", "diagonal", "ibm1", "best"), (*BUCKETS, ""), ("",)),
-        ("weight", ("", "untrained", "equal"), (*BUCKETS, ""), ("",))
+        ("aer", ("", "untrained", "diagonal", "ibm1", "best"), (*BUCKETS, ""), ("",))
     ],
     "gradients": [("ratio", ("", "untrained"), ("",), ("6-10", "1-5", "11-20", "41+"))],
     "length": [("length_ratio", ("",), BUCKETS, ("",)), ("repeating", ("",), BUCKETS, ("",))],

@@ -268,18 +268,14 @@ def lecture(
 
 
 def _walk(name: str, evidence: "Evidence", results: Path | None) -> None:
-    """Print an id's steps, with what trained runs or the model answer."""
+    """Print an id's steps, with what trained runs answer."""
     from ..lecture.walkthroughs import audit
     from ..results.schema import RUNS
     from ..tables.lecture import print_walkthrough
     from ..tables.render import print_prose
 
     folder, asked = results or DEFAULT_OUT / "lecture", name in ("L10", "L17", "L-SHORT")
-    if name == "L18":
-        from ..runs.lecture import model_attention
-
-        evidence = replace(evidence, model=model_attention)
-    elif asked and (results or (folder / RUNS).is_file()):
+    if asked and (results or (folder / RUNS).is_file()):
         from ..runs.lecture import trained_evidence
 
         evidence = replace(evidence, **trained_evidence(name, folder))

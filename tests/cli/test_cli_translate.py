@@ -321,7 +321,6 @@ def test_a_trained_runs_matrix_is_that_of_the_formulas_beside_the_slide(tmp_path
         cells = [f"{cell:.2f}" for cell in row]
         assert any([cell.strip("*") for cell in line if cell != "*"] == cells for line in rows)
     assert "learned: dot" in text
-    assert "Not in its vocabulary: sat." in " ".join(text.split())
 
 
 @pytest.mark.slow
@@ -345,7 +344,6 @@ def test_first_steps_are_those_of_the_formulas(arm, assignments, tmp_path, ok):
         step = ", ".join(f"{target.tokens[place]} {shares[place]:.3f}" for place in best)
         assert any(row.startswith(after.format(target.tokens[before[-1]]) + step) for row in rows)
         before.append(int(best[0]))
-    assert f"Note: {arm} has no token for sat, Un, chien." in " ".join(rows)
     assert f"Runs of run: {arm} run." in rows
 
 
