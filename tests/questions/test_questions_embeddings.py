@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from planted_pages import frame as table_of
-from planted_pages import kept_rows, one_row, printed, row_of
+from planted_pages import one_row, printed, row_of
 from scipy.spatial.distance import cdist
 
 from seq2seq_bottleneck.corpus.grammar import noun_gender, word_class
@@ -178,12 +178,3 @@ def test_french_words_are_what_their_english_is():
         "aimera": ("verb", ""),  # not the auxiliary
         "du": ("preposition", ""),
     }  # fmt: skip
-
-
-def test_what_is_kept_is_read_back_and_summed_up(subject, found, tmp_path):
-    rows = kept_rows(QUESTION, tmp_path, subject.settings, found)
-    row = one_row(rows, "same_gender", part="source")
-    ours = np.array(found["gender_trained"])[np.array(found["side"]) == "source"]
-    assert row["value"] == pytest.approx(np.nanmean(ours))
-    assert row["n"] == np.isfinite(ours).sum()
-    assert row["low"] < row["value"] < row["high"]

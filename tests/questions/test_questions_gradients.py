@@ -91,19 +91,12 @@ def test_fit_is_least_squares_weighted_by_links():
     assert half[0] == pytest.approx(np.log(0.5) / line[0])
 
 
-@pytest.mark.parametrize("rate", [1.0, 1.1, 0.99])
+@pytest.mark.parametrize("rate", [1.1, 0.99])
 def test_what_does_not_halve_within_the_tested_distances_is_censored(rate):
     rows = QUESTION.summarise([planted(lambda d: rate**d)])
     mean, alone = (one_row(rows, "half_distance", seed) for seed in (None, 1))
     assert (mean["value"], mean["high"]) == (LENGTH - 1, LENGTH - 1)
     assert (mean["note"][:8], mean["note"][-8:], alone["note"]) == ("at least",) * 3
-
-
-def test_mean_over_links_and_seeds_is_geometric():
-    runs = [planted(lambda d, r=ratio: r + 0 * d, seed=s) for s, ratio in ((1, 0.5), (2, 0.08))]
-    rows = QUESTION.summarise(runs)
-    assert one_row(rows, "ratio", part="6-10")["value"] == pytest.approx(0.2)
-    assert one_row(rows, "ratio", 2, part="6-10")["value"] == pytest.approx(0.08)
 
 
 def test_a_distance_counts_where_every_seed_has_links():
@@ -182,9 +175,6 @@ def test_each_arm_with_attention_must_be_clear(third, expected):
     [
         ({"half": (5.0, 4.0, 30.0), "note": ";;at least"}, ALWAYS,
          "none halves every 5.0 [4.0, over 30] steps, additive does not halve within 30 steps"),
-        ({"half": (66.0, 66.0, 66.0), "note": OPEN}, {},
-         "the gradient of none does not halve within 66 steps, additive halves every "
-         "20.0 [6.1, 30.0] steps; "),
         ({}, {}, "over 11-20 steps it is 0.50 [0.21, 0.70] times that"),
         ({}, {}, "before training that of none halves every 40.0 [39.0, 41.0] steps"),
     ],

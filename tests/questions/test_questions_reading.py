@@ -194,12 +194,6 @@ def test_a_word_that_shows_is_read_and_one_that_does_not_is_guessed(steps):
     assert abs(absent - 1 / CLASSES) < 0.05
 
 
-def test_faint_directions_are_read_as_well_as_strong_ones():
-    scales = np.logspace(0, -2, SIZE).astype(np.float32)
-    scaled = [(inputs * scales, words) for inputs, words in (classes(2000, 1), classes(1500, 2))]
-    assert share_right(*scaled)[0] == 1.0
-
-
 def test_adam_finds_what_the_discriminant_cannot():
     before, after = (
         share_right(unequal(4000, 3), unequal(4000, 4), classes=2, steps=steps)[0]
