@@ -214,15 +214,13 @@ QUESTION = Question(
     rule=RULE,
     decide=decide,
     notes=[
-        "Words of the vocabulary; nearest by cosine, the word itself left out. Untrained: the same "
-        "network's embedding before training. Next in freq.: neighbours are the words next in "
-        "order of frequency.",
-        "An English noun has a gender only by what it is translated into. French words have the "
-        "class and the gender of the English that the gold alignment links them to most often.",
+        "Untrained: the same network's embedding before training. Next in freq.: neighbours are "
+        "the words next in order of frequency. French words have the class and the gender of the "
+        "English that the gold alignment links them to most often.",
     ],
     intervals=(
-        "Ranges are 95 % over words (bootstrap), with all other words as they are, the same "
-        "resamples for every seed; they say nothing of other seeds."
+        "Ranges are 95 % over words (bootstrap), the same resamples for every seed; they say "
+        "nothing of other seeds."
     ),
     measures=("same_class", "same_class_added", "same_gender", "same_gender_added"),
     grids=[

@@ -19,6 +19,7 @@ losses of a target word's pieces it is the root mean square.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from math import inf, isnan, log
 from typing import TYPE_CHECKING
@@ -118,6 +119,7 @@ def gradient_norms(
     return of_words
 
 
+@cache
 def token_norms(graph: "nnx.GraphDef") -> "Callable[..., Float[Array, 'batch target source']]":
     """The jitted norms at the model's tokens; at padding they mean nothing.
 
@@ -352,11 +354,9 @@ QUESTION = Gradients(
     notes=[
         "Of each target word's own loss: the norm of its gradient at the embedding of its aligned "
         "source word, over the norm at the last source position, whose state is h_Tx. Geometric "
-        "means; n are links.",
-        "Steps are words on the way without attention: from the source word through the encoder to "
-        "h_Tx and one on into the decoder. Half-distance: steps over which the exponential that "
-        "fits all links best halves; over N: it does not halve within the N steps that were tested "
-        "(alone: nor does its whole interval).",
+        "means; n are links. Steps: from the source word through the encoder to h_Tx and one on. "
+        "Half-distance: steps over which the exponential that fits all links best halves; over N: "
+        "it does not halve within the N steps that were tested.",
     ],
     measures=("ratio", "half_distance"),
     grids=[

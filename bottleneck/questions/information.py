@@ -300,14 +300,12 @@ def _kept(estimates: Estimates) -> Judgement | str:
 KINDS = {
     "exact": "Bits: -log2 P of the source in the language that it was drawn from, the draw of its "
     "length included. On the grammar some English sentences share their French: what tells them "
-    "apart counts as the translator's (of three words 0.1 of 13.3 bits). Sentences with unknown "
-    "words are left out.",
+    "apart counts as the translator's (of three words 0.1 of 13.3 bits).",
     "hidden": "Bits: those of the reference under a translator whose source is hidden, trained as "
     "long, which stands for the language. An undertrained one has bits too many, and flatters.",
-    "unknown": "How many bits the sentences have is not known of this text: a translator whose "
-    "source is hidden stands for it. To train it, run `bottleneck sweep vindication --set "
-    "model.attention=none --set model.source=hidden --out DIR` with the settings of these runs "
-    "and into their folder, then `bottleneck study information --results DIR`.",
+    "unknown": "How many bits the sentences have is not known of this text. A translator whose "
+    "source is hidden can stand for it: run `bottleneck sweep vindication --set "
+    "model.attention=none --set model.source=hidden --out DIR` with the settings of these runs.",
 }
 
 
@@ -317,18 +315,13 @@ def notes(frame: pd.DataFrame) -> list[str]:
     kinds = set(means.loc[means["measure"] == "source_bits", "note"])
     lines = [text for kind, text in KINDS.items() if kind in kinds]
     lines.append(
-        "Probe: a fresh decoder that learns to write the source from the frozen encoder's memory "
-        "(the last state without attention, all states with it), in half as many updates; with "
-        "more it might read more. Untr.: an untrained encoder, and a probe trained as long. "
-        "Trans.: the translator's own, the bits of the source less those of the reference. Shuf.: "
-        "each is given another sentence of the bucket. Totals are floored at 0 (the CSV has all "
-        "numbers as they are). Slide: 256 of about 3,000 numbers (L9)."
+        "Probe: a fresh decoder that learns to write the source from the frozen encoder's memory, "
+        "in half as many updates. Untr.: the same of an untrained encoder. Trans.: the bits of the "
+        "source less those of the reference under the translator. Shuf.: each is given another "
+        "sentence of the bucket. Kept: the share of a further word's bits that arrives, by lines "
+        "through the longer half of the buckets. Floored at 0: bits and their shares (not in the "
+        "CSV). Slide: 256 of about 3,000 numbers (L9)."
     )
-    if "kept" in set(means["measure"]):
-        lines.append(
-            "Kept: the share of a further word's bits that arrives, by lines through the totals of "
-            "the longer half of the buckets; not floored."
-        )
     return lines
 
 

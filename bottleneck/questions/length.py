@@ -146,8 +146,7 @@ QUESTION = Question(
     notes=[
         "Ratio: output tokens per reference token. Empty, unfinished, repeating: % of the outputs. "
         "Unfinished outputs reached the limit of tokens; repeating ones have some stretch of words "
-        "three times in a row or more; of refs: % of the references that do. Where none of n was "
-        "seen (0 to 0), a share of up to 3 / n is still compatible with it (rule of three, 95 %)."
+        "three times in a row or more; of refs: % of the references that do."
     ],
     measures=("length_ratio", *FAULTS),
     grids=[

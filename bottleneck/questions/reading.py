@@ -329,10 +329,8 @@ QUESTION = Question(
         "After each word of a test sentence a linear softmax probe names the word just read, the "
         "one before it, and so on to 20 back. Words read: right answers minus those of always "
         "naming the most frequent word of that distance, summed over the distances that every "
-        "state of the row has (of: how many). n: states, over all seeds.",
-        "Untrained: the states of the same network before training, with a probe of their own. "
-        "Last word: what most often comes before the same last word. All are lower bounds. The "
-        "state of a two-way encoder has also read the words to come.",
+        "state of the row has (of: how many). n: states, over all seeds. Untrained: the network "
+        "before training. Last word: what most often comes before the same last word.",
     ],
     measures=("words_asked", "words_readable", "words_read", "words_read_added"),
     grids=[
