@@ -104,9 +104,9 @@ def test_moving_scaling_and_turning_change_nothing():
     contexts = gaussian(200, 0.7 ** np.arange(8), 6)
     turn, _ = np.linalg.qr(np.random.default_rng(7).normal(size=(8, 8)))
     expected = dimensions(contexts, seed=1)
-    changed = (1e-4 * (contexts + 50.0) @ turn).astype(np.float32)
-    for name, replicates in dimensions(changed, seed=1).items():
-        assert replicates == pytest.approx(expected[name], rel=1e-4)
+    for changed in (1e-4 * (contexts + 50.0) @ turn, contexts.astype(np.float32)):
+        for name, replicates in dimensions(changed, seed=1).items():
+            assert replicates == pytest.approx(expected[name], rel=1e-5)
 
 
 def test_jackknife_of_a_mean_has_the_groups_standard_error():
