@@ -87,9 +87,10 @@ def test_of_text_without_exact_bits_the_translators_are_drawn(tmp_path):
 
 
 def test_a_panel_of_which_nothing_was_measured_is_left_out(tmp_path):
-    rows = [row for row in rows_of("information") if row["measure"] == "bleu"]
-    figure, _ = make_figure("information", plant(tmp_path, "information", rows))
-    assert [axes.get_xlabel() for axes in figure.axes] == ["bits per number (n = 1,234 sentences)"]
+    rows = [row for row in rows_of("embeddings") if row["measure"] == "same_class"]
+    figure, _ = make_figure("embeddings", plant(tmp_path, "embeddings", rows))
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles == ["Word class, encoder", "Word class, decoder"]
 
 
 def test_the_slides_dimensions_are_at_its_sentences_length_alone_and_distances_in_order(tmp_path):

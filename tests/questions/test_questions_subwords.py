@@ -25,7 +25,7 @@ from seq2seq_bottleneck.questions.alignment import (
     probe_gold,
     read_gold,
 )
-from seq2seq_bottleneck.questions.gradient_norms import BATCH, gradient_norms, token_norms
+from seq2seq_bottleneck.questions.gradients import gradient_norms, token_norms
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.subject import open_subject
 from seq2seq_bottleneck.questions.word_survival import words_of
@@ -180,8 +180,8 @@ def test_gradients_are_at_words_whose_pieces_are_put_together_as_one_vector(subj
         assert np.isfinite(norms[row]).all()
         assert (columns["last"][columns["sentence"] == row] == source).all()
     assert (columns["steps"] >= 2).all()
-    (padded,) = evaluation_batches(subject.encode(pairs), BATCH)
-    found = np.asarray(token_norms(subject.graph, subject.weights, *padded.batch[:3]))
+    (padded,) = evaluation_batches(subject.encode(pairs), 20)
+    found = np.asarray(token_norms(subject.graph)(subject.weights, *padded.batch[:3]))
     raw = restore([found], [padded])[0]
     source, target = (np.argmax(shares, axis=1) for shares in subject.shares(pairs[0]))
     last = int((source == source[:-1].max()).sum())  # pieces of the word that is read first
