@@ -7,12 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from figures import ratio, spread
 from products import training_operations
 from translation_task import make_settings, write_task
-from workload import ARMS
+from workload import ARMS, padding_share, stream
 
 from seq2seq_bottleneck.corpus.batches import Batch
 from seq2seq_bottleneck.settings.concerns import ModelSettings
+from seq2seq_bottleneck.settings.run import resolve
 
 pytestmark = pytest.mark.exhaustive(sample="session")
 
@@ -44,6 +46,30 @@ def test_operations_are_those_of_the_formula(arm, context):
     assert counted == 6 * (recurrence + output + context)
 
 
+@pytest.mark.parametrize("arm", ARMS)
+def test_padding_counts_for_nothing(arm):
+    model = ModelSettings(embedding_size=2, context_size=3, **ARMS[arm])
+    apart = [batch_of([4], [6]), batch_of([2], [3])]
+    together = [batch_of([4, 2], [6, 3])]
+    assert training_operations(model, 5, apart) == training_operations(model, 5, together)
+    assert padding_share(apart) == 0
+    assert padding_share(together) == pytest.approx(1 - 15 / 20)
+
+
+def test_the_stream_is_that_of_a_run():
+    work = stream(resolve("smoke"), steps=4)
+    assert len(work.batches) == 4
+    assert work.training.warmup_updates == 0
+    shapes = {(batch.source.shape, batch.target.shape) for batch in work.batches}
+    assert len(work.one_of_each_shape()) == len(shapes)
+    assert 0 < padding_share(work.batches) < 0.7
+
+
+def test_ranges_and_ratios():
+    assert spread([3.0, 1.0, 2.0]) == (2.0, 1.0, 3.0)
+    assert ratio([2.0, 4.0, 9.0], [1.0, 4.0, 3.0]) == (4.0 / 3.0, 1.0, 3.0)
+
+
 def test_our_worker_learns_and_translates(tmp_path):
     settings = make_settings(train_pairs=40, test_pairs=6, updates=2, width=8, embedding=4)
     write_task(tmp_path, settings.changed(training={"shapes": 1}), logging=5)
@@ -58,3 +84,17 @@ def test_our_worker_learns_and_translates(tmp_path):
     assert ready["parameters"] > 0
     assert learned["tokens"] > trained["tokens"] > 0
     assert [len(each["texts"]) for each in decoded] == [6, 6]
+
+
+def test_training_is_timed_from_the_command_line(tmp_path):
+    pytest.importorskip("torch", reason="PyTorch (extra `bench`) is not installed")
+    tiny = "--arms dot --steps 2 --repeats 1 --embedding 4 --context 6 --batch 3 --length 4"
+    command = [sys.executable, str(FOLDER / "train_speed.py"), *tiny.split(), "--product", "16"]
+    done = subprocess.run(
+        [*command, "--csv", str(tmp_path / "rows.csv")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[:2] for line in done.stdout.splitlines()[2:]] == [
+        ["dot", "ours"], ["dot", "torch"]
+    ]  # fmt: skip
+    assert len((tmp_path / "rows.csv").read_text().splitlines()) == 3

@@ -65,6 +65,11 @@ def test_huge_scores_neither_overflow_nor_spoil_the_gradient():
     assert np.all(slopes[:, 2] == 0.0)
 
 
+def test_no_other_name_is_an_attention():
+    with pytest.raises(ValueError, match="median"):
+        make_attention("median", 4, 4, 4, nnx.Rngs(params=jax.random.key(1)))
+
+
 # Subclasses.
 
 
@@ -93,6 +98,14 @@ class Squared(AdditiveAttention):
         return super().keys(jnp.square(values))
 
 
+class Negative(AdditiveAttention):
+    """A score of the other sign: overrides `score`."""
+
+    def score(self):
+        score = super().score()
+        return Score(score.matrix, -score.vector)
+
+
 class Distance(Score):
     """Minus the squared distance: a score of another kind."""
 
@@ -112,6 +125,7 @@ SUBCLASSES = {
     Cosine: ("dot", lambda width, rngs: Cosine()),  # noqa: ARG005
     Gated: ("general", lambda width, rngs: Gated(width, width, rngs)),
     Squared: ("additive", lambda width, rngs: Squared(width, width, width, rngs)),
+    Negative: ("additive", lambda width, rngs: Negative(width, width, width, rngs)),
     Near: ("dot", lambda width, rngs: Near()),  # noqa: ARG005
 }
 
@@ -143,6 +157,6 @@ def test_what_is_overridden_trains_as_it_decodes(subclass, placement, monkeypatc
 def test_only_reads_without_code_of_their_own_are_plain():
     rngs = nnx.Rngs(0)
     plain = [DotAttention(0.5), GeneralAttention(2, 3, rngs), AdditiveAttention(2, 3, 4, rngs)]
-    plain += [Squared(3, 3, 3, rngs)]
+    plain += [Squared(3, 3, 3, rngs), Negative(3, 3, 3, rngs)]
     assert all(attention.plain for attention in plain)
     assert not any(attention.plain for attention in (Cosine(), Gated(3, 3, rngs), Near()))

@@ -6,6 +6,7 @@ import numpy as np
 import numpy_translator as plain
 import pytest
 from flax import nnx
+from lanes import few
 from tiny import (
     ATTENTIONS,
     PAIRS,
@@ -113,12 +114,40 @@ def test_attention_has_a_path_to_every_real_state_and_to_no_padding():
     assert np.all(slopes["last"] == 0.0)
 
 
-def test_a_fresh_softmax_is_near_uniform():
+def test_the_embedding_takes_the_place_of_the_matrix():
+    tied, untied = fresh(tied_output=True), fresh()
+    assert tied.keys() - untied.keys() == {("decoder", "to_embedding")}
+    assert untied.keys() - tied.keys() == {("decoder", "output")}
+    for path in tied.keys() & untied.keys():
+        np.testing.assert_array_equal(tied[path], untied[path], err_msg=str(path))
+    sizes = {"hidden_size": 4, "embedding_size": 5}
+    saved = count(**sizes) - count(tied_output=True, **sizes)
+    assert saved == 4 * TARGET_WORDS - 4 * 5
+
+
+@pytest.mark.slow
+def test_units_of_the_state_are_dropped_and_then_mapped():
+    """Dropped after the map, half of what the output layer reads would be 0."""
+    settings = settings_of(tied_output=True, dropout=0.5, attention="none", context_size=40)
+    translator = nnx.merge(*random_translator(settings))
+    kept, dropped = (
+        np.asarray(translator.decoder(INPUTS, translator.encode(*SOURCE, key), key)[0])
+        for key in (None, jax.random.key(2))
+    )
+    assert np.all(dropped != 0.0)
+    assert np.all(dropped != kept)
+
+
+@pytest.mark.parametrize(
+    ("embedding", "hidden", "words"),
+    few([(16, 128, 500), (100, 256, 2033), (300, 64, 5000)], 3),
+)
+def test_a_fresh_softmax_is_near_uniform_whatever_the_sizes(embedding, hidden, words):
     """Logits vary as much as units do, and the loss is that of a blind guess."""
-    sizes, words = {"embedding_size": 16, "context_size": 128}, 500
+    sizes = {"embedding_size": embedding, "context_size": hidden}
     graph, weights = create(settings_of(**sizes, attention="none", tied_output=True), 20, words, 3)
     part = nnx.merge(graph, weights).decoder
-    states = jax.random.uniform(jax.random.key(4), (200, 128), minval=-1.0)
+    states = jax.random.uniform(jax.random.key(4), (200, hidden), minval=-1.0)
     logits = np.asarray(part.logits(states @ part.to_embedding[...]))
     np.testing.assert_allclose(logits.std(), np.asarray(states).std(), rtol=0.1)
     random = np.random.default_rng(1)
@@ -137,6 +166,14 @@ def test_neither_words_nor_length_of_a_hidden_source_are_read(attention, placeme
     np.testing.assert_array_equal(logits, forward(graph, weights, OTHERS)[0])
     np.testing.assert_array_equal(read[..., 0], 1.0)
     np.testing.assert_array_equal(read[..., 1:], 0.0)
+
+
+def test_the_same_weights_read_a_seen_source():
+    hidden = random_translator(settings_of(attention="none", source="hidden"))[1]
+    graph, weights = random_translator(settings_of(attention="none"))
+    assert jax.tree.map(np.shape, weights) == jax.tree.map(np.shape, hidden)
+    logits, others = (forward(graph, hidden, batch)[0] for batch in (BATCH, OTHERS))
+    assert np.abs(logits - others).max() > 1e-3
 
 
 @pytest.mark.slow
@@ -195,3 +232,19 @@ def test_every_place_that_drops_has_its_own_mask(monkeypatch):
     jax.eval_shape(run, *SOURCE, INPUTS, jax.random.key(0))
     # Words, 3 layers; words, between 3 layers, before the output layer.
     assert len(set(places)) == len(places) == 4 + 4
+
+
+@pytest.mark.slow
+def test_between_layers_an_arm_without_a_read_in_the_recurrence_drops_what_the_others_drop():
+    """Layer by layer over all steps, or step by step through all layers: the same units."""
+    settings = settings_of(dropout=0.5, layers=3, residual=True, attention="none")
+    translator, key = nnx.merge(*random_translator(settings)), jax.random.key(3)
+    memory, part = translator.encode(*SOURCE), translator.decoder
+    drawn = np.random.default_rng(2).normal(size=(3, 5, *memory.last.shape)).astype(np.float32)
+    gates, states, outputs = tuple(map(jnp.asarray, drawn)), part.initial(memory), []
+    for step in range(5):
+        states, output, _ = part._run(states, tuple(gate[step] for gate in gates), key)
+        outputs.append(output)
+    whole = part._states(gates, memory, key)
+    np.testing.assert_allclose(whole, np.stack(outputs), rtol=1e-5, atol=1e-6)
+    assert np.any(np.asarray(whole) != np.asarray(part._states(gates, memory, None)))

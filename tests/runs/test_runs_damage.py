@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from seq2seq_bottleneck.questions.probing import is_kept, keep, read_kept
 from seq2seq_bottleneck.questions.question import find_study
 from seq2seq_bottleneck.results.bundle import learning_rows, load_bundle, load_results
+from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import (
     STORE,
     find_runs,
@@ -25,6 +26,7 @@ from seq2seq_bottleneck.results.folders import (
     run_rows,
 )
 from seq2seq_bottleneck.runs.checkpoint import load_vocabularies
+from seq2seq_bottleneck.runs.store import RunFolder
 from seq2seq_bottleneck.runs.sweep import gather
 from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.settings.errors import UserError
@@ -196,6 +198,13 @@ def test_a_finished_run_that_lost_its_sums_is_damaged_and_so_is_a_bundle(out, bu
         load_results(away)
 
 
+def test_a_file_that_is_not_listed_is_damaged(out, tmp_path):
+    store = shutil.copytree(out, tmp_path / "store")
+    (store / "probes" / "fit.csv").write_text("run,arm\n")
+    with pytest.raises(UserError, match=f"{SUMS} does not list it.*bottleneck study fit"):
+        rests_on(store / "probes" / "fit.csv")
+
+
 def numbers(folder: Path) -> str:
     """The tidy table but for its group and what is timed."""
     timed = ["group", "train_seconds", "train_tokens_per_second"]
@@ -222,3 +231,33 @@ def test_a_run_killed_at_its_first_files_stops_nobody(out, tmp_path, step):
     assert [run.name for run in find_runs(tmp_path).unfinished] == [name] * (step > 0)
     executed(tmp_path, SMALL)
     assert numbers(tmp_path) == numbers(out)
+
+
+LAST = 6
+"""The last write of a bundle: of the checksums, after one of both versions' and five of files."""
+
+
+@pytest.mark.parametrize("step", range(LAST + 3))
+def test_a_bundle_whose_writer_is_killed_is_the_old_or_the_new_or_says_so(out, tmp_path, step):
+    """Two files of it change: the group of a run, and a run that is not done."""
+    store, folder = shutil.copytree(out / STORE, tmp_path / STORE), tmp_path / "bundle"
+    (run,) = find_runs(store).done
+    write_bundle([run], folder, {})
+    RunFolder(store, "begun").write_status("running")
+    with killed_at(step, (os, "replace")) as killed:
+        write_bundle([run], folder, {run.name: "other"})
+    assert killed or step > LAST
+    try:
+        read = load_bundle(folder)
+        seen = set(read.runs["group"]), set(read.unfinished()["run"])
+    except UserError as error:
+        seen = one_line(error)
+    if step < 2:
+        assert seen == ({""}, set())
+    elif step >= LAST:
+        assert seen == ({"other"}, {"begun"})
+    else:
+        assert "an export or a merge was stopped" in seen
+    write_bundle([run], folder, {run.name: "other"})
+    assert set(load_bundle(folder).unfinished()["run"]) == {"begun"}
+    assert sha256sum(folder) == 0
