@@ -176,10 +176,12 @@ Dropped()
 """Code in which an interrupt would be lost or become another error."""
 
 
-def start(argument="sweep", moment=""):
+def start(folder, argument="sweep", moment=""):
     """The program under way; a sweep goes on when it is given again."""
+    (folder / "program.py").write_text(f"MOMENT = {moment!r}\n{COMMAND}")
     process = subprocess.Popen(
-        [sys.executable, "-c", f"MOMENT = {moment!r}\n{COMMAND}", argument],
+        [sys.executable, "-m", "program", argument],
+        cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -203,9 +205,9 @@ def start(argument="sweep", moment=""):
     ],
 )
 def test_a_signal_ends_it_in_order_and_a_second_does_not_break_into_the_ending(
-    argument, first, later, expected
+    argument, first, later, expected, tmp_path
 ):
-    process = start(argument)
+    process = start(tmp_path, argument)
     for name in first:
         process.send_signal(getattr(signal, name))
     assert process.stdout.readline() == "tying up\n"
@@ -217,8 +219,8 @@ def test_a_signal_ends_it_in_order_and_a_second_does_not_break_into_the_ending(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_signal_at_a_deaf_moment_is_not_lost(moment):
-    process = start(moment=MOMENTS[moment])
+def test_a_signal_at_a_deaf_moment_is_not_lost(moment, tmp_path):
+    process = start(tmp_path, moment=MOMENTS[moment])
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
     assert (errors, process.returncode) == (INTERRUPTED, 130)
