@@ -156,6 +156,7 @@ def _train(
     stored = find_runs(folder)
     lacking = f"no finished run in {str(folder)!r} that study {question.name} can measure"
     names = {known["settings"]["corpus"]["name"] for known in stored.done.values()}
+    lacking += f" (corpus {', '.join(sorted(names))})" if names else ""
     any_chosen = question.own_runs or any(chosen.values()) or folder == DEFAULT_OUT / "lecture"
     if names - {"grammar"} or not (any_chosen or stored.done or stored.unfinished):
         raise UserError(

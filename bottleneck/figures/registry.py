@@ -90,10 +90,19 @@ def study_plot(study: str, folder: Path) -> Plot:
 
 
 def check_figure_file(path: Path) -> None:
-    """Refuse a name of no known format, before anything is drawn, as a ``UsageError``."""
+    """Refuse a name, before anything is drawn: a ``UsageError`` for an unknown format.
+
+    A ``UserError`` where the numbers would take the place of a file that belongs to no figure.
+    """
     if path.suffix.lower() not in METADATA:
         known = ", ".join(METADATA)
         raise UsageError(f"{str(path)!r}: the name of a figure ends in {known}")
+    numbers = path.with_suffix(NUMBERS)
+    if numbers.exists() and not any(path.with_suffix(ending).exists() for ending in METADATA):
+        raise UserError(
+            f"{str(numbers)!r} is there already, where the figure's numbers would go: name another "
+            "file with -o, or delete it"
+        )
 
 
 def image(figure: Figure, ending: str) -> bytes:
