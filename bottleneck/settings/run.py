@@ -39,7 +39,8 @@ class RunSettings(Concern):
         if self.decoding.copy_unknown and not (self.model.points and words):
             raise ValueError(
                 "decoding.copy_unknown needs corpus.tokens=words and attention weights that point "
-                "at a word; `bottleneck translate --copy-unknown` copies with the arms that can"
+                f"at a word, which arm {self.model.arm} may not have; `bottleneck translate "
+                "--copy-unknown` copies with the arms that can"
             )
         return self
 

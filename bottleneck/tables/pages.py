@@ -134,9 +134,14 @@ def _comparing_page(name: str, bundle: Bundle, sizes: Sequence[Comparison]) -> P
     used = pd.concat([size.runs for size in sizes])
     small = small_buckets(dict(zip(first.none.buckets, first.none.n, strict=True)))
     small = f"* {small}" if small else ""
-    counts = "; ".join(f"{name} {arm.parameters:,}" for name, arm in arms.items())
+    model, training, beam = (
+        first.settings.model, first.settings.training, first.settings.decoding.beam_size
+    )  # fmt: skip
     lines += [
-        f"Run: {what_was_run(used)}. Parameters: {counts}.",
+        f"Run: {what_was_run(used)}; {model.cell.upper()}, embedding {model.embedding_size}, hidden "
+        f"{list_values(used['hidden_size'])}; {training.optimizer.capitalize()}; "
+        f"{f'beam {beam}' if beam > 1 else 'greedy'}.",
+        *_arm_lines(arms, bundle),
         *(note for size in sizes for note in bundle.facts(size.none.runs[0])["notes"]),
         f"{small}." if small else "",
         *_common_lines(bundle, used),
@@ -191,6 +196,23 @@ def _seed_lines(arms: Mapping[str, Arm]) -> list[str]:
         if len(arm.seeds) > 1:
             points["standard deviation over seeds"] = arm.by_seed.std(axis=0, ddof=1)
         lines += [f"BLEU by bucket, {name}, {k}: {_by_bucket(v)}" for k, v in points.items()]
+    return lines
+
+
+def _arm_lines(arms: Mapping[str, Arm], bundle: Bundle) -> list[str]:
+    """Size and losses of each arm.
+
+    If validation's loss is far above training's, an arm lacks data more than capacity; training's
+    loss has label smoothing, if any, and validation's has none.
+    """
+    lines = []
+    for name, arm in arms.items():
+        rows = bundle.runs[bundle.runs["run"].isin(arm.runs)]
+        train, valid = rows[["train_loss", "valid_loss"]].astype(float).mean()
+        lines.append(
+            f"{name}: {arm.parameters:,} parameters; loss at the end {train:.2f} in training, "
+            f"{valid:.2f} in validation (nats per target token, means over seeds)."
+        )
     return lines
 
 
