@@ -62,7 +62,7 @@ def table(
 
     check_name(name)
     if name == BENCHMARK:
-        show_benchmark(results, form, details)
+        show_benchmark(results, form, {"--where": where}, details)
         return
     bundle = select(load_bundle(options.results_folder(results)), where or [])
     show([make_page(name, bundle)], form, details)

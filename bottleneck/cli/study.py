@@ -5,7 +5,7 @@ And ``bottleneck bench``: what a training step costs (C9).
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -77,7 +77,8 @@ def study(
     question = find_study(name)
     _check_gold_options(name, {"--gold": gold, "--source": source, "--target": target})
     if question.probe is None:
-        show_benchmark(results, form, details)
+        given = {"--preset": preset, "--set": assignments, "--seeds": seeds, "--where": where}
+        show_benchmark(results, form, given, details)
         return
     if gold is not None:  # every run whose weights can be read, whatever text it was trained on
         from ..questions.alignment import attends
@@ -242,12 +243,22 @@ def bench(
 
     check_place(out)
     benchmark.write(out, benchmark.measure(sizes, names, 3 if quick else 5, listen))
-    show_benchmark(out, form)
+    show_benchmark(out, form, {})
     say(f"Written to {out / 'probes' / f'{BENCHMARK}.csv'}", err=True)
 
 
-def show_benchmark(results: Path | None, form: str, details: bool = False) -> None:
-    """Print the benchmark's tables (C9) of a folder."""
+def show_benchmark(
+    results: Path | None, form: str, given: Mapping[str, Any], details: bool = False
+) -> None:
+    """Print the benchmark's tables (C9) of a folder.
+
+    ``given`` are options that choose or train runs: one with a value is a ``UsageError``.
+    """
     from ..tables.pages import study_pages
 
+    if named := [name for name, value in given.items() if value]:
+        raise UsageError(
+            f"{BENCHMARK} is about no runs that {named[0]} could choose or train: `bottleneck "
+            "bench` has options for what it measures"
+        )
     show(study_pages(BENCHMARK, results or DEFAULT_OUT / "bench"), form, details)

@@ -264,6 +264,8 @@ def _losses(arm: Arm, learned: pd.DataFrame) -> Iterator[dict[str, Any]]:
     logs = logs.assign(seed=logs["run"].map(dict(zip(arm.runs, arm.seeds, strict=True))))
     logs = logs.sort_values(["update", "seed"], kind="stable")
     for (bucket, update), part in logs.groupby(["bucket", "update"], sort=False):
+        if len(part) < logs["run"].nunique():
+            continue  # a validation that some seeds do not have
         keys = {"panel": f"{bucket} source words", "x": str(update), "arm": arm.name}
         keys |= {"n": int(part["sentences"].iloc[0])}
         mean, half = float(part["loss"].mean()), 1.96 * part["standard_error"].mean(skipna=False)

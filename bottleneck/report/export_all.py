@@ -1,13 +1,13 @@
 """``bottleneck export --all``: every table and figure of a results folder, as files in it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..figures.registry import make_figure, write_figure
+from ..figures.registry import NUMBERS, make_figure, write_figure
 from ..results.bundle import bundle_of
 from ..results.folders import has_probe
-from ..results.schema import ALL_TABLES, FIGURES, STUDIES
+from ..results.schema import ALL_TABLES, FIGURES, GOLD, GOLD_TABLE, STUDIES, TABLES
 from ..settings.errors import UserError
 from ..settings.files import write_text
 from ..tables.claims import decide_results, summary
@@ -32,7 +32,8 @@ class Written(NamedTuple):
 def write_out(folder: Path) -> Written:
     """Write ``tables/``, ``figures/`` and last ``CONTENTS.md`` into a results folder.
 
-    A folder without results is a ``UserError``, and so is a damaged file.
+    Files of an earlier time that cannot be made any more are removed. A folder without results is a
+    ``UserError``, and so is a damaged file; then nothing is removed.
     """
     check_results(folder)
     bundle = bundle_of(folder)
@@ -51,6 +52,8 @@ def write_out(folder: Path) -> Written:
     for name, page in pages.items():
         for ending, form in FORMS.items():
             write_text(folder / TABLES_FOLDER / f"{name}{ending}", page.render(form))
+    _remove_others(folder / TABLES_FOLDER, pages, FORMS)
+    _remove_others(folder / FIGURES_FOLDER, figures, (*IMAGES, NUMBERS))
     missing = [f"{name}: {reason}" for name, reason in reasons.items()]
     if names := ", ".join(name for name in STUDIES if bundle and not has_probe(folder, name)):
         missing.append(f"not measured: {names} (`bottleneck study NAME --results {folder}`)")
@@ -67,6 +70,15 @@ def write_out(folder: Path) -> Written:
         lines += ["", f"## {head}", "", *(f"- {item}" for item in items)] if items else []
     write_text(folder / CONTENTS, "\n".join(lines) + "\n")
     return Written(titles, list(figures), missing)
+
+
+def _remove_others(folder: Path, kept: Collection[str], endings: Iterable[str]) -> None:
+    """Remove what has the name of one of our tables or figures and was not made this time."""
+    stems = {*FIGURES, GOLD, GOLD_TABLE, "cost_exponents"}
+    stems |= {name.replace("-", "_") for name in TABLES}
+    for stem in stems - set(kept):
+        for ending in endings:
+            (folder / f"{stem}{ending}").unlink(missing_ok=True)
 
 
 def write_end(folder: Path) -> tuple[str, int]:

@@ -10,12 +10,12 @@ lower edges; the last is open, and what lies below the first edge is outside all
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Int
 from numpy import ndarray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from .errors import quoted
 
@@ -24,6 +24,19 @@ class Concern(BaseModel):
     """A frozen group of settings; unknown names are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _true_or_false(cls, value: object, info: Any) -> object:
+        """Pydantic would take "yes" or 0 for a truth, and a truth for a number."""
+        kind = cls.model_fields[info.field_name].annotation
+        if kind is bool and not isinstance(value, bool):
+            raise ValueError("write true or false")
+        if kind in (int, float, int | None) and isinstance(value, bool):
+            raise ValueError("input should be a number")
+        if isinstance(value, str) and any("\ud800" <= sign <= "\udfff" for sign in value):
+            raise ValueError("not UTF-8 text; a file with such a name must be renamed")
+        return value
 
 
 NAMED = ("multi30k", "tatoeba", "europarl", "news-commentary")

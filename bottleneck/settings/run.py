@@ -40,7 +40,7 @@ class RunSettings(Concern):
             raise ValueError(
                 "decoding.copy_unknown needs corpus.tokens=words and attention weights that point "
                 f"at a word, which arm {self.model.arm} may not have; `bottleneck translate "
-                "--copy-unknown` copies with the arms that can"
+                "--copy-unknown --arm NAME` copies with one that has"
             )
         return self
 

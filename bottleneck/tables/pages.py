@@ -138,8 +138,8 @@ def _comparing_page(name: str, bundle: Bundle, sizes: Sequence[Comparison]) -> P
         first.settings.model, first.settings.training, first.settings.decoding.beam_size
     )  # fmt: skip
     lines += [
-        f"Run: {what_was_run(used)}; {model.cell.upper()}, embedding {model.embedding_size}, hidden "
-        f"{list_values(used['hidden_size'])}; {training.optimizer.capitalize()}; "
+        f"Run: {what_was_run(used)}; {model.cell.upper()}, embedding {model.embedding_size}, "
+        f"hidden {list_values(used['hidden_size'])}; {training.optimizer.capitalize()}; "
         f"{f'beam {beam}' if beam > 1 else 'greedy'}.",
         *_arm_lines(arms, bundle),
         *(note for size in sizes for note in bundle.facts(size.none.runs[0])["notes"]),

@@ -76,6 +76,8 @@ USAGE = {
     "diagnose '?!'": "no words",
     "table failurepattern": "unknown table 'failurepattern'; did you mean 'failure-pat",
     "table cots": "unknown table 'cots'; did you mean 'cost'?",
+    "table cost --where seed=1 --results bench": "no runs that --where could choose",
+    "study cost --results bench --seeds 2": "no runs that --seeds ... bench`",
     "table vindication --format txt": "'--format': 'txt' is not one of ... latex",
     "table vindication --out x": f"No such option: --out: {FOLDER} --results (see",
     "table context-size --where sed=1 --results out": "sed ... seed",

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 from planted_cost import plant_costs
-from planted_report import write_results
+from planted_report import write_length, write_results
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.report.export_all import write_out
 from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.results.schema import STUDIES
+from seq2seq_bottleneck.settings.files import write_listed
 
 pytestmark = pytest.mark.exhaustive(sample="session")
 
@@ -143,3 +144,19 @@ def test_a_damaged_file_is_named(results, tmp_path, capsys):
     assert run(["report", "-o", str(tmp_path / "page.html"), "--results", str(bundle)]) == 1
     assert "learning.csv' cannot be read (it does not match" in capsys.readouterr().err
     assert not (tmp_path / "page.html").exists()
+
+
+def test_what_cannot_be_made_any_more_does_not_stay(tmp_path):
+    write_length(tmp_path)
+    plant_costs(tmp_path)
+    written = write_out(tmp_path)
+    assert list(written.tables) == ["length", "cost", "cost_exponents"]
+    assert written.missing == []  # and no word of runs
+    for other in ("mine.png", "cost.txt"):
+        (tmp_path / "figures" / other).write_bytes(b"mine")
+    write_listed(tmp_path, [], ["probes/cost.csv"])
+    assert write_out(tmp_path).figures == ["length"]
+    assert {path.name for path in (tmp_path / "tables").iterdir()} == {"length.md", "length.csv"}
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == {
+        "length.png", "length.svg", "length.csv", "mine.png", "cost.txt"
+    }  # fmt: skip
