@@ -207,18 +207,19 @@ def read_events(
 ) -> Iterator[dict[str, Any]]:
     """A worker's events until its process has ended, then of each place without an end a failure.
 
-    Its reason is the signal that ended the process, or the last line of its traceback.
+    Its reason is the signal that ended the process, or the last line of its traceback. A line that
+    is no event is something else that has got into the pipe.
     """
     live = set(range(places))
     with errors, process.stdout:
         for line in process.stdout:
-            try:
+            event = None
+            with suppress(ValueError):
                 event = json.loads(line)
-            except ValueError:  # the line of a process that was killed as it wrote it
-                continue
-            if event["phase"] in ENDS:
-                live.discard(event["place"])
-            yield event
+            if isinstance(event, dict) and {"place", "phase"} <= event.keys():
+                if event["phase"] in ENDS:
+                    live.discard(event["place"])
+                yield event
         if (code := process.wait()) < 0:
             reason = f"its process was ended by signal {-code}"
             if code == -signal.SIGKILL:
@@ -257,7 +258,9 @@ def worker_environment() -> dict[str, str]:
         **os.environ,
         **NUMBERS,
     }
-    if has_accelerator():
-        return {"XLA_FLAGS": "--xla_gpu_autotune_level=0"} | environment
-    # XLA's CPU backend counts cores by NPROC.
-    return environment | {"NPROC": str(nproc_from(environment) or 1)}
+    if not has_accelerator():  # XLA's CPU backend counts cores by NPROC
+        return environment | {"NPROC": str(nproc_from(environment) or 1)}
+    flags = environment.get("XLA_FLAGS", "")
+    if "xla_gpu_autotune_level" not in flags:
+        flags = f"{flags} --xla_gpu_autotune_level=0".strip()
+    return environment | {"XLA_FLAGS": flags}

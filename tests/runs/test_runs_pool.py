@@ -3,6 +3,9 @@
 import json
 import os
 import signal
+import subprocess
+import sys
+from tempfile import TemporaryFile
 
 import jax
 import numpy as np
@@ -12,7 +15,7 @@ from executing import Heard, interrupt, same_results, smoke
 
 from seq2seq_bottleneck.results.folders import CHECKPOINT
 from seq2seq_bottleneck.runs import pool
-from seq2seq_bottleneck.runs.pool import Job, run_jobs, stacks
+from seq2seq_bottleneck.runs.pool import Job, read_events, run_jobs, stacks
 from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.machine import NUMBERS
 
@@ -79,22 +82,35 @@ def test_runs_share_the_cores_that_there_are(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("accelerator", "given", "expected"),
+    ("accelerator", "given", "environment"),
     [
-        (False, None, "1"),
-        (False, "3", "3"),
-        (False, "abc", "1"),
-        (True, None, None),  # on a GPU all cores compile
+        (False, {}, {"NPROC": "1", "XLA_FLAGS": None}),
+        (False, {"NPROC": "3"}, {"NPROC": "3"}),
+        (False, {"NPROC": "abc"}, {"NPROC": "1"}),
+        (False, {"NPROC": "0"}, {"NPROC": "1"}),
+        # On a GPU all cores compile, and kernels are not tried out.
+        (
+            True,
+            {"XLA_FLAGS": "--xla_dump_to=there"},
+            {"NPROC": None, "XLA_FLAGS": "--xla_dump_to=there --xla_gpu_autotune_level=0"},
+        ),
+        (
+            True,
+            {"XLA_FLAGS": "--xla_gpu_autotune_level=4"},
+            {"XLA_FLAGS": "--xla_gpu_autotune_level=4"},
+        ),
     ],
 )
-def test_a_worker_has_one_thread_unless_the_user_says_otherwise(
-    monkeypatch, accelerator, given, expected
+def test_a_worker_has_one_thread_and_quick_kernels_unless_the_user_says_otherwise(
+    monkeypatch, accelerator, given, environment
 ):
     monkeypatch.setattr(pool, "has_accelerator", lambda: accelerator)
-    monkeypatch.delenv("NPROC", raising=False)
-    if given is not None:
-        monkeypatch.setenv("NPROC", given)
-    assert pool.worker_environment().get("NPROC") == expected
+    for name in ("NPROC", "XLA_FLAGS"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    worker = pool.worker_environment()
+    assert {name: worker.get(name) for name in environment} == environment
 
 
 def test_what_would_make_other_numbers_is_not_handed_to_a_worker(monkeypatch):
@@ -153,3 +169,63 @@ def test_seeds_together_give_what_they_give_alone(tmp_path):
         ]
         np.testing.assert_allclose(*losses, rtol=1e-4)
         assert not list((tmp_path / "together" / outcome.run).glob("checkpoint*"))
+
+
+NOISE = r"""
+import os, sys
+print("a library's word")
+print(3)
+sys.stdout.flush()
+os.write(1, b"caf\xe9\n")
+print('{"place": 1, "phase": "done"}')
+print('{"place": 0')
+"""
+WORKER = """
+import os, sys
+from seq2seq_bottleneck.runs import run, worker
+from seq2seq_bottleneck.settings.errors import UserError
+
+def execute(stack, store, emit, *_):
+    print("a library's word")
+    os.write(1, b"another's, without an end")
+    emit(1, {"phase": "done", "run": "b", "reason": ""})
+    raise UserError("the disk is full")
+
+run.execute = execute
+worker.main()
+"""
+
+
+def process_of(program, given=""):
+    """A process as the pool starts it."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf8",
+        errors="replace",
+    )
+    with process.stdin:
+        process.stdin.write(given)
+    return process
+
+
+def test_a_line_that_is_no_event_is_not_taken_for_one():
+    with TemporaryFile("w+") as errors:
+        first, last = read_events(process_of(NOISE), errors, 2)
+    assert first == {"place": 1, "phase": "done"}
+    assert (last["place"], last["phase"]) == (0, "failed")
+    assert "code 0" in last["reason"]
+
+
+@SAMPLED
+def test_a_workers_events_are_its_own_and_no_run_ends_twice():
+    """Whatever is printed beside them; and a fault of the user's is that of the runs it ends."""
+    order = {"task": "runs.run:execute_stack", "places": 3}
+    order |= {"stack": [smoke().model_dump()] * 3, "store": "nowhere", "force": False}
+    with process_of(WORKER, json.dumps(order)) as process:
+        events = [json.loads(line) for line in process.stdout]
+    ends = {event["place"]: event["phase"] for event in events if event["phase"] != "starting"}
+    assert ends == {0: "failed", 1: "done", 2: "failed"}
+    assert len(events) == 6
