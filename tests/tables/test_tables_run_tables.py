@@ -209,7 +209,7 @@ def test_c1_is_judged_under_both_tables_of_sizes(sizes):
     assert page.verdicts[0].startswith("C1: not measured: two context sizes and two")
     text = "\n".join(make_page("context-size", bundle).caption)
     assert "BLEU by bucket, context 16, additive, seed 2: " in text
-    assert "Parameters: context 8, none 1,000; context 8, additive 1,300; " in text
+    assert "context 8, additive: 1,300 parameters; loss at the end " in text
 
 
 @pytest.mark.slow
