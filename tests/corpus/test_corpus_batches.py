@@ -157,6 +157,19 @@ def test_updates_hold_equally_many_tokens_whatever_the_lengths():
     assert sums[1] == pytest.approx(300 * 800, rel=0.03)
 
 
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 300), st.integers(1, 900), st.integers(1, 6))
+def test_every_epoch_of_equal_tokens_visits_every_pair(count: int, size: int, groups: int):
+    stream = training_batches(spread(count), 1, 1, groups, batch_tokens=size)
+    seen = Counter(int(row[0]) for batch in epoch_of(stream) for row in batch.source)
+    assert set(seen) == set(range(4, 4 + count))
+    plan = stream.epoch_plan(0)
+    for shape, (item, pairs) in enumerate(zip(stream.classes, stream.batch_sizes, strict=True)):
+        assert {len(members) for number, members in plan if number == shape} == {pairs}
+        assert pairs == max(1, round(size / item.target_lengths.mean()))
+        assert len(stream.classes) == 1 or item.target_lengths.sum() >= 4 * size
+
+
 @pytest.mark.slow
 @given(st.integers(1, 200), st.integers(1, 30))
 def test_results_come_back_in_order(count: int, size: int):

@@ -216,6 +216,21 @@ def test_probabilities_by_hand():
     assert length_probabilities("uniform", 3, 6, EDGES) == dict.fromkeys(range(3, 7), 0.25)
 
 
+@given(
+    st.sampled_from(KINDS),
+    st.integers(1, 30),
+    st.integers(0, 60),
+    st.sets(st.integers(1, 50), min_size=2).map(lambda edges: tuple(sorted(edges))),
+)
+def test_probabilities_sum_to_one(kind, low, more, edges):
+    chances = length_probabilities(kind, low, low + more, edges)
+    assert list(chances) == list(range(low, low + more + 1))
+    assert fsum(chances.values()) == pytest.approx(1)
+    groups = [fsum(chances[words] for words in g) for g in length_groups(low, low + more, edges)]
+    if kind == "buckets":
+        assert groups == pytest.approx([1 / len(groups)] * len(groups))
+
+
 def test_shares_by_hand():
     assert shares(1_200, [1 / 6] * 6) == [200] * 6
     assert shares(500, [0.3 / 3] * 6) == [84, 84, 83, 83, 83, 83]

@@ -190,6 +190,16 @@ def test_weights_of_a_target_word_still_add_up_to_one(source, target, seed):
     np.testing.assert_allclose(result[-1, -1], weights[-1, -1])
 
 
+def test_source_pieces_are_added_and_target_pieces_averaged():
+    weights = np.array([[0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1], [0.7, 0.1, 0.1, 0.1]])
+    expected = [[0.25, 0.5, 0.25], [0.7, 0.2, 0.1]]
+    for source, target in (
+        (overlaps([1, 1, 1], [1, 2]), overlaps([1, 1], [2])),
+        (overlaps([3, 1, 2], [3, 3]), overlaps([4, 1], [5])),
+    ):
+        np.testing.assert_allclose(by_word(weights, source, target), expected)
+
+
 def test_pieces_of_two_words_and_pieces_without_bytes():
     shares = overlaps([1, 3], [2, 2])
     np.testing.assert_allclose(shares, [[1, 0, 0], [1 / 3, 2 / 3, 0], [0, 0, 1]])

@@ -70,6 +70,16 @@ def test_scorer_leaves_the_unknown_word_whole(tokens):
     assert UNKNOWN not in word
 
 
+@given(st.lists(st.lists(st.text().filter(bool)), min_size=1), st.integers(1, 20))
+def test_known_tokens_come_back(sentences, cap):
+    vocabulary = build_vocabulary(sentences, cap)
+    assert len(vocabulary.words) <= cap
+    known = set(vocabulary.words)
+    for tokens in sentences:
+        back = vocabulary.decode([*vocabulary.encode(tokens), EOS, EOS])
+        assert back == [token if token in known else UNKNOWN for token in tokens]
+
+
 @given(st.lists(st.text()))
 def test_to_bytes_and_back(texts):
     vocabulary = build_vocabulary(map(tokenize, texts), 1_000)

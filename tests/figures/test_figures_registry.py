@@ -31,7 +31,7 @@ from seq2seq_bottleneck.results.folders import finished_runs
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.comparison import compare
 from seq2seq_bottleneck.tables.pages import make_page
-from seq2seq_bottleneck.tables.run_tables import run_data
+from seq2seq_bottleneck.tables.run_tables import arms, run_data
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
 RUNS = ["none1x1", "additive1x1", "none2x1", "additive2x1"]
@@ -106,6 +106,22 @@ def test_a_bucket_too_small_for_a_verdict_is_left_out_and_named(tmp_path):
         assert data[kind].nunique() == drawn
         assert "41+" not in " ".join(data[kind])
         assert "Left out: 41+ (n = 2)." in note(figure)
+
+
+def test_arms_have_the_tables_numbers_of_the_shortest_and_the_longest_bucket(controls):
+    _, data = make_figure("arms", controls)
+    table = arms(load_bundle(controls)).set_index(["arm", "bucket"])
+    means, seeds = (data[data["kind"] == kind] for kind in ("mean", "seed"))
+    assert len(means) == 2 * 4
+    assert len(seeds) == 2 * len(means)
+    for row in means.to_dict("records"):
+        name = row["arm"] if row["x"] == FORWARD else f"{row['arm']} {row['x']}"
+        expected = table.loc[(name, row["panel"].removesuffix(" source words"))]
+        for end, column in (("value", "bleu"), ("low", "bleu_low"), ("high", "bleu_high")):
+            assert row[end] == expected[column]
+        assert row["n"] == expected["n"] == 12
+    averaged = seeds.groupby(["panel", "x", "arm"], sort=False)["value"].mean()
+    assert averaged.to_numpy() == pytest.approx(means["value"].to_numpy())
 
 
 def test_a_place_is_what_was_changed_and_each_of_its_arms_has_its_look(controls):
@@ -220,6 +236,32 @@ def several(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sizes")
     write_sizes(folder, CELLS, seeds=2, changes={"hidden_size": 32})
     return folder
+
+
+def rows_with(data, arm, kind="mean"):
+    return data[(data["arm"] == arm) & (data["kind"] == kind)]
+
+
+def test_compression_has_the_tables_numbers_of_both_arms_and_the_slides(several):
+    _, data = make_figure("compression", several)
+    frame = make_page("context-size", load_bundle(several)).frame
+    for arm, column in (("none", "bleu_none"), ("additive", "bleu_attention")):
+        means, table = rows_with(data, arm), frame[frame[column].notna()]
+        assert len(means) == len(table) == 5 * (3 if arm == "none" else 2)
+        for drawn, known in zip(means.to_dict("records"), table.to_dict("records"), strict=True):
+            assert drawn["control"] == f"context {known['context_size']}"
+            assert drawn["note"] == f"{known['bucket']} source words"
+            assert float(drawn["x"]) == pytest.approx(known["compression_ratio"], rel=1e-5)
+            for end, name in ENDS.items():
+                assert drawn[end] == known[f"{column}{name}"]
+            assert drawn["n"] == known["n"] == 12
+        seeds = rows_with(data, arm, "seed").groupby(["control", "x"], sort=False)["value"].mean()
+        assert seeds.to_numpy() == pytest.approx(means["value"].to_numpy())
+    slide = data[data["kind"] == "slide"]
+    assert slide[["x", "arm", "value"]].to_numpy().tolist() == [
+        ["2", "none", 35.2], ["5", "none", 28.5], ["10", "none", 18.7],
+        ["15", "none", 12.4], ["20", "none", 8.1],
+    ]  # fmt: skip
 
 
 def test_compression_has_a_marker_for_each_context_size_and_says_what_c1_does(several):

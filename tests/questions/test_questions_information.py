@@ -64,6 +64,15 @@ def test_bits_recovered_and_their_share():
         assert row["value"] == pytest.approx(value)
 
 
+def test_no_sentence_is_floored():
+    """A probe that knows nothing is lucky as often as not: 0 bits on average."""
+    luck = np.random.default_rng(2).normal(0.0, 5.0, size=WORDS.size)
+    left = BITS + luck - luck[WORDS <= 10].mean()
+    row = one_row(summarise([planted(probe=left * NATS)]), "recovered", bucket="5-10", part="probe")
+    assert row["value"] == pytest.approx(0.0, abs=1e-9)
+    assert row["low"] < 0 < row["high"]
+
+
 def test_what_levels_off_is_distinguished_from_what_rises():
     rows = summarise([planted(limit=20), planted("additive"), planted("dot", limit=45)])
     longer = {"part": "translator longer"}

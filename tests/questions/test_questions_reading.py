@@ -49,6 +49,12 @@ def test_words_read_are_those_that_were_right(tmp_path):
         assert one_row(rows, measure, seed, bucket=bucket, control=control)["value"] == value
 
 
+def test_a_probe_as_good_as_the_baseline_reads_no_word(tmp_path):
+    rows = QUESTION.summarise([planted(tmp_path, lambda d: 0.2 + 0 * d, 4, frequent=0.2)])
+    words = one_row(rows, "words_read", bucket="5-10")
+    assert words["low"] < 0 < words["high"]
+
+
 def test_words_read_are_the_sums_of_plain_means_by_distance(tmp_path):
     runs = [planted(tmp_path, lambda d: 0.9 ** (d + 1), seed, frequent=0.2) for seed in (2, 3)]
     rows, words = QUESTION.summarise(runs), 0.0

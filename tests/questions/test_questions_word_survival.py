@@ -215,6 +215,13 @@ def test_survival_is_a_share_of_linked_words_alone(parts, hypothesis):
     assert np.array_equal(ours, reversed_order, equal_nan=True)
 
 
+def test_random_losses_hit_all_places_alike_however_often_words_repeat():
+    pairs, rng = random_pairs(sentences=4_000, words=10, kinds=4, seed=1)
+    kept = [[word for word in pair.reference if rng.random() < 0.6] for pair in pairs]
+    places = survival(pairs, kept).reshape(-1, 10).mean(axis=0)
+    assert places == pytest.approx(0.6, abs=0.03)
+
+
 @settings(max_examples=50)
 @given(buckets=st.lists(st.integers(-1, 3), max_size=30), seed=st.integers(0, 99))
 def test_partners_are_another_sentence_of_the_bucket_and_each_is_used_once(buckets, seed):
@@ -360,6 +367,13 @@ def test_matched_rates_differ_by_the_estimate_of_mantel_and_haenszel():
     assert ours[:, 1] == pytest.approx([0.1, 0.1])
     assert (band_weights(cells, matched=True)[:5] == 0).all()
     assert np.isnan(averaged(cells[:, :5], matched=True)).all()  # no band has both
+
+
+def test_measures_of_a_recall_and_a_chance():
+    pair = np.array([[0.8, 0.6], [0.2, 0.6], [1.0, 1.0]])
+    assert MEASURES["recall"](pair).tolist() == [0.8, 0.2, 1.0]
+    assert MEASURES["chance"](pair).tolist() == [0.6, 0.6, 1.0]
+    assert MEASURES["corrected"](pair) == pytest.approx([0.5, -1.0, np.nan], nan_ok=True)
 
 
 @pytest.mark.parametrize(

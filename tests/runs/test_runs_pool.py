@@ -72,6 +72,21 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
     assert json.loads((folder.path / "environment.json").read_text())["threads"] == threads
 
 
+@SAMPLED
+def test_a_run_on_several_cores_ends_as_one_on_one_does(tmp_path):
+    """But for the order in which the gradients of sentences are added up.
+
+    Of four cores two are enough for 32 sentences of a batch, and all have work in the scoring.
+    """
+    job = Job("short", smoke("training.updates=40", "training.batch_size=32"))
+    logs = []
+    for threads in (1, 4):
+        (outcome,) = run_jobs([job], tmp_path / str(threads), quiet, threads=threads)
+        frame = pd.read_json(tmp_path / str(threads) / outcome.run / "log.jsonl", lines=True)
+        logs.append(frame[["loss", "valid_loss"]].to_numpy(np.float64))
+    np.testing.assert_allclose(logs[1], logs[0], rtol=1e-3)
+
+
 def test_runs_share_the_cores_that_there_are(monkeypatch):
     monkeypatch.setattr(pool, "cores", lambda: 8)
     monkeypatch.setattr(pool, "has_accelerator", lambda: False)
@@ -143,6 +158,14 @@ def test_two_at_once_on_one_run_do_it_once(tmp_path):
     outcomes = run_jobs([Job("one", smoke()), Job("two", smoke())], tmp_path, heard, width=2)
     assert outcomes[0].run == outcomes[1].run
     assert sorted("training" in heard.phases(name) for name in ("one", "two")) == [False, True]
+
+
+@pytest.mark.slow
+def test_a_store_that_cannot_be_written_is_told_as_a_users_error(tmp_path):
+    (tmp_path / "store").write_text("a file where the store should be")
+    (outcome,) = run_jobs([Job("lost", smoke())], tmp_path / "store", quiet)
+    assert outcome.phase == "failed"
+    assert "cannot write" in outcome.reason
 
 
 def test_stacks_hold_runs_that_differ_in_their_seed_alone():

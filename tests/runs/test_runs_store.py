@@ -8,6 +8,7 @@ from executing import killed_at
 
 from seq2seq_bottleneck.results.folders import finished_runs
 from seq2seq_bottleneck.runs.store import RunFolder, run_folders, sweep_up
+from seq2seq_bottleneck.settings.errors import UserError
 
 OLD = {"checkpoint.safetensors": b"old", "log.jsonl": b"old", "status.json": b'{"status": "done"}'}
 NEW = {"status.json": b'{"status": "done", "reason": ""}', "log.jsonl": b"new", "more": b"new"}
@@ -70,3 +71,14 @@ def test_what_killed_processes_left_is_swept_up_but_not_under_anyones_hands(run)
     assert hidden == {".two.aside"}
     sweep_up(run.store)
     assert not (run.store / ".two.aside").exists()
+
+
+def test_a_removal_that_is_refused_is_the_users_to_mend(run, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(UserError, match="Permission denied"):
+        run.remove()
+    assert files(run) == OLD
+    assert not run.in_use

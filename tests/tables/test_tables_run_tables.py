@@ -98,6 +98,17 @@ def test_equal_arms_gain_exactly_nothing(tmp_path):
     assert (table[["gain", "gain_low", "gain_high"]] == 0).all(axis=None)
 
 
+@pytest.mark.parametrize(
+    ("shares", "verdict"),
+    [(FALLING, "held"), (dict.fromkeys(FALLING, [0.3] * 5), "not held")],
+)
+def test_a_flat_curve_is_not_called_a_fall(tmp_path, shares, verdict):
+    write_planted(tmp_path, shares)
+    failure, gains = slide_pages(load_bundle(tmp_path))
+    assert failure.verdicts[0].startswith(f"L-FAIL: {verdict}: ")
+    assert gains.verdicts[0].startswith(f"L-VIND: {verdict}: ")
+
+
 def test_nothing_is_stated_in_per_cent_of_next_to_nothing(tmp_path):
     write_planted(tmp_path, {"none": [1.0] * 5, "additive": [0.1] * 5}, seeds=1)
     failure, gains = slide_pages(load_bundle(tmp_path))
