@@ -16,6 +16,7 @@ from seq2seq_bottleneck.corpus.pair import SentencePair, Splits, sources
 from seq2seq_bottleneck.corpus.splitting import (
     chained,
     join_test,
+    sample,
     side_by_side,
     split_files,
     split_off,
@@ -68,6 +69,15 @@ def test_even_over_buckets_and_by_seed_and_sentences_alone():
     assert len(split_off(twice, 99, "s", part=1)) == 45
 
 
+def test_sample_is_nested_and_in_order():
+    pairs = pairs_of(sentences(100, 7))
+    few, many = sample(pairs, 10, "s"), sample(pairs, 50, "s")
+    assert set(few) < set(many)
+    assert len(many) == 50
+    assert [pairs.index(pair) for pair in many] == sorted(pairs.index(pair) for pair in many)
+    assert sample(pairs, 1_000, "s") == pairs
+
+
 def test_split_off_counts_and_notes(tmp_path):
     rows = sentences(100, 7) + sentences(100, 15) + sentences(50, 70) + [("", "t"), ("s", "")]
     rows += [(source, f"{target} again") for source, target in sentences(100, 7)]
@@ -111,6 +121,16 @@ def test_short_training_filters_training_and_validation_alone(tmp_path):
     assert {pair.words for pair in splits.test} == {7, 15}
     assert {pair.words for pair in (*splits.train, *splits.valid)} == {7}
     assert "95 pairs outside 2-8 words taken out of training" in splits.notes
+
+
+def test_bounds_of_a_split_off_test_set_leave_training_its_lengths(tmp_path):
+    lengths = 2, 3, 7, 15, 30, 50
+    bounds = {"test_min_words": 5, "test_max_words": 29}
+    rows = [row for words in lengths for row in sentences(60, words)]
+    splits = split(tmp_path, rows, test_pairs=15, min_words=1, max_words=50, **bounds)
+    assert {pair.words for pair in splits.test} == {7, 15}
+    assert {pair.words for pair in (*splits.train, *splits.valid)} == set(lengths)
+    assert "240 pairs outside 5-29 words left out of the test set" in splits.notes
 
 
 @pytest.mark.parametrize(
@@ -214,6 +234,25 @@ def test_what_is_too_long_or_will_not_chain_is_left_out():
     text = f"{test[4].source}, and {test[5].source}"  # 8 and 9 words have no room for "and"
     assert joined == (SentencePair(text, text, ((0, 0),)),)
     assert notes == ("1 test sentence made of 2 each (corpus.joined); 8 not joined",)
+
+
+def test_copies_joined_are_copies():
+    ordinary = draw_splits(Copying(100), COPY, LECTURE)
+    splits = draw_splits(Copying(100), COPY.model_copy(update={"joined": 2}), LECTURE)
+    assert (splits.train, splits.valid) == (ordinary.train, ordinary.valid)
+    whole = " ".join(pair.source for pair in ordinary.test)
+    for pair in splits.test:
+        assert pair.source == pair.target
+        assert pair.source in whole
+        assert pair.links == tuple((place, place) for place in range(pair.words))
+        assert (pair.bits, pair.words <= 60) == (None, True)
+    kept = sources((*splits.train, *splits.valid))
+    assert not kept & (sources(splits.test) | sources(ordinary.test))
+    made = len(splits.test)
+    assert 58 <= made <= 60  # of 40 in each of three buckets; longer ones pass 60 words
+    left = len(ordinary.test) - 2 * made
+    note = f"{made} test sentences made of 2 each (corpus.joined); {left} not joined"
+    assert splits.notes[0] == note
 
 
 def test_a_joined_sentence_is_not_trained_on():

@@ -1,6 +1,7 @@
 """The audit against the lecture's facts, and every verdict against a changed printed value."""
 
 import copy
+import re
 
 import numpy as np
 import pytest
@@ -102,6 +103,36 @@ def test_verdicts_are_the_lectures_audit_and_change_with_a_printed_value(name):
     for text in (result.topic, result.printed, result.recomputed, result.why):
         assert " ".join(text.split()) == text != ""
     assert audit(name, PLANTED[name]).verdict != VERDICTS[name]
+
+
+def test_the_reason_has_what_else_was_computed():
+    for name, text in {
+        "L2": "0.649",
+        "L6": "0.447",
+        "L7": "1.0942 + 2.5600 + 1.2214 = 4.8756",
+        "L10": "in 1 of 7 rows (le); gold cells 0.239 on average",
+        "L12": "5 13 26 38 51 words, each inside",
+        "L13": "44 % of the loss",
+        "L14": "are 10 per word",
+        "L15": "[1.85, 2.01]",
+        "L16": "reordered: black cat; one to many: sat",
+        "L17": "`bottleneck lecture L17` shows those of a trained run",
+        "L-VIND": "40+ words",
+    }.items():
+        result = audit(name, EVIDENCE)
+        assert text in f"{result.recomputed}; {result.why}"
+
+
+def test_a_number_called_right_is_shown_so_that_it_rounds_to_the_printed_one():
+    """A half either way is right, but "91.5" beside "91" does not show it."""
+    checks = [(audit.id, check) for audit in audit_all(EVIDENCE) for check in audit.checks]
+    for name, check in checks:
+        printed, recomputed = (
+            re.findall(r"[-+]?\d+(?:\.\d+)?", text) for text in (check.printed, check.recomputed)
+        )
+        if check.judgement == "right" and len(printed) == len(recomputed):
+            for text, number in zip(printed, recomputed, strict=True):
+                assert rounds_to(Printed(text), float(number) * (1 + 1e-6), tens=name == "L4")
 
 
 def test_the_worked_example_shows_each_number_and_slip_at_its_step():
