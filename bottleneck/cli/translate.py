@@ -96,7 +96,8 @@ def _lines(sentence: str | None, file: Path | None) -> list[str] | None:
     if sys.stdin is None or (sentence is None and sys.stdin.isatty()):
         raise UsageError("give a sentence in quotes, --file FILE, or text on standard input")
     try:
-        return [line.decode().rstrip("\r\n") for line in sys.stdin.buffer]
+        text = sys.stdin.buffer.read().decode("utf-8-sig")
+        return [line.rstrip("\r") for line in text.removesuffix("\n").split("\n") if text]
     except UnicodeDecodeError:
         raise UserError("standard input is not UTF-8; save the text as UTF-8") from None
 

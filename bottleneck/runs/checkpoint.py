@@ -169,22 +169,26 @@ def read_checkpoint(folder: Path, learner: Learner) -> Snapshot | None:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         if digest(metadata["facts"], tensors) != metadata["digest"]:
             raise CheckpointError("cannot be read (it does not match its checksum)")
+        facts = json.loads(metadata["facts"])
+        if facts["format"] != FORMAT:
+            raise CheckpointError(f"is of format {facts['format']}, not {FORMAT}")
+        start = jax.eval_shape(
+            lambda weights: initial_state(weights, learner.settings), learner.weights
+        )
+        like = jax.tree.leaves((start, learner.weights))
+        shapes = {str(number): (leaf.shape, leaf.dtype) for number, leaf in enumerate(like)}
+        if {name: (tensor.shape, tensor.dtype) for name, tensor in tensors.items()} != shapes:
+            raise ValueError("its arrays are not those of this run's model")
+        arrays = [jax.numpy.asarray(tensors[str(number)]) for number in range(len(tensors))]
+        state, best = jax.tree.unflatten(jax.tree.structure((start, learner.weights)), arrays)
+        known = facts["trained"]
+        known["log"] = [Progress(**progress) for progress in known["log"]]
+        known["valid_loss"] = math.inf if known["valid_loss"] is None else known["valid_loss"]
+        losses = [np.array([loss], dtype=np.float64) for loss in facts["losses"]]
+        return Snapshot(state, [Trained(best, **known)], losses)
     except (SafetensorError, OSError, LookupError, TypeError, ValueError, AttributeError) as error:
         words = " ".join(str(error).split())
         raise CheckpointError(f"cannot be read ({type(error).__name__}: {words})") from None
-    facts = json.loads(metadata["facts"])
-    if facts["format"] != FORMAT:
-        raise CheckpointError(f"is of format {facts['format']}, not {FORMAT}")
-    start = jax.eval_shape(
-        lambda weights: initial_state(weights, learner.settings), learner.weights
-    )
-    arrays = [jax.numpy.asarray(tensors[str(number)]) for number in range(len(tensors))]
-    state, best = jax.tree.unflatten(jax.tree.structure((start, learner.weights)), arrays)
-    known = facts["trained"]
-    known["log"] = [Progress(**progress) for progress in known["log"]]
-    known["valid_loss"] = math.inf if known["valid_loss"] is None else known["valid_loss"]
-    losses = [np.array([loss], dtype=np.float64) for loss in facts["losses"]]
-    return Snapshot(state, [Trained(best, **known)], losses)
 
 
 def join(snapshots: Sequence[Snapshot]) -> Snapshot:

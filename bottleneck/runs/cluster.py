@@ -51,27 +51,32 @@ def run_jobs_on_cluster(
     """
     client = _connect(scheduler)
     outcomes: dict[str, Outcome] = {}
-    running: dict[str, Job] = {}
+    running: dict[str, list[Job]] = {}
 
-    def end(job: Job, event: Event) -> None:
-        outcomes[job.name] = Outcome(job, **event)
-        listener(job, event)
+    def end(ended: Sequence[Job], event: Event) -> None:
+        for job in ended:
+            outcomes[job.name] = Outcome(job, **event)
+            listener(job, event)
 
     with client:
-        fingerprint = cache(lambda corpus, edges: load_corpus(corpus, edges).fingerprint)
+        load = cache(lambda corpus, edges: load_corpus(corpus, edges).fingerprint)
         for job in jobs:
-            corpus, edges = job.settings.corpus, job.settings.scoring.lower_edges
-            run = job.settings.identity(fingerprint(corpus, edges))
+            try:
+                fingerprint = load(job.settings.corpus, job.settings.scoring.lower_edges)
+            except UserError as error:
+                end([job], {"phase": "failed", "reason": str(error), "exit_code": error.exit_code})
+                continue
+            run = job.settings.identity(fingerprint)
             status = RunFolder(store, run).read_status()
             if status.get("status") in ENDED and not force:
-                end(job, {"phase": status["status"], "run": run, "reason": status["reason"]})
+                end([job], {"phase": status["status"], "run": run, "reason": status["reason"]})
             else:
-                running[run] = job
+                running.setdefault(run, []).append(job)
         if running and not client.ncores():
             tell(f"waiting for workers at {scheduler}: dask worker {scheduler} --nthreads 1")
         topic, news, texts, futures = f"seq2seq-bottleneck-{uuid4().hex[:12]}", Queue(), {}, {}
         client.subscribe_topic(topic, lambda event: news.put(event[1]))
-        for run, job in running.items():
+        for run, (job, *_) in running.items():
             files = {key: getattr(job.settings.corpus, key) for key in FILES}
             paths = {key: Path(path).expanduser() for key, path in files.items() if path}
             name = str(sorted(paths.items()))
@@ -84,10 +89,11 @@ def run_jobs_on_cluster(
         while running:
             run, event = news.get()
             if event is None:
-                job = running.pop(run)
-                end(job, _arrived(futures.pop(run), RunFolder(store, run), job.settings))
-            elif run in running:
-                listener(running[run], event)
+                folder, settings = RunFolder(store, run), running[run][0].settings
+                end(running.pop(run), _arrived(futures.pop(run), folder, settings))
+            else:
+                for job in running.get(run, ()):
+                    listener(job, event)
     return [outcomes[job.name] for job in jobs]
 
 
@@ -96,7 +102,16 @@ def _connect(scheduler: str) -> Any:
     if find_spec("distributed") is None:
         raise UserError('--scheduler needs Dask: pip install "seq2seq-bottleneck[cluster]"')
     from distributed import Client
+    from distributed.security import Security
 
+    security, encrypted = Security(), scheduler.startswith("tls://")
+    has_certificate = security.get_connection_args("client")["ssl_context"] is not None
+    if (encrypted and not has_certificate) or (security.require_encryption and not encrypted):
+        raise UserError(  # Dask would end in a traceback, after half a minute
+            f"scheduler {scheduler!r} does not go with Dask's configuration: a tls:// address "
+            "needs ca-file, cert and key under distributed.comm.tls.client, and "
+            "require-encryption needs a tls:// address"
+        )
     # Dask tells of a lost scheduler in a traceback; this program does in a line.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import dask
 import psutil
 import pytest
 from executing import Heard, interrupt, same_results, smoke
@@ -101,7 +102,9 @@ def copy_job(name: str, *assignments: str) -> Job:
 
 def test_a_worker_killed_in_mid_run_costs_no_result_and_none_is_there_twice(two_workers, tmp_path):
     long = copy_job("killed", "training.updates=80")
-    jobs, killed = [long, copy_job("other")], []
+    lost = Job("lost", resolve("smoke", ["corpus.name=files", "corpus.source=none.tsv"]))
+    jobs = [long, copy_job("other"), lost, copy_job("again", "training.updates=80")]
+    killed = []
 
     def kill(job, event):
         if job.name == "killed" and event.get("update") and not killed:
@@ -110,10 +113,14 @@ def test_a_worker_killed_in_mid_run_costs_no_result_and_none_is_there_twice(two_
 
     heard = Heard(kill)
     outcomes = run_jobs_on_cluster(jobs, tmp_path / "store", heard, two_workers.address)
-    assert [outcome.phase for outcome in outcomes] == ["done", "done"]
+    assert [outcome.phase for outcome in outcomes] == ["done", "done", "failed", "done"]
     assert [outcome.job.name for outcome in outcomes] == [job.name for job in jobs]
+    assert "none.tsv" in outcomes[2].reason
+    assert outcomes[2].exit_code
+    assert outcomes[0].run == outcomes[3].run
     assert heard.process_of("killed") != killed[0]
-    assert sorted(job for job, event in heard if event["phase"] in ENDS) == ["killed", "other"]
+    ends = sorted(job for job, event in heard if event["phase"] in ENDS)
+    assert ends == ["again", "killed", "lost", "other"]
     folders = run_folders(tmp_path / "store")
     assert [folder.status for folder in folders] == ["done", "done"]
     wait_for(lambda: gone(killed[0]))
@@ -123,6 +130,21 @@ def test_a_worker_killed_in_mid_run_costs_no_result_and_none_is_there_twice(two_
     here, there = (tmp_path / place / local.run for place in ("local", "store"))
     assert same_results(here, there)
     assert {path.name for path in here.iterdir()} == {path.name for path in there.iterdir()}
+
+
+def test_a_finished_run_is_sent_out_again_by_force_alone(two_workers, tmp_path):
+    job, heard = copy_job("once"), Heard()
+    (first,) = run_jobs_on_cluster([job], tmp_path, lambda *_: None, two_workers.address)
+    (second,) = run_jobs_on_cluster([job], tmp_path, heard, two_workers.address)
+    assert first == second
+    assert [event["phase"] for _, event in heard] == ["done"]
+    (folder,) = run_folders(tmp_path)
+    folder.replace({"status.json": b'{"status": "done", "reason": "old"}'})
+    (again,) = run_jobs_on_cluster([job], tmp_path, heard, two_workers.address, force=True)
+    assert again == first
+    assert heard.process_of("once")
+    assert folder.read_status()["reason"] == ""
+    assert not folder.in_use
 
 
 def test_the_users_files_travel_though_the_workers_cannot_see_them(
@@ -153,6 +175,14 @@ def test_an_interrupted_sweep_ends_its_runs(two_workers, tmp_path):
     assert run_folders(tmp_path) == []
 
 
+def test_a_run_that_diverges_is_told_as_here(two_workers, tmp_path):
+    jobs = [copy_job("diverges", "training.learning_rate=3e38", "training.clip_norm=1e30")]
+    outcomes = run_jobs_on_cluster(jobs, tmp_path / "there", Heard(), two_workers.address)
+    assert outcomes == run_jobs(jobs, tmp_path / "here", lambda *_: None)
+    (folder,) = run_folders(tmp_path / "there")
+    assert folder.status == outcomes[0].phase == "diverged"
+
+
 def test_a_lost_scheduler_is_told_in_one_line(tmp_path):
     lost = Cluster(tmp_path)
 
@@ -167,42 +197,6 @@ def test_a_lost_scheduler_is_told_in_one_line(tmp_path):
             run_jobs_on_cluster([job], tmp_path / "store", kill, lost.address)
     finally:
         lost.stop()
-
-
-def test_why_a_scheduler_cannot_be_used_is_told(tmp_path, monkeypatch):
-    """It cannot be reached, or there is no Dask."""
-    monkeypatch.setattr(cluster, "CONNECTING", 1.0)
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
-        with pytest.raises(UserError, match=f"cannot reach scheduler '{address}'"):
-            run_jobs_on_cluster([], tmp_path, lambda *_: None, address)
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(UserError, match=r"pip install \"seq2seq-bottleneck\[cluster\]\""):
-        run_jobs_on_cluster([], tmp_path, lambda *_: None, address)
-
-
-def test_a_finished_run_is_sent_out_again_by_force_alone(two_workers, tmp_path):
-    job, heard = copy_job("once"), Heard()
-    (first,) = run_jobs_on_cluster([job], tmp_path, lambda *_: None, two_workers.address)
-    (second,) = run_jobs_on_cluster([job], tmp_path, heard, two_workers.address)
-    assert first == second
-    assert [event["phase"] for _, event in heard] == ["done"]
-    (folder,) = run_folders(tmp_path)
-    folder.replace({"status.json": b'{"status": "done", "reason": "old"}'})
-    (again,) = run_jobs_on_cluster([job], tmp_path, heard, two_workers.address, force=True)
-    assert again == first
-    assert heard.process_of("once")
-    assert folder.read_status()["reason"] == ""
-    assert not folder.in_use
-
-
-def test_a_run_that_diverges_is_told_as_here(two_workers, tmp_path):
-    jobs = [copy_job("diverges", "training.learning_rate=3e38", "training.clip_norm=1e30")]
-    outcomes = run_jobs_on_cluster(jobs, tmp_path / "there", Heard(), two_workers.address)
-    assert outcomes == run_jobs(jobs, tmp_path / "here", lambda *_: None)
-    (folder,) = run_folders(tmp_path / "there")
-    assert folder.status == outcomes[0].phase == "diverged"
 
 
 DRIVER = """
@@ -224,3 +218,24 @@ def test_a_killed_driver_leaves_no_process_behind(two_workers, tmp_path):
         started = json.loads(driver.stdout.readline())
         driver.kill()
     wait_for(lambda: gone(started["process"]))
+
+
+def test_why_a_scheduler_cannot_be_used_is_told(tmp_path, monkeypatch):
+    """It cannot be reached, Dask's configuration is against its address, there is no Dask."""
+
+    def refused(address, words, encryption=False):
+        with (
+            dask.config.set({"distributed.comm.require-encryption": encryption}),
+            pytest.raises(UserError, match=words),
+        ):
+            run_jobs_on_cluster([], tmp_path, lambda *_: None, address)
+
+    monkeypatch.setattr(cluster, "CONNECTING", 1.0)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        refused(address, f"cannot reach scheduler '{address}'")
+    for address, encryption in (("tls://127.0.0.1:1", False), ("tcp://127.0.0.1:1", True)):
+        refused(address, f"'{address}' does not go with Dask's configuration", encryption)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    refused(address, r"pip install \"seq2seq-bottleneck\[cluster\]\"")
