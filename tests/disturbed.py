@@ -18,7 +18,7 @@ from seq2seq_bottleneck.cli.main import INTERRUPTED
 from seq2seq_bottleneck.results.bundle import load_results, tidy_csv
 
 TIMES = ["train_seconds", "train_tokens_per_second"]
-UNTIMED = ["varied", "arm", "length", "batch_size", "repeats", "reason"]
+UNTIMED = ["arm", "length", "batch_size", "repeats"]
 """Columns of a benchmark that are the same every time."""
 KINDS = ["driver", "worker", "all", "SIGTERM", "SIGINT"]
 DEAD = 60.0

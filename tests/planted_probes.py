@@ -17,33 +17,27 @@ CLASSES = ("noun", "adverb, numeral", "function word")
 # Of each study: measure, controls, buckets, parts.
 TABLES = {
     "survival": [
-        ("corrected", ("",), BUCKETS, ("", "fifth 1", "fifth 2", *CLASSES, "frequency 1-9"))
+        ("corrected", ("",), BUCKETS, ("", "fifth 1", "fifth 2", *CLASSES))
     ],
     "dimensions": [
-        (measure, ("", "untrained"), BUCKETS, ("", "half"))
-        for measure in ("components", "effective_rank", "participation_ratio")
+        ("components", ("", "untrained"), BUCKETS, ("", "half"))
     ],
     "information": [
         ("source_bits", ("",), BUCKETS, ("",)),
-        ("recovered", ("", "untrained", "shuffled"), BUCKETS, ("probe", "translator")),
-        ("bleu", ("",), BUCKETS, ("1", "8", "full"))
+        ("recovered", ("", "untrained", "shuffled"), BUCKETS, ("probe", "translator"))
     ],
     "capacity": [("length", ("",), ("",), ("90 %", "50 %"))],
     "alignment": [
-        ("aer", ("", "untrained", "diagonal", "ibm1", "best"), (*BUCKETS, ""), ("",)),
-        ("weight", ("", "untrained", "equal"), (*BUCKETS, ""), ("",))
+        ("aer", ("", "untrained", "diagonal", "ibm1", "best"), (*BUCKETS, ""), ("",))
     ],
     "gradients": [("ratio", ("", "untrained"), ("",), ("6-10", "1-5", "11-20", "41+"))],
-    "length": [("length_ratio", ("",), BUCKETS, ("",)), ("repeating", ("",), BUCKETS, ("",))],
-    "fit": [(measure, ("",), BUCKETS, ("train", "test")) for measure in ("accuracy", "bleu")],
+    "length": [("length_ratio", ("",), BUCKETS, ("",))],
+    "fit": [("bleu", ("",), BUCKETS, ("train", "test"))],
     "embeddings": [
-        ("same_class", ("", "untrained", "frequency", "chance"), ("",), ("source", "target")),
-        ("same_gender", ("", "untrained", "frequency", "chance"), ("",), ("source", "target"))
+        ("same_class", ("", "untrained", "frequency"), ("",), ("source", "target")),
+        ("same_gender", ("", "untrained", "frequency"), ("",), ("source", "target"))
     ],
-    "reading": [
-        ("words_read", ("", "untrained", "last_word"), BUCKETS, ("",)),
-        ("accuracy", ("", "most_frequent"), BUCKETS[1:], ("0", "1", "2", "10"))
-    ]
+    "reading": [("words_read", ("", "untrained", "last_word"), BUCKETS, ("",))]
 }  # fmt: skip
 
 

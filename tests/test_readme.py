@@ -44,7 +44,7 @@ def small(arguments: list[str]) -> list[str]:
     """The same command at a size for tests."""
     command = arguments[0]
     if command == "bench":
-        return [*arguments, "--vary", "length=2,4", "--arms", "dot", "--repeats", "1"]
+        return [*arguments, "--lengths", "2,4", "--arms", "dot"]
     if arguments[:2] == ["sweep", "context_size"]:  # two sizes are enough of a curve
         arguments += ["--set", "model.context_size=32,64"]
     if "--seeds" in arguments:  # studies of three would take most of the time

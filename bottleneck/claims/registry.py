@@ -109,7 +109,7 @@ CLAIMS: tuple[Claim, ...] = (
           "neighbours of a trained embedding of its own word class, against an untrained one",
           study="embeddings", known=("grammar",), learned=True),
     Claim("C14", "The state is the understanding so far, word by word",
-          "what can be read from the encoder's state of the words so far, by distance",
+          "what can be read from the encoder's state of the words so far",
           study="reading", arms=(NONE,), learned=True),
 )  # fmt: skip
 

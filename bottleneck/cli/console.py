@@ -62,8 +62,8 @@ def show(pages: "Sequence[Page]", form: str, details: bool = False) -> None:
     say("\n".join(texts).encode(errors="replace").decode(), nl=False)
 
 
-def print_names(texts: Mapping[str, str], width: int | None = 100) -> None:
-    """Print names in a column, and their texts in a second one, in so many columns at most."""
+def print_names(texts: Mapping[str, str]) -> None:
+    """Print names in a column, and their texts in a second one, in 100 columns at most."""
     from rich.constrain import Constrain
     from rich.table import Table
     from rich.text import Text
@@ -73,7 +73,7 @@ def print_names(texts: Mapping[str, str], width: int | None = 100) -> None:
     grid.add_column(overflow="fold")
     for name, text in texts.items():
         grid.add_row(Text(name), Text(text))
-    output().print(Constrain(grid, width))
+    output().print(Constrain(grid, 100))
 
 
 @contextmanager
@@ -173,18 +173,10 @@ class Display:
 
 def probe_lines(runs: Sequence[Path], quiet: bool) -> "ProbeListener":
     """A listener that says on stderr, a line each, what is being measured of which run."""
-    done: set[Path] = set()
-    start = time.monotonic()
 
     def listen(run: Path, phase: str) -> None:
-        times = clock(elapsed := time.monotonic() - start)
-        if phase == "done":
-            done.add(run)
-            phase = f"done, {len(done)} of {len(runs)}"
-            times += time_left(elapsed, len(done), len(runs))
         if not quiet:
-            number = f"({runs.index(run) + 1} of {len(runs)})"
-            say(f"{run.name} {number}: {phase} ({times})", err=True)
+            say(f"{run.name} ({runs.index(run) + 1} of {len(runs)}): {phase}", err=True)
 
     return listen
 

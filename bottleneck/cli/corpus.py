@@ -1,8 +1,5 @@
 """``bottleneck corpus``: fetch real text, and look at the sentences before training on them."""
 
-import sys
-from contextlib import nullcontext
-from types import SimpleNamespace
 from typing import Annotated
 
 import typer
@@ -22,30 +19,17 @@ Name = Annotated[
 
 
 @app.command("list")
-def list_corpora(
-    form: Annotated[str, Option("--format", help="Output format: rich or csv.")] = "rich",
-) -> None:
+def list_corpora() -> None:
     """List the corpora that can be downloaded, and which are here."""
-    import pandas as pd
-
     from ..corpus.download import CORPORA, read_source
-    from ..results.bundle import tidy_csv
-    from ..tables.page import check_format
     from ..tables.render import new_table, print_prose
 
-    check_format(form, ("rich", "csv"))
     table = new_table("", ["name", "pairs", "MB", "licence", "cite", "here"], texts=1)
-    rows = []
     for name, corpus in CORPORA.items():
-        here = (source := read_source(name)) is not None
-        pairs = sum(source["pairs"].values()) if source else corpus.pairs
-        facts = {"licence": corpus.licence, "citation": corpus.citation, "here": here}
-        rows.append({"name": name, "pairs": pairs, "megabytes": corpus.megabytes, **facts})
-        counts = f"{'' if here else '~'}{pairs:,}", f"{corpus.megabytes:g}"
-        table.add_row(name, *counts, corpus.licence, corpus.citation, "yes" if here else "no")
-    if form == "csv":
-        say(tidy_csv(pd.DataFrame(rows)), nl=False)
-        return
+        source = read_source(name)
+        pairs = f"{sum(source['pairs'].values()):,}" if source else f"~{corpus.pairs:,}"
+        facts = corpus.licence, corpus.citation, "yes" if source else "no"
+        table.add_row(name, pairs, f"{corpus.megabytes:g}", *facts)
     for column in table.columns[3:]:
         column.justify = "left"
     console = output()
@@ -64,32 +48,20 @@ def fetch(
         int | None,
         Option(min=1, help="Keep this many training pairs, evenly spread over the text."),
     ] = None,
-    again: Annotated[bool, Option("--again", help="Download it again.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Download a corpus once. Runs then read it offline."""
-    from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
-
     from ..corpus.download import CORPORA, folder_of
     from ..corpus.download import fetch as fetch_corpus
-    from ..tables.render import PlainConsole
 
     if name not in CORPORA:
         raise UsageError(f"no corpus {name!r} to fetch{did_you_mean(name, CORPORA)}")
-    columns = "{task.description}", BarColumn(), DownloadColumn(), TransferSpeedColumn()
-    hidden = quiet or not sys.stderr.isatty()
-    progress = Progress(*columns, console=PlainConsole(stderr=True), transient=True, disable=hidden)
 
-    def make_bar(file: str) -> SimpleNamespace:
-        """A bar as pooch drives it: it sets ``total``, updates, and at the end starts anew."""
-        task = progress.add_task(file, total=None)
-        bar = SimpleNamespace(total=0, close=lambda: None)
-        bar.update = lambda count: progress.update(task, total=bar.total or None, advance=count)
-        bar.reset = lambda: progress.update(task, completed=0)
-        return bar
+    def report(file: str) -> None:
+        if not quiet:
+            say(f"downloading {file}", err=True)
 
-    with nullcontext() if hidden else progress:
-        source = fetch_corpus(name, limit, again, make_bar)
+    source = fetch_corpus(name, limit, report)
     splits = {"train": "training", "valid": "validation", "test": "test"}
     counts = [f"{count:,} {splits[split]}" for split, count in source["pairs"].items()]
     say(f"{name}: {', '.join(counts)} pairs in {folder_of(name)}")
@@ -102,7 +74,7 @@ def fetch(
 @app.command()
 def show(
     corpus: Name = "grammar",
-    count: Annotated[int, Option("-n", min=1, help="How many pairs.")] = 5,
+    count: Annotated[int, Option("-n", min=1, max=1_000_000, help="How many pairs.")] = 5,
     preset: options.Preset = "lecture",
     source: options.Source = None,
     target: options.Target = None,
@@ -110,28 +82,20 @@ def show(
     reverse_direction: options.ReverseDirection = False,
     assignments: options.Assignments = None,
 ) -> None:
-    """Print training pairs with their word alignment and bits.
-
-    With corpus.tokens=subwords also the pieces that they are read in.
-    """
+    """Print training pairs with their word alignment and bits."""
     from ..corpus.corpus import load_corpus
     from ..corpus.vocabulary import plain, tokenize
 
     settings = options.resolve_settings(preset, assignments, options.corpus_values(locals()))
-    subwords = settings.corpus.tokens == "subwords"
-    if settings.corpus.name != "files" and not subwords:
-        settings = settings.changed(corpus={"train_pairs": count})
-    text = load_corpus(settings.corpus, settings.scoring.lower_edges)
-    vocabularies = (text.source_vocabulary, text.target_vocabulary) if subwords else ()
-    ours, theirs = ("fr", "en") if settings.corpus.reverse_direction else ("en", "fr")
-    for pair in text.train[:count]:
+    few = settings.changed(corpus={"train_pairs": count, "tokens": "words"})
+    text = load_corpus(few.corpus, few.scoring.lower_edges)
+    ours, theirs = ("fr", "en") if few.corpus.reverse_direction else ("en", "fr")
+    for pair in text.train:
         bits = "" if pair.bits is None else f", {pair.bits:.1f} bits"
         say(f"{ours}  {pair.source}\n{theirs}  {pair.target}\n    {pair.words} words{bits}")
         words = tokenize(pair.source), tokenize(pair.target)
         if links := [f"{plain(words[0][i])}-{plain(words[1][j])}" for i, j in pair.links]:
             say(f"    {' '.join(links)}")
-        for vocabulary, side in zip(vocabularies, (pair.source, pair.target), strict=False):
-            say(f"    {' '.join(vocabulary.pieces(side))}")
         say()
 
 
@@ -149,28 +113,29 @@ def describe(
 ) -> None:
     """Count lengths by bucket, vocabulary, unknown words and bits."""
     from ..corpus.corpus import describe as describe_corpus
-    from ..corpus.corpus import load_corpus
+    from ..corpus.corpus import load_corpus, share
     from ..tables.render import new_table, print_prose
 
     settings = options.resolve_settings(preset, assignments, options.corpus_values(locals()))
     edges, tokens = settings.scoring.lower_edges, settings.corpus.tokens
-    description = describe_corpus(load_corpus(settings.corpus, edges), edges)
-    drawn = any(row.bits is not None for row in description.rows)
+    text = load_corpus(settings.corpus, edges)
+    rows = describe_corpus(text, edges)
+    drawn = any(row.bits is not None for row in rows)
     heads = ["pairs", "mean\nwords", "mean target\ntokens", *(["mean\nbits"] if drawn else [])]
     table = new_table("", ["split", "source\nwords", *heads], texts=2)
-    for row in description.rows:
+    for row in rows:
         means = (row.source_words, row.target_tokens, *([row.bits] if drawn else []))
         texts = ["" if mean is None else f"{mean:.1f}" for mean in means]
         table.add_row(row.split, row.bucket, f"{row.pairs:,}", *texts)
+    sizes = [len(item.words) for item in (text.source_vocabulary, text.target_vocabulary)]
+    unknown = [f"{100 * rate:.2f} %" for rate in text.unknown_rates]
     lines = [
-        f"vocabulary: {description.source_vocabulary:,} source, "
-        f"{description.target_vocabulary:,} target {tokens}",
-        f"unknown {tokens} in the test set: {100 * description.source_unknown:.2f} % source, "
-        f"{100 * description.target_unknown:.2f} % target",
+        f"vocabulary: {sizes[0]:,} source, {sizes[1]:,} target {tokens}",
+        f"unknown {tokens} in the test set: {unknown[0]} source, {unknown[1]} target",
     ]
-    if description.near_copies is not None:
-        share = f"{100 * description.near_copies:.1f} % of the test set's source 5-grams"
-        lines.append(f"near-copies: training holds {share}")
+    if (copies := share(text.near_copies)) is not None:
+        found = f"{100 * copies:.1f} % of the test set's source 5-grams"
+        lines.append(f"near-copies: training holds {found}")
     console = output()
     console.print(table)
-    print_prose(console, [*lines, *description.notes, f"fingerprint: {description.fingerprint}"])
+    print_prose(console, [*lines, *text.notes, f"fingerprint: {text.fingerprint}"])

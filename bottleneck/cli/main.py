@@ -9,7 +9,6 @@ import shlex
 import signal
 import sys
 import threading
-from errno import ENOENT
 from typing import Annotated, Any
 
 import typer
@@ -146,7 +145,7 @@ def _interrupt_again(lost: Any) -> None:
 
 def _usage(error: Exception) -> str:
     """What Typer has to say of the command line, and where to read how it is written."""
-    message = error.format_message()  # type: ignore[attr-defined]
+    message = error.format_message().replace("Value error, ", "")  # type: ignore[attr-defined]
     context = getattr(error, "ctx", None)
     if context is None:
         return message
@@ -167,8 +166,6 @@ def _fail_at(error: OSError) -> int:
         return 0
     what = repr(error.filename) if error.filename else "the output"
     way = "; check its rights" if isinstance(error, PermissionError) else ""
-    if error.errno == ENOENT and not error.filename:  # of the working folder, or tempfile's
-        what, way = "a folder", "; change into one that is there, or name one with room in TMPDIR"
     return _fail(f"{what}: {error.strerror}{way}", 1)
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from ..results.schema import ALL_TABLES, FIGURES, FORMATS, GOLD_TABLE, QUESTIONS
-from ..settings.errors import UsageError, UserError, did_you_mean
+from ..results.schema import FORMATS, GOLD_TABLE, QUESTIONS
+from ..settings.errors import UsageError, UserError
 from ..settings.machine import DEFAULT_OUT
 
 if TYPE_CHECKING:
@@ -31,12 +31,6 @@ OF_RUNS = {
 """What tables and figures that belong to no question show."""
 
 
-def _known_format(form: str) -> str:
-    if form not in FORMATS:
-        raise UsageError(f"unknown format {form!r}{did_you_mean(form, FORMATS)}")
-    return form
-
-
 def check_sentence(sentence: str | None) -> str | None:
     """Refuse an empty sentence, and one in bytes that are not UTF-8, as a ``UsageError``."""
     if sentence is not None and not sentence.strip():
@@ -46,41 +40,19 @@ def check_sentence(sentence: str | None) -> str | None:
     return sentence
 
 
-def _name(kind: str, names: tuple[str, ...]) -> Any:
-    return Argument(
-        help=f"Which {kind}. Without a name, list them.", autocompletion=lambda: list(names)
-    )
-
-
-def _sweeps() -> list[str]:
-    from ..settings.sweep import experiment_names
-
-    return experiment_names()
-
-
-def _preset(text: str) -> Any:
-    def names() -> list[str]:
-        from ..settings.run import preset_names
-
-        return preset_names()
-
-    return Option(help=text, autocompletion=names)
-
-
-TableName = Annotated[str, _name("table", ALL_TABLES)]
-FigureName = Annotated[str, _name("figure", FIGURES)]
-QuestionName = Annotated[str, _name("question", QUESTIONS)]
-SweepName = Annotated[
-    str,
-    Argument(help="The name of a sweep in experiments/, or a TOML file.", autocompletion=_sweeps),
-]
+TableName = Annotated[str, Argument(help="Which table. Without a name, list them.")]
+FigureName = Annotated[str, Argument(help="Which figure. Without a name, list them.")]
+QuestionName = Annotated[str, Argument(help="Which question. Without a name, list them.")]
+SweepName = Annotated[str, Argument(help="The name of a sweep in experiments/, or a TOML file.")]
 Preset = Annotated[
     str,
-    _preset("smoke, quick, lecture, capacity, real or paper: from seconds to a night on a GPU."),
+    Option(
+        help="smoke, quick, lecture, capacity, real or paper: from seconds to a night on a GPU."
+    ),
 ]
-OtherPreset = Annotated[str | None, _preset("Use this preset in place of the file's.")]
+OtherPreset = Annotated[str | None, Option(help="Use this preset in place of the file's.")]
 RunsPreset = Annotated[
-    str | None, _preset("Preset of the runs to train [default: the study's, else lecture].")
+    str | None, Option(help="Preset of the runs to train [default: the study's, else lecture].")
 ]
 Assignments = Annotated[
     list[str] | None,
@@ -124,14 +96,7 @@ OneRunOrMore = Annotated[
 Where = Annotated[
     list[str] | None, Option(metavar="COLUMN=VALUE", help="Use only these runs. Can be repeated.")
 ]
-Form = Annotated[
-    str,
-    Option(
-        "--format",
-        help="Output format: rich, csv, markdown, latex or json.",
-        callback=_known_format,
-    ),
-]
+Form = Annotated[Literal[*FORMATS], Option("--format", help="Output format.")]
 Details = Annotated[
     bool, Option("--details", help="Print the rules, the schedule and the rest, too.")
 ]

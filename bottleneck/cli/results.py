@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from ..results.schema import BENCHMARK
+from ..results.schema import ALL_TABLES, BENCHMARK, FIGURES
 from ..settings.errors import UsageError, UserError, counted
 from ..settings.files import check_place, write_text
 from . import options
@@ -54,7 +54,7 @@ def table(
 ) -> None:
     """Print a table of finished runs and its verdicts."""
     if not name:
-        print_names(options.table_lines(options.ALL_TABLES))
+        print_names(options.table_lines(ALL_TABLES))
         return
     from ..results.bundle import load_bundle
     from ..tables.pages import check_name, make_page
@@ -120,7 +120,7 @@ def plot(
 ) -> None:
     """Draw a figure of finished runs, and write its numbers as CSV."""
     if not name:
-        print_names(options.table_lines(options.FIGURES))
+        print_names(options.table_lines(FIGURES))
         return
     from ..figures.registry import NUMBERS, check_figure_file, check_name, make_figure, write_figure
     from ..results.export import check_output

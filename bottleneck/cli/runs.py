@@ -3,15 +3,14 @@
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
 
 from ..settings.errors import UsageError, UserError, plain
-from .console import output, print_names, say
-from .options import Results, Where, results_folder
+from .console import say
+from .options import Results, results_folder
 
 if TYPE_CHECKING:
     from ..runs.store import RunFolder
@@ -22,30 +21,26 @@ def runs(
         str | None, Argument(help="Show this run. The beginning of its name is enough.")
     ] = None,
     results: Results = None,
-    where: Where = None,
     remove: Annotated[bool, Option("--remove", help="Delete the run, after confirmation.")] = False,
     yes: Annotated[bool, Option("--yes", help="Delete without confirmation.")] = False,
 ) -> None:
     """List runs, show one, or remove it."""
     if remove and run is None:
         raise UsageError("--remove: say which run; `bottleneck runs` lists them")
-    if yes and not remove:
-        raise UsageError("--yes answers the question of --remove; give both")
-    from ..results.folders import STORE, check_one, without_runs
+    from ..results.folders import STORE, check_one
     from ..runs.store import run_folders
 
     folder = results_folder(results)
     stored = run_folders(folder / STORE) or run_folders(folder)
-    if without_runs(folder):
-        raise UserError(
-            f"{str(folder)!r} is a bundle without its run folders: `bottleneck export` prints what "
-            "its runs were and had"
-        )
     if not stored:
         check_one(folder)
         raise UserError(f"{str(folder)!r} holds no run; make some with `bottleneck sweep`")
     if run is None:
-        _list(stored, where or [])
+        settings = {"run": "settings"} | _names(stored)
+        statuses = {"run": "status"} | {item.run: run_status(item) for item in stored}
+        first, second = max(map(len, statuses)), max(map(len, statuses.values()))
+        for name, status in statuses.items():
+            say(f"{name:<{first}}  {status:<{second}}  {settings[name]}")
         return
     matching = [item for item in stored if item.run.startswith(run)]
     if len(matching) != 1:
@@ -57,8 +52,8 @@ def runs(
     if remove:
         _remove(matching[0], line, yes)
     else:
-        say(line)
-        _show(matching[0])
+        reason = matching[0].read_status().get("reason")
+        say("\n".join(filter(None, [line, reason, f"its files: {matching[0].path}"])))
 
 
 def run_status(run: "RunFolder") -> str:
@@ -70,38 +65,6 @@ def run_status(run: "RunFolder") -> str:
     except UserError:
         return "damaged"
     return "stopped" if status == "running" and not run.in_use else status
-
-
-def _list(stored: "Sequence[RunFolder]", where: Sequence[str]) -> None:
-    """One line per run below a head, of those that meet the conditions as tables read them.
-
-    On a terminal settings are folded into their column.
-    """
-    if where:
-        import pandas as pd
-
-        from ..results.bundle import columns_known
-        from ..results.folders import read_groups
-        from ..tables.selection import CONDITIONS, meeting
-
-        groups = read_groups(stored[0].store)
-        rows = [
-            {"run": item.run, "group": groups.get(item.run, "")} | columns_known(item.path)
-            for item in stored
-        ]
-        known = pd.DataFrame(rows, columns=list(CONDITIONS), dtype=object)
-        names = set(meeting(known, where)["run"])
-        if not names:
-            raise UserError(f"no run meets {' '.join(where)}; without --where all are listed")
-        stored = [item for item in stored if item.run in names]
-    settings = {"run": "settings"} | _names(stored)
-    statuses = {"run": "status"} | {item.run: run_status(item) for item in stored}
-    first, second = max(map(len, statuses)), max(map(len, statuses.values()))
-    lines = {f"{run:<{first}}  {text:<{second}}": settings[run] for run, text in statuses.items()}
-    if output().is_terminal:
-        print_names(lines, None)
-    else:
-        say("\n".join(f"{line}  {name}" for line, name in lines.items()))
 
 
 def _names(stored: "Sequence[RunFolder]") -> dict[str, str]:
@@ -124,50 +87,6 @@ def _names(stored: "Sequence[RunFolder]") -> dict[str, str]:
         parts[group] = [name for name in NAMES if name in {*differing, *always}]
     labels = {run: cell.label(parts[cell.group]) for run, cell in cells.items()}
     return {run.run: labels.get(run.run, "(settings not known)") for run in stored}
-
-
-def _show(folder: "RunFolder") -> None:
-    """Print a run's scores, every setting and what it ran on.
-
-    A list or a mapping has a line for each of its entries.
-    """
-    from ..results.folders import ENVIRONMENT, SCORES, SETTINGS, read_object, was_written
-    from ..settings.sweep import toml_word
-
-    if reason := folder.read_status().get("reason"):
-        say(reason)
-    if was_written(folder.path / SCORES):
-        _print_scores(folder.path / SCORES)
-    for file in (SETTINGS, ENVIRONMENT):
-        if not was_written(folder.path / file):
-            continue
-        read = read_object(folder.path / file)
-        for head, facts in (read if file == SETTINGS else {"environment": read}).items():
-            say(f"\n{head}")
-            for name, value in facts.items():
-                entries = [str(entry) for entry in value] if isinstance(value, list) else []
-                if isinstance(value, dict):
-                    entries = [f"{key} = {toml_word(item)}" for key, item in value.items()]
-                fact = "\n    ".join(["", *entries]) if entries else f" = {toml_word(value)}"
-                say(f"  {name}{fact}")
-
-
-def _print_scores(path: Path) -> None:
-    """Print a run's scores by bucket."""
-    from ..results.folders import run_rows
-    from ..tables.render import count, new_table
-
-    forms = {"bleu": ".1f", "bleu_low": ".1f", "bleu_high": ".1f", "brevity_penalty": ".2f",
-             "chrf": ".1f", "nll_per_token": ".3f"}  # fmt: skip
-    heads = ["source\nwords", "n", "BLEU", "95 % range", "BP", "chrF", "nats per\ntoken"]
-    table = new_table("Scores by source words", heads)
-    for row in run_rows(path):
-        bleu, low, high, *others = (
-            f"{float(row[name]):{form}}" if row.get(name) else "" for name, form in forms.items()
-        )
-        interval = low and f"{low}..{high}"
-        table.add_row(row["bucket"], count(int(row["n"])), bleu, interval, *others)
-    output().print(table)
 
 
 def _remove(folder: "RunFolder", line: str, yes: bool) -> None:

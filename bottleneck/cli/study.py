@@ -1,6 +1,6 @@
 """``bottleneck study``: a question of the lecture, answered by measuring trained runs.
 
-And ``bottleneck bench``: what a training step costs, in time and memory (C9).
+And ``bottleneck bench``: what a training step costs (C9).
 """
 
 import sys
@@ -21,7 +21,7 @@ from . import options
 from .console import print_names, probe_lines, say, show, time_left
 
 if TYPE_CHECKING:
-    from ..questions.benchmark import Row, Sizes
+    from ..questions.benchmark import Row
     from ..questions.question import Question
 
 Gold = Annotated[
@@ -123,11 +123,9 @@ def study(
 
 def _check_gold_options(name: str, given: dict[str, Path | None]) -> None:
     """Refuse options that do not go together."""
-    missing = [option for option, path in given.items() if path is None]
-    if len(missing) < len(given) and name != "alignment":
-        raise UsageError(f"{', '.join(given)} are for study alignment, not {name}; leave them out")
-    if 0 < len(missing) < len(given):
-        raise UsageError(f"{' and '.join(missing)} missing: {', '.join(given)} go together")
+    named = [path is not None for path in given.values()]
+    if any(named) and not (all(named) and name == "alignment"):
+        raise UsageError(f"{', '.join(given)} go together, and are for study alignment")
 
 
 def _suiting(question: "Question", folder: Path, where: Sequence[str]) -> list[Path]:
@@ -157,26 +155,18 @@ def _train(
     if folder.exists():
         check_one(folder)
     stored = find_runs(folder)
+    lacking = f"no finished run in {str(folder)!r} that study {question.name} can measure"
     names = {known["settings"]["corpus"]["name"] for known in stored.done.values()}
-    texts = names - {"grammar"}
-    if texts:
-        raise UserError(
-            f"study {question.name} cannot measure the finished runs in {str(folder)!r} (corpus "
-            f"{', '.join(sorted(texts))}); without --results it trains its own on the grammar"
-        )
+    lacking += f" (corpus {', '.join(sorted(names))})" if names else ""
     any_chosen = question.own_runs or any(chosen.values()) or folder == DEFAULT_OUT / "lecture"
-    if not (any_chosen or stored.done or stored.unfinished):
+    if names - {"grammar"} or not (any_chosen or stored.done or stored.unfinished):
         raise UserError(
-            f"{str(folder)!r} has no run of this version: name a folder of finished runs, or say "
-            "which runs to train there, as by --preset lecture"
+            f"{lacking}: name a folder of finished runs, or say which runs to train in a new one, "
+            "as by --preset lecture"
         )
     if not quiet:  # a misspelt folder should not pass unseen
         doing = "would train" if dry_run else "training"
-        say(
-            f"no finished run in {str(folder)!r} that study {question.name} can measure: {doing} "
-            "its own there first",
-            err=True,
-        )
+        say(f"{lacking}: {doing} its own there first", err=True)
     # The study's own table alone goes to stdout, where it may be CSV.
     with nullcontext() if dry_run else redirect_stdout(sys.stderr):
         sweep(question.sweep, out=folder, **chosen, jobs=jobs, dry_run=dry_run, quiet=quiet)
@@ -219,13 +209,10 @@ def _measure_gold(
 
 def bench(
     out: Annotated[Path, Option(help="Output folder.")] = DEFAULT_OUT / "bench",
-    vary: Annotated[
-        str,
-        Option(
-            metavar="NAME[=N,N..],..",
-            help="length, context, batch, vocabulary; with sizes of your own: length=10,100.",
-        ),
-    ] = "length,context,batch,vocabulary",
+    lengths: Annotated[
+        str | None,
+        Option(metavar="N,..", help="Tokens per side [default: 10,20,30,50,70,100,140,200]."),
+    ] = None,
     arms: Annotated[
         str | None,
         Option(
@@ -234,43 +221,28 @@ def bench(
             "[default: none, additive, dot, dot-output].",
         ),
     ] = None,
-    repeats: Annotated[
-        int | None, Option(min=1, help="Groups of steps that are timed [default: 5].")
-    ] = None,
-    quick: Annotated[bool, Option("--quick", help="Few sizes: in a few minutes.")] = False,
-    threads: Annotated[
-        int, Option(min=1, max=options.MOST_THREADS, help="Threads of XLA on one device.")
-    ] = 1,
-    dry_run: Annotated[bool, Option("--dry-run", help="Print the points and stop.")] = False,
+    quick: Annotated[bool, Option("--quick", help="Few lengths: in a few minutes.")] = False,
     quiet: options.Quiet = False,
     form: options.Form = "rich",
 ) -> None:
-    """Measure the cost of a training step by length, context, batch."""
+    """Measure the cost of a training step by length."""
     from ..questions import benchmark
 
-    names = benchmark.parse_arms(
-        (benchmark.QUICK_ARMS if quick else benchmark.DEFAULT_ARMS) if arms is None else arms
-    )
-    variation = benchmark.QUICK if quick else benchmark.DEFAULT
-    points = benchmark.points(benchmark.parse_variation(vary, variation))
-    if dry_run:
-        say("\n".join(sizes.name for sizes in points))
-        say(f"{counted(len(points), 'point')} x {counted(len(names), 'arm')} ({', '.join(names)})")
-        return
+    usual = benchmark.QUICK_ARMS if quick else benchmark.DEFAULT_ARMS
+    names = benchmark.parse_arms(usual if arms is None else arms)
+    sizes = list(benchmark.QUICK_LENGTHS if quick else benchmark.LENGTHS)
+    sizes = sizes if lengths is None else benchmark.parse_lengths(lengths)
     start, done = time.monotonic(), []
 
-    def listen(sizes: "Sizes", rows: "Sequence[Row]") -> None:
-        done.append(sizes)
-        left = time_left(time.monotonic() - start, len(done), len(points))
-        steps = ", ".join(
-            f"{row['arm']} " + (row["reason"] or f"{1e3 * row['seconds']:,.1f} ms") for row in rows
-        )
+    def listen(length: int, rows: "Sequence[Row]") -> None:
+        done.append(length)
+        left = time_left(time.monotonic() - start, len(done), len(sizes))
+        steps = ", ".join(f"{row['arm']} {1e3 * row['seconds']:,.1f} ms" for row in rows)
         if not quiet:
-            say(f"{sizes.name}: {steps} ({len(done)} of {len(points)} points{left})", err=True)
+            say(f"length {length}: {steps} ({len(done)} of {len(sizes)}{left})", err=True)
 
     check_place(out)
-    repeats = repeats or (3 if quick else 5)
-    benchmark.write(out, benchmark.measure(points, names, repeats, threads, listen))
+    benchmark.write(out, benchmark.measure(sizes, names, 3 if quick else 5, listen))
     show_benchmark(out, form, {})
     say(f"Written to {out / 'probes' / f'{BENCHMARK}.csv'}", err=True)
 

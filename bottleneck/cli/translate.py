@@ -5,15 +5,14 @@ And ``bottleneck lecture``: the slides' numbers recomputed, their examples put t
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from ..settings.errors import UsageError, counted, did_you_mean
+from ..settings.errors import UsageError, UserError, counted, did_you_mean
 from ..settings.machine import DEFAULT_OUT
 from .console import output, say, show
 from .options import Form, OneRunOrMore, check_is_folder, check_sentence
@@ -21,6 +20,9 @@ from .options import Form, OneRunOrMore, check_is_folder, check_sentence
 if TYPE_CHECKING:
     from ..lecture.slides import Evidence
     from ..runs.translate import TrainedRun
+
+CHUNK = 4096
+"""Lines of a text that are translated before the first of them is printed."""
 
 
 def translate(
@@ -46,19 +48,15 @@ def translate(
     ] = None,
     alignment: Annotated[
         bool,
-        Option(
-            "--alignment",
-            help="Show the attention weights of each word. For text, add columns to each "
-            "translation: links i-j (source-output, from 0), source tokens, output tokens.",
-        ),
+        Option("--alignment", help="Show the attention weights of each word of a sentence."),
     ] = False,
     copy_unknown: Annotated[
-        bool | None,
+        bool,
         Option(
-            "--copy-unknown/--no-copy-unknown",
-            help="Replace unknown words by the source word attended to most [default: the run's].",
+            "--copy-unknown",
+            help="Replace unknown words by the source word attended to most.",
         ),
-    ] = None,
+    ] = False,
 ) -> None:
     """Translate a sentence with every arm, or a text with one.
 
@@ -67,39 +65,41 @@ def translate(
     """
     from ..settings.concerns import UNSELECTIVE
 
-    with _text(sentence, file) as lines:
-        arms, where = _arms(results)
-        if arm is not None and arm not in arms:
-            raise UsageError(f"no arm {arm!r} in this folder{did_you_mean(arm, arms)}")
-        if arm is None and lines is not None and len(arms) > 1:
-            arm = min(arms, key=lambda name: name in UNSELECTIVE)
-            others = ", ".join(name for name in arms if name != arm)
-            say(f"arm {arm} (there are also: {others}; choose with --arm)", err=True)
-        arms = {arm: arms[arm]} if arm else dict(sorted(arms.items(), reverse=True))
-        trained = load_arms(arms, beam, copy_unknown)
-        if lines is None:
-            _translate_sentence(trained, sentence or "", alignment)
-        else:
-            _translate_text(*trained.values(), lines, alignment)
+    lines = _lines(sentence, file)
+    if lines is not None and alignment:
+        raise UsageError("--alignment shows one sentence; give it in quotes")
+    arms, where = _arms(results)
+    if arm is not None and arm not in arms:
+        raise UsageError(f"no arm {arm!r} in this folder{did_you_mean(arm, arms)}")
+    if arm is None and lines is not None:
+        arm = min(arms, key=lambda name: name in UNSELECTIVE)
+    arms = {arm: arms[arm]} if arm else dict(sorted(arms.items(), reverse=True))
+    trained = load_arms(arms, beam, copy_unknown)
+    if lines is None:
+        _translate_sentence(trained, sentence or "", alignment)
+    else:
+        _translate_text(*trained.values(), lines)
     for note in _notes(where, arms):
         say(note, err=True)
 
 
-def _text(
-    sentence: str | None, file: Path | None
-) -> "AbstractContextManager[Iterator[str] | None]":
-    """The text to translate, open; None where it is a sentence on the command line."""
-    from ..runs.translate import open_file, read_lines
+def _lines(sentence: str | None, file: Path | None) -> list[str] | None:
+    """The lines of a text to translate; None where it is a sentence on the command line."""
+    from ..corpus.files import lines_as_given
 
+    if file is not None and sentence is not None:
+        raise UsageError("a sentence and --file are two texts; give one of them")
     if file is not None:
-        if sentence is not None:
-            raise UsageError("a sentence and --file are two texts; give one of them")
-        return open_file(file)
+        return lines_as_given(str(file), "--file")
     if sentence not in (None, "-"):
-        return nullcontext()
+        return None
     if sys.stdin is None or (sentence is None and sys.stdin.isatty()):
         raise UsageError("give a sentence in quotes, --file FILE, or text on standard input")
-    return nullcontext(read_lines(sys.stdin.buffer, "standard input"))
+    try:
+        text = sys.stdin.buffer.read().decode("utf-8-sig")
+        return [line.rstrip("\r") for line in text.removesuffix("\n").split("\n") if text]
+    except UnicodeDecodeError:
+        raise UserError("standard input is not UTF-8; save the text as UTF-8") from None
 
 
 def _arms(results: Path | None) -> tuple[dict[str, Path], str]:
@@ -112,38 +112,42 @@ def _arms(results: Path | None) -> tuple[dict[str, Path], str]:
 
 
 def load_arms(
-    folders: Mapping[str, Path], beam: int | None, copy_unknown: bool | None = None
+    folders: Mapping[str, Path], beam: int | None, copy_unknown: bool = False
 ) -> "dict[str, TrainedRun]":
     """The arms of these runs, with other settings of decoding where they are given."""
     from ..runs.run import use_cache
-    from ..runs.translate import check_pointing, load_run
+    from ..runs.translate import load_run
 
     use_cache()
-    given = {"beam_size": beam, "copy_unknown": copy_unknown}
-    decoding = {name: value for name, value in given.items() if value is not None}
+    decoding = {"beam_size": beam} if beam else {}
+    decoding |= {"copy_unknown": True} if copy_unknown else {}
     arms = {}
     for name, folder in folders.items():
         trained = load_run(folder)
-        if copy_unknown:
-            check_pointing(trained.settings, "--copy-unknown")
         arms[name] = replace(trained, settings=trained.settings.changed(decoding=decoding))
     return arms
 
 
-def _translate_text(trained: "TrainedRun", lines: Iterator[str], alignment: bool) -> None:
-    """Print plain lines on standard output, and notes on them on standard error.
+def _translate_text(trained: "TrainedRun", lines: list[str]) -> None:
+    """Print plain lines on standard output, and a note on them on standard error.
 
     In UTF-8 whatever the terminal's encoding: what is read is UTF-8, here and by ``score``.
     """
-    from ..runs.translate import Tally, check_pointing, translate_lines
+    from ..runs.translate import BATCH
 
-    if alignment:
-        check_pointing(trained.settings, "--alignment")
-    tally = Tally()
-    for chunk in translate_lines(trained, lines, tally, alignment):
-        say("\n".join(chunk).encode())
-    for note in tally.notes(trained.settings):
-        say(note, err=True)
+    tokens, unknown, cut = 0, 0, 0
+    for start in range(0, len(lines), CHUNK):
+        chunk = lines[start : start + CHUNK]
+        translations = trained.translations(chunk, BATCH)
+        say("\n".join(item.text for item in translations).encode())
+        tokens += sum(len(item.source) for item in translations)
+        unknown += sum(len(trained.unknown(line)) for line in chunk)
+        cut += sum(not item.ended for item in translations)
+    say(
+        f"{counted(len(lines), 'line')} translated, {counted(cut, 'translation')} cut at the cap; "
+        f"{unknown:,} of {tokens:,} source tokens are not in the training vocabulary",
+        err=True,
+    )
 
 
 def _translate_sentence(arms: "dict[str, TrainedRun]", sentence: str, alignment: bool) -> None:
@@ -217,17 +221,11 @@ def _notes(where: str, arms: Mapping[str, Path]) -> list[str]:
     from ..results.folders import SCORES, run_rows, was_written
 
     lines = [f"Runs of {where}: {', '.join(f'{arm} {run.name}' for arm, run in arms.items())}."]
-    low = []
     for arm, run in arms.items():
         rows = run_rows(run / SCORES) if was_written(run / SCORES) else ()
         bleu = next((float(row["bleu"]) for row in rows if row.get("bleu")), None)
         if bleu is not None and not learned(bleu):
-            low.append(f"{arm} (BLEU {bleu:.1f} of short sentences)")
-    if low:
-        lines.append(
-            f"not learned to translate: {' and '.join(low)}; `bottleneck reproduce` trains arms "
-            "that do, --results names others"
-        )
+            lines.append(f"{arm} has not learned to translate: BLEU {bleu:.1f} of short sentences")
     return lines
 
 
@@ -271,20 +269,14 @@ def lecture(
 
 
 def _walk(name: str, evidence: "Evidence", results: Path | None) -> None:
-    """Print an id's steps, with what trained runs or the model answer."""
+    """Print an id's steps, with what trained runs answer."""
     from ..lecture.walkthroughs import audit
     from ..results.schema import RUNS
     from ..tables.lecture import print_walkthrough
     from ..tables.render import print_prose
 
-    folder = results or DEFAULT_OUT / "lecture"
-    translating = "run of English to French"
-    compared = {"L10": "run with attention", "L17": translating, "L-SHORT": translating}.get(name)
-    if name == "L18":
-        from ..runs.lecture import model_attention
-
-        evidence = replace(evidence, model=model_attention)
-    elif compared and (results or (folder / RUNS).is_file()):
+    folder, asked = results or DEFAULT_OUT / "lecture", name in ("L10", "L17", "L-SHORT")
+    if asked and (results or (folder / RUNS).is_file()):
         from ..runs.lecture import trained_evidence
 
         evidence = replace(evidence, **trained_evidence(name, folder))
@@ -293,9 +285,9 @@ def _walk(name: str, evidence: "Evidence", results: Path | None) -> None:
     if evidence.arms:
         runs = ", ".join(f"{arm.arm} {arm.run}" for arm in evidence.arms)
         print_prose(console, f"Runs of {folder}: {runs}.")
-    elif compared and evidence.learned is None:
+    elif asked and evidence.learned is None:
         print_prose(
             console,
-            f"No trained run to compare with: {str(folder)!r} has no {compared} with its weights; "
-            f"`bottleneck reproduce` trains a {compared}, and --results names its folder.",
+            f"{str(folder)!r} has no trained run to compare with; `bottleneck reproduce` trains "
+            "one, and --results names its folder.",
         )

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from ..settings.concerns import NAMED, CorpusSettings
-from ..settings.errors import UsageError, UserError, counted
+from ..settings.errors import UserError, counted
 from .drawing import Copying, Reversed, cached_splits, draw_splits
 from .pair import Pairs, SentencePair, Splits, by_bucket
 from .splitting import chained, split_files
@@ -68,23 +68,6 @@ class SplitRow(NamedTuple):
     bits: float | None
 
 
-class Description(NamedTuple):
-    """What a corpus holds; vocabulary sizes are without the special tokens, other facts shares.
-
-    Those are of the test set's tokens in no vocabulary, and of its source 5-grams that training
-    holds, None where it has none.
-    """
-
-    rows: tuple[SplitRow, ...]
-    source_vocabulary: int
-    target_vocabulary: int
-    source_unknown: float
-    target_unknown: float
-    near_copies: float | None
-    fingerprint: str
-    notes: tuple[str, ...]
-
-
 def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
     """Make or read the corpus; vocabularies come from the training side alone.
 
@@ -93,8 +76,6 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
     """
     if corpus.name in REAL:
         splits = split_files(corpus, edges)
-    elif corpus.test is not None:
-        raise UsageError(f"corpus.test is for real text, not for corpus {corpus.name!r}")
     else:
         splits = cached_splits(corpus, edges, partial(_draw, corpus, edges))
     groups = by_bucket(splits.test, edges)
@@ -124,11 +105,6 @@ def _draw(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     from .grammar import LECTURE_SENTENCES, english_french
 
     grammar, reverse = english_french(corpus.lexicon), corpus.reverse_direction
-    if reverse and corpus.lengths == "natural":
-        raise UsageError(
-            "corpus.lengths=natural is not known for the grammar's French; with "
-            "corpus.reverse_direction give buckets or uniform"
-        )
     known = filter(None, map(grammar.parse, LECTURE_SENTENCES))
     held_out = frozenset(pair.target if reverse else pair.source for pair in known)
     language = Reversed(grammar) if reverse else grammar
@@ -149,31 +125,25 @@ def fingerprint(splits: Splits, reverse: bool = False) -> str:
 
 
 def _notes(splits: Splits, corpus: CorpusSettings, edges: tuple[int, ...]) -> tuple[str, ...]:
-    """Notes on test sentences that are special, and on the lengths and the case of real text."""
+    """Notes on test sentences of special lengths, and on the case of all text."""
     longest, notes = corpus.longest_trained, []
     setting = "max_words" if corpus.train_max_words is None else "train_max_words"
     if outside := sum(pair.words < edges[0] for pair in splits.test):
         notes.append(f"{counted(outside, 'test sentence')} under {edges[0]} words, in no bucket")
     if longer := sum(pair.words > longest for pair in splits.test):
         notes.append(f"{counted(longer, 'test sentence')} longer than corpus.{setting}={longest}")
-    if corpus.name in REAL:
-        groups = by_bucket(splits.train, edges)
-        lengths = "; ".join(f"{name} {len(group):,}" for name, group in groups.items())
-        notes.append(f"training pairs by source words: {lengths}")
-        if corpus.lowercase:
-            notes.append(
-                "all text is lower-case, so BLEU is of lower-case references (corpus.lowercase)"
-            )
+    if corpus.lowercase:
+        notes.append("BLEU is of lower-case references (corpus.lowercase)")
     return tuple(notes)
 
 
-def describe(corpus: Corpus, edges: tuple[int, ...]) -> Description:
-    """Counts and means per split and bucket, vocabulary sizes and unknown words of the test set.
+def describe(corpus: Corpus, edges: tuple[int, ...]) -> list[SplitRow]:
+    """Counts and means per split and bucket.
 
     One row per bucket, the sentences below every bucket first; empty buckets have their row.
     """
-    source, target = corpus.source_vocabulary, corpus.target_vocabulary
-    rows = [
+    target = corpus.target_vocabulary
+    return [
         SplitRow(
             split=name,
             bucket=label,
@@ -186,15 +156,6 @@ def describe(corpus: Corpus, edges: tuple[int, ...]) -> Description:
         for label, group in by_bucket(pairs, edges).items()
         for bits in [[pair.bits for pair in group if pair.bits is not None]]
     ]
-    return Description(
-        tuple(rows),
-        len(source.words),
-        len(target.words),
-        *corpus.unknown_rates,
-        share(corpus.near_copies),
-        corpus.fingerprint,
-        corpus.notes,
-    )
 
 
 def learn_vocabularies(

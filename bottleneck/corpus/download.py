@@ -83,21 +83,18 @@ def split_files(name: str, split: str) -> tuple[str, str] | None:
 
 
 def fetch(
-    name: str,
-    limit: int | None = None,
-    again: bool = False,
-    make_bar: Callable[[str], Any] = lambda _: False,
+    name: str, limit: int | None = None, report: Callable[[str], None] = lambda _: None
 ) -> dict[str, Any]:
     """Download a corpus unless it is here already with this limit; returns its ``SOURCE.json``.
 
-    ``limit`` training pairs are kept, evenly spread over the text. ``make_bar`` gives pooch a
-    progress bar for a file. The folder takes its place when it is whole: a fetch that fails leaves
+    ``limit`` training pairs are kept, evenly spread over the text; ``report`` gets the name of each
+    file that is downloaded. The folder takes its place when it is whole: a fetch that fails leaves
     what was there. Raises UserError in one line.
     """
     from requests import RequestException
 
     existing = read_source(name)
-    if existing is not None and not again and existing["limit"] == limit:
+    if existing is not None and existing["limit"] == limit:
         return existing
     corpus, folder = CORPORA[name], folder_of(name)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -105,7 +102,7 @@ def fetch(
         packed, text = Path(temporary, "packed"), Path(temporary, "text")
         text.mkdir()
         try:
-            sources = _download(corpus, packed, make_bar)
+            sources = _download(corpus, packed, report)
             pairs = {
                 split: _write(
                     [packed / part for part in texts],
@@ -115,13 +112,9 @@ def fetch(
                 for split, texts in corpus.splits.items()
             }
         except RequestException as error:
-            cause: BaseException = error
-            while origin := cause.__cause__ or cause.__context__:
-                cause = origin
             raise UserError(
-                f"{name} cannot be downloaded from {corpus.base_url} "
-                f"({getattr(cause, 'strerror', None) or cause}); is this machine online? Try again "
-                "later"
+                f"{name} cannot be downloaded from {corpus.base_url} ({error}); is this machine "
+                "online? Try again later"
             ) from None
         except DAMAGED:
             raise UserError(
@@ -139,7 +132,7 @@ def fetch(
 
 
 def _download(
-    corpus: NamedCorpus, folder: Path, make_bar: Callable[[str], Any]
+    corpus: NamedCorpus, folder: Path, report: Callable[[str], None]
 ) -> list[dict[str, str]]:
     """Bring the files of a corpus into a folder, unpacked; returns their addresses and sha256."""
     import pooch
@@ -150,10 +143,11 @@ def _download(
     # manythings.org refuses the names of libraries.
     agent = "Mozilla/5.0 (compatible; seq2seq-bottleneck)"
     headers = {"User-Agent": agent, "Accept-Encoding": "identity"}
+    load = pooch.HTTPDownloader(timeout=30, headers=headers)
     texts, unpack = [*chain(*corpus.splits.values())], {".zip": pooch.Unzip, ".tgz": pooch.Untar}
     for file in corpus.files:
-        bar, kind = make_bar(file), unpack.get(Path(file).suffix)
-        load = pooch.HTTPDownloader(bar, chunk_size=1 << 16, timeout=30, headers=headers)
+        report(file)
+        kind = unpack.get(Path(file).suffix)
         host.fetch(file, kind and kind(texts, extract_dir="."), load)
     return [
         {"url": host.get_url(file), "sha256": pooch.file_hash(str(folder / file))}

@@ -12,7 +12,6 @@ corpus at the same time draw it each.
 
 import gzip
 import json
-import os
 import sys
 import zlib
 from bisect import bisect
@@ -39,8 +38,6 @@ TRIES = 10_000
 """Draws in a row that may give nothing new before the language counts as exhausted."""
 KEPT = range(5_000, 1_000_001)
 """Training pairs worth a file: fewer are drawn in a second, more take too much room."""
-MOST_BYTES = 500_000_000
-"""Of all files together; those that were not read for the longest time make room."""
 
 
 @runtime_checkable  # so that beartype can check it in tests
@@ -55,13 +52,6 @@ class SentenceSource(Protocol):
 
     def draw(self, random: Random, words: int) -> SentencePair:
         """Draw a pair with this many source words; its bits are those given the length."""
-
-    def weight(self, words: int) -> float:
-        """How common this length is, up to a constant; 0 where there is no such sentence.
-
-        Unless a language says something else, every length is equally common.
-        """
-        return float(self.shortest <= words <= self.longest)
 
 
 @dataclass(frozen=True)
@@ -88,7 +78,7 @@ class Reversed(SentenceSource):
 
     A length of the original is drawn, evenly from those near the one that is wanted, then a
     sentence of it, until a translation has that length. What came at other lengths is kept for
-    later draws with the same ``Random``. How common a translation's length is, is not known.
+    later draws with the same ``Random``.
     """
 
     def __init__(self, language: SentenceSource) -> None:
@@ -136,16 +126,13 @@ def draw_splits(
     Raises UsageError for lengths that the language cannot draw.
     """
     least, most, trained = corpus.min_words, corpus.max_words, corpus.longest_trained
-    advice = f"sentence of corpus {corpus.name!r}; give"
-    if least < source.shortest:
-        problem = f"corpus.min_words={least} is below the shortest"
-        raise UsageError(f"{problem} {advice} {source.shortest} or more")
-    if most > source.longest:
-        problem = f"corpus.max_words={most} is above the longest"
-        raise UsageError(f"{problem} {advice} {source.longest} or less")
+    if least < source.shortest or most > source.longest:
+        raise UsageError(
+            f"sentences of corpus {corpus.name!r} have {source.shortest} to {source.longest} "
+            "words: change corpus.min_words or corpus.max_words"
+        )
     chances, trained_chances = (
-        length_probabilities(corpus.lengths, least, longest, edges, source.weight)
-        for longest in (most, trained)
+        length_probabilities(corpus.lengths, least, longest, edges) for longest in (most, trained)
     )
     groups, seed = length_groups(least, most, edges), f"{corpus.seed}:test"
     drawn = draw_stratified(source, corpus.test_pairs, chances, groups, seed, held_out)
@@ -173,11 +160,9 @@ def draw_stratified(
     Every group has a seed of its own, so that a group's sentences stay the same when the others
     change.
     """
-    drawable = ([words for words in group if words in probabilities] for group in groups)
-    filled = list(filter(None, drawable))
-    masses = [fsum(probabilities[words] for words in group) for group in filled]
+    masses = [fsum(probabilities[words] for words in group) for group in groups]
     drawn: list[SentencePair] = []
-    for group, part in zip(filled, shares(count, masses), strict=True):
+    for group, part in zip(groups, shares(count, masses), strict=True):
         random = Random(f"{seed}:{group[0]}")
         drawn += draw_pairs(source, part, probabilities, random, group, exclude, distinct=True)
     return tuple(drawn)
@@ -237,33 +222,19 @@ def length_groups(min_words: int, max_words: int, edges: tuple[int, ...]) -> tup
 
 
 def length_probabilities(
-    kind: str,
-    min_words: int,
-    max_words: int,
-    edges: tuple[int, ...],
-    weight: Callable[[int], float],
+    kind: str, min_words: int, max_words: int, edges: tuple[int, ...]
 ) -> dict[int, float]:
-    """Probability of each length from min to max that can be drawn at all (weight above 0).
+    """Probability of each length from min to max.
 
     ``buckets`` gives every group of ``length_groups`` equal mass, evenly over its lengths;
-    ``uniform`` every length equal mass; ``natural`` mass in proportion to ``weight``. Raises
-    UserError where no length can be drawn.
+    ``uniform`` every length equal mass.
     """
-    weights = {words: weight(words) for words in range(min_words, max_words + 1)}
-    drawable = {words: float(mass) for words, mass in weights.items() if mass > 0}
-    if not drawable:
-        raise UserError(
-            f"no sentence of {span_label(min_words, max_words)} words can be drawn; "
-            "change corpus.min_words or corpus.max_words"
-        )
-    if kind == "uniform":
-        drawable = dict.fromkeys(drawable, 1.0)
-    elif kind == "buckets":
+    masses = dict.fromkeys(range(min_words, max_words + 1), 1.0)
+    if kind == "buckets":
         groups = length_groups(min_words, max_words, edges)
-        filled = ([words for words in group if words in drawable] for group in groups)
-        drawable = {words: 1 / len(group) for group in filled for words in group}
-    total = fsum(drawable.values())
-    return {words: mass / total for words, mass in drawable.items()}
+        masses = {words: 1 / len(group) for group in groups for words in group}
+    total = fsum(masses.values())
+    return {words: mass / total for words, mass in masses.items()}
 
 
 def shares(count: int, masses: list[float]) -> list[int]:
@@ -303,20 +274,12 @@ def cached_splits(
             )
             for pairs in splits
         )
-        with suppress(OSError):
-            os.utime(path)
         return Splits(train, valid, test, tuple(notes))
     splits = draw()
     rows = [[(p.source, p.target, p.links, p.bits) for p in pairs] for pairs in splits[:3]]
     content = json.dumps([*rows, splits.notes], ensure_ascii=False, separators=(",", ":")).encode()
-    with suppress(OSError, UserError):  # no room or no right to write there
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(UserError):  # no room or no right to write there
         write_bytes(path, gzip.compress(content, 1, mtime=0))
-        total = 0
-        for file in sorted(path.parent.glob("*.gz"), key=os.path.getmtime, reverse=True):
-            total += file.stat().st_size
-            if total > MOST_BYTES:
-                file.unlink(missing_ok=True)
     return splits
 
 

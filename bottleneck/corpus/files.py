@@ -8,14 +8,13 @@ to Unicode form NFC and its white space folded to single spaces.
 """
 
 import gzip
-import os
 import zlib
 from pathlib import Path
 from typing import NamedTuple
 from unicodedata import normalize
 
 from ..settings.concerns import NAMED, CorpusSettings
-from ..settings.errors import UsageError, UserError, counted, did_you_mean
+from ..settings.errors import UsageError, UserError, counted
 from ..settings.machine import is_endless
 from .download import split_files
 from .pair import SentencePair
@@ -28,80 +27,38 @@ class PairFiles(NamedTuple):
     source: str
     target: str | None
 
-    @property
-    def target_setting(self) -> str:
-        """The target's setting in messages."""
-        return self.setting.replace("source", "target")
 
+def pair_files(corpus: CorpusSettings, split: str) -> PairFiles | None:
+    """The files of split train, valid or test; None where it is to be split off.
 
-def training_files(corpus: CorpusSettings) -> PairFiles:
-    """The files to train on; the user's own are checked to be given together.
-
-    Raises UsageError where they are not, UserError for a named corpus that is not on this machine.
+    The test set of another named corpus, ``corpus.test``, goes before one of the corpus's own.
+    Raises UsageError for half a pair of files and for a pipe, UserError for a named corpus that is
+    not on this machine.
     """
-    if corpus.name in NAMED and (parts := split_files(corpus.name, "train")):
-        return PairFiles(f"corpus {corpus.name!r}", *parts)
-    if corpus.source is None:
-        raise UsageError(
-            "corpus.name is 'files' but corpus.source is not set; give --set corpus.source=FILE "
-            "and --set corpus.target=FILE, or one .tsv file as the source"
-        )
-    return _checked(PairFiles("corpus.source", corpus.source, corpus.target))
-
-
-def given_test_files(corpus: CorpusSettings) -> PairFiles | None:
-    """The files to test on, None where the test set is to be split off.
-
-    A test set by name, which is another named corpus', goes before the one that a named corpus
-    has. Raises UsageError for two test sets, half a one or an unknown one, UserError for one that
-    is not on this machine.
-    """
-    if corpus.test is not None and (corpus.test_source or corpus.test_target):
-        raise UsageError("corpus.test and corpus.test_source both name a test set; give one")
-    if corpus.test is not None and corpus.test not in NAMED:
-        raise UsageError(
-            f"no corpus {corpus.test!r} to test on{did_you_mean(corpus.test, NAMED)}; another test "
-            "set is two files: --test-source FILE --test-target FILE"
-        )
-    return given_files(corpus, "test", corpus.test or corpus.name)
-
-
-def given_files(corpus: CorpusSettings, split: str, name: str) -> PairFiles | None:
-    """A split of the corpus of this name or the user's own; None where it is to be split off.
-
-    Raises UsageError for half a one.
-    """
+    name = corpus.test if corpus.test and split == "test" else corpus.name
     if name in NAMED:
         parts = split_files(name, split)
         return parts and PairFiles(f"corpus {name!r}", *parts)
-    setting = f"corpus.{split}_source"
-    source, target = (getattr(corpus, f"{split}_{side}") for side in ("source", "target"))
-    if source is None and target is not None:
-        raise UsageError(f"corpus.{split}_target is set without --set {setting}=FILE; give both")
-    return source and _checked(PairFiles(setting, source, target))
-
-
-def _checked(files: PairFiles) -> PairFiles:
-    """Refuse a source without its target, a target beside two columns, and what is read once."""
-    setting, source, target = files
-    both_sides = source.lower().endswith((".tsv", ".tsv.gz"))
-    if both_sides and target is not None:
+    setting = "corpus.source" if split == "train" else f"corpus.{split}_source"
+    source, target = (
+        getattr(corpus, setting.partition(".")[2].replace("source", side))
+        for side in ("source", "target")
+    )
+    if split != "train" and source is None and target is None:
+        return None
+    has_both_sides = source is not None and source.lower().endswith((".tsv", ".tsv.gz"))
+    if source is None or has_both_sides == (target is not None):
         raise UsageError(
-            f"{setting} {source!r} is a .tsv and holds both sides; "
-            f"leave {files.target_setting} unset"
-        )
-    if not both_sides and target is None:
-        raise UsageError(
-            f"{setting} is set without --set {files.target_setting}=FILE; give both, "
-            "or one .tsv file of two columns"
+            f"give --set {setting}=FILE and --set {setting.replace('source', 'target')}=FILE, or "
+            "one .tsv file of two columns as the source alone"
         )
     for path in filter(None, (source, target)):
-        if os.path.exists(path) and Path(path).is_fifo():
+        if Path(path).is_fifo():
             raise UsageError(
                 f"{path!r} is a pipe, which can be read once, and every run reads its text: write "
                 "it into a file"
             )
-    return files
+    return PairFiles(setting, source, target)
 
 
 def read_pairs(files: PairFiles, lowercase: bool) -> tuple[list[SentencePair], int]:
@@ -112,12 +69,13 @@ def read_pairs(files: PairFiles, lowercase: bool) -> tuple[list[SentencePair], i
     name = f"{files.setting} {files.source!r}"
     lines = read_lines(files.source, files.setting, lowercase)
     if files.target is not None:
-        theirs = read_lines(files.target, files.target_setting, lowercase)
+        setting = files.setting.replace("source", "target")
+        theirs = read_lines(files.target, setting, lowercase)
         if len(lines) != len(theirs):
             raise UserError(
-                f"{name} has {len(lines):,} lines and "
-                f"{files.target_setting} {files.target!r} has {len(theirs):,}; line by line one "
-                "must translate the other: give two files of as many lines"
+                f"{name} has {len(lines):,} lines and {setting} {files.target!r} has "
+                f"{len(theirs):,}; line by line one must translate the other: give two files of as "
+                "many lines"
             )
         rows = list(zip(lines, theirs, strict=True))
     else:
@@ -160,16 +118,11 @@ def lines_as_given(path: str, setting: str) -> list[str]:
             data = file.read().removeprefix(b"\xef\xbb\xbf")
     except FileNotFoundError:
         raise UserError(f"{name} does not exist; paths start at {str(Path.cwd())!r}") from None
-    except IsADirectoryError:
-        raise UserError(f"{name} is a folder; name a text file in it") from None
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise UserError(f"{name} is no whole gzip file; pack it again or unpack it") from None
-    except OSError as error:
-        raise UserError(f"{name} cannot be read ({error.strerror}); check its rights") from None
-    except (RuntimeError, ValueError) as error:  # a home that is not known, a character of number 0
-        raise UserError(f"{name} cannot be a path ({error}); write another") from None
-    if not data:
-        raise UserError(f"{name} is empty; give a file with one sentence per line")
+    except (OSError, RuntimeError, ValueError) as error:  # also a home that is not known
+        reason = getattr(error, "strerror", None) or error
+        raise UserError(f"{name} cannot be read ({reason}); name a text file") from None
     try:
         text = data.decode()
     except UnicodeDecodeError as error:

@@ -18,19 +18,12 @@ from random import Random
 
 from ..settings.concerns import CorpusSettings, span_label
 from ..settings.errors import UserError, counted
-from .files import PairFiles, given_files, given_test_files, read_pairs, training_files
+from .files import PairFiles, pair_files, read_pairs
 from .pair import Link, Pairs, SentencePair, Splits, by_bucket, reverse_pair, sources
 from .vocabulary import tokenize
 
 LARGEST_PART = 10
 """At most one in this many source sentences is split off: training text is to be left."""
-SHORT = f"pairs: at most 1 in {LARGEST_PART} is split off"
-NEARER = (
-    "validation pairs are a random part of the training text: nearer to it than a test set of "
-    "other documents, and so are their losses"
-)
-"""A note for a given test set beside which no validation set was given."""
-
 Notes = tuple[str, ...]
 Join = Callable[[Pairs], SentencePair | None]
 """Makes one pair of several, None where they do not go together."""
@@ -46,7 +39,8 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     keep to min_words and longest_trained; they share neither a joined test sentence nor a part of
     one. Raises UserError where nothing is left to train or to validate on.
     """
-    pairs, notes = _read(training_files(corpus), corpus, "line")
+    files = pair_files(corpus, "train")
+    pairs, notes = _read(files, corpus, "line")
     parts, test_notes = _test_set(corpus, pairs, edges)
     test, joining_notes = join_test(parts, corpus, edges, side_by_side)
     tested = sources(parts) | sources(test)
@@ -59,10 +53,9 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     words = span_label(span[0], span[-1])
     if not valid or not left:
         raise UserError(
-            f"{training_files(corpus).setting} leaves no pairs of {words} words to train on; "
+            f"{files.setting} leaves no pairs of {words} words to train on; "
             "give more text, other lengths or another test set"
         )
-    train = sample(left, corpus.train_pairs, f"{corpus.seed}:train")
     notes += test_notes + joining_notes
     for taken, reason in (
         (len(pairs) - len(disjoint), "taken out of training: their source is in the test set"),
@@ -70,8 +63,8 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
         (len(disjoint) - len(fitting), f"outside {words} words taken out of training"),
     ):
         notes += _note(taken, "pair", reason)
-    notes += valid_notes + _fewer(len(train), len(left), "training pairs kept (train_pairs)")
-    return Splits(train, valid, test, notes)
+    train = sample(left, corpus.train_pairs, f"{corpus.seed}:train")
+    return Splits(train, valid, test, notes + valid_notes)
 
 
 def _read(files: PairFiles, corpus: CorpusSettings, noun: str) -> tuple[Pairs, Notes]:
@@ -83,42 +76,33 @@ def _read(files: PairFiles, corpus: CorpusSettings, noun: str) -> tuple[Pairs, N
 
 def _test_set(corpus: CorpusSettings, pairs: Pairs, edges: tuple[int, ...]) -> tuple[Pairs, Notes]:
     """The given test set, or one split off, with its notes."""
-    files, notes = given_test_files(corpus), ()
+    files, notes = pair_files(corpus, "test"), ()
     if files is not None:
         given, notes = _read(files, corpus, "test line")
         pairs = tuple(dict.fromkeys(given))
         notes += _note(len(given) - len(pairs), "repeated test pair", "dropped")
     elif corpus.test:  # a named corpus without a test set: what a run on it is tested on
         other = corpus.model_copy(update={"name": corpus.test, "test": None})
-        pairs, notes = _read(training_files(other), corpus, "test line")
+        pairs, notes = _read(pair_files(other, "train"), corpus, "test line")
     within, bound_notes = within_test(pairs, corpus)
-    if files is not None:
-        return within, notes + bound_notes
-    test = split_off(within, corpus.test_pairs, f"{corpus.seed}:test", edges)
-    return test, notes + bound_notes + _fewer(len(test), corpus.test_pairs, f"test {SHORT}")
+    if files is None:
+        within = split_off(within, corpus.test_pairs, f"{corpus.seed}:test", edges)
+    return within, notes + bound_notes
 
 
 def _validation(
     corpus: CorpusSettings, fitting: Pairs, tested: frozenset[str], span: range
 ) -> tuple[Pairs, Notes]:
     """Some of a given set, without what is tested on, else a part of the training text; notes."""
-    files, count = given_files(corpus, "valid", corpus.name), corpus.valid_pairs
-    seed = f"{corpus.seed}:valid"
+    files, seed = pair_files(corpus, "valid"), f"{corpus.seed}:valid"
     if files is None:
-        valid = split_off(fitting, count, seed)
-        nearer = (NEARER,) if corpus.test or corpus.test_source else ()
-        return valid, nearer + _fewer(len(valid), count, f"validation {SHORT}")
+        return split_off(fitting, corpus.valid_pairs, seed), ()
     given, notes = _read(files, corpus, "validation line")
-    disjoint = [pair for pair in given if pair.source not in tested]
-    of_length = tuple(pair for pair in disjoint if pair.words in span)
-    valid, different = split_off(of_length, count, seed, part=1), len(sources(of_length))
-    for dropped, reason in (
-        (len(given) - len(disjoint), "dropped: their source is in the test"),
-        (len(disjoint) - len(of_length), f"outside {span_label(span[0], span[-1])} words dropped"),
-        (len(of_length) - different, "of a repeated source dropped"),
-    ):
-        notes += _note(dropped, "validation pair", reason)
-    return valid, notes + _fewer(len(valid), different, "validation pairs kept (valid_pairs)")
+    fit = tuple(pair for pair in given if pair.source not in tested and pair.words in span)
+    dropped = len(given) - len(sources(fit))
+    reason = "dropped: tested on, repeated or too long or short"
+    valid = split_off(fit, corpus.valid_pairs, seed, part=1)
+    return valid, notes + _note(dropped, "validation pair", reason)
 
 
 def split_off(
@@ -160,11 +144,6 @@ def _note(count: int, noun: str, text: str) -> Notes:
     return (f"{counted(count, noun)} {text}",) if count else ()
 
 
-def _fewer(count: int, whole: int, text: str) -> Notes:
-    """A note where a split takes less than there is, or has less than was asked for."""
-    return (f"{count:,} of {whole:,} {text}",) if count < whole else ()
-
-
 # Which sentences are tested on.
 
 
@@ -199,11 +178,8 @@ def join_test(
             f"corpus.joined={count} makes no test sentence of up to {corpus.max_words} words; "
             "lower it, or raise corpus.max_words or corpus.test_pairs"
         )
-    left = counted(len(test) - count * len(joined), "test sentence")
-    return tuple(joined), (
-        f"{counted(len(joined), 'test sentence')} made of {count} each (corpus.joined)",
-        f"{left} not joined: too long together, in no bucket or left over",
-    )
+    made, left = counted(len(joined), "test sentence"), len(test) - count * len(joined)
+    return tuple(joined), (f"{made} made of {count} each (corpus.joined); {left:,} not joined",)
 
 
 def side_by_side(parts: Pairs) -> SentencePair:

@@ -131,17 +131,11 @@ def learn_subwords(texts: Iterable[str], size: int, setting: str) -> Subwords:
             num_threads=1,
             minloglevel=2,
         )
-    except RuntimeError as error:
+    except RuntimeError:
         least = BYTES + len(set(chain.from_iterable(counts))) + 1
-        if size < least:
-            raise UserError(
-                f"{setting}={size} is too small for corpus.tokens=subwords: {BYTES} bytes and the "
-                f"text's characters come first; give {least} or more"
-            ) from None
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[-1]
         raise UserError(
-            f"sentencepiece cannot learn subwords for {setting} from this text ({reason}); "
-            "give more text, or corpus.tokens=words"
+            f"{setting}={size} is too small for corpus.tokens=subwords: {BYTES} bytes and the "
+            f"text's characters come first; give {least} or more"
         ) from None
     return Subwords(model.getvalue())
 

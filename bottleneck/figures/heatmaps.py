@@ -5,24 +5,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib import colormaps, rc_context
+from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
+from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 
 from ..results.bundle import Bundle
 from ..settings.errors import UserError, counted
 from ..tables.comparison import NONE, arm_names, compare_sizes, what_was_run
 from ..tables.run_tables import run_data
-from .draw import ATTENTION, BASE, GRID, GROUND, INK, SMALL, STYLE, WEIGHTS, slide
+from .draw import GROUND, SMALL, STYLE, WEIGHTS, slide
 from .plot import arm_title
 
 Chart = tuple[Figure, pd.DataFrame]
 """A figure, and a data frame of all that is drawn in it."""
 Example = Mapping[str, Any]
 """A translated sentence as bundles keep it: tokens of both sides, and the weights."""
-MOST_LETTERS = 24
-"""Of a word next to a matrix: a longer one would take the matrix' own room."""
 NO_RUN = "no run with attention{} in {!r}: `bottleneck reproduce` makes one"
 
 
@@ -76,28 +74,20 @@ def weights_chart(
         image = axes.imshow(weights, cmap=colours, vmin=0, vmax=1, aspect="auto")
         # A slide has about 750 points across and 330 down for the words of a matrix.
         size = min(SMALL + 2, 750 / weights.shape[1], 330 / weights.shape[0])
-        source, output = (
-            [w if len(w) <= MOST_LETTERS else f"{w[: MOST_LETTERS - 1]}…" for w in item[side]]
-            for side in ("source", "hypothesis")
-        )
+        source, output = item["source"], item["hypothesis"]
         axes.set_xticks(range(len(source)), source, rotation=90, fontsize=size)
         axes.set_yticks(range(len(output)), output, fontsize=size)
-        axes.spines[:].set(visible=True, color=GRID)
         axes.set(xlabel=f"source, {len(source)} tokens", ylabel="output")
         axes.tick_params(length=0)
         axes.grid(visible=False)
         rows += [
             {
                 "run": run, "sentence": item["sentence"], "output_place": y + 1,
-                "output": item["hypothesis"][y], "source_place": x + 1, "source": item["source"][x],
-                "weight": weight
+                "output": output[y], "source_place": x + 1, "source": source[x], "weight": weight
             }
             for (y, x), weight in np.ndenumerate(weights)
         ]  # fmt: skip
-    bar = figure.colorbar(image, ax=list(grid), shrink=0.7, pad=0.02)
-    bar.set_label("attention weight")
-    bar.ax.tick_params(labelsize=SMALL)
-    bar.outline.set_edgecolor(GRID)
+    figure.colorbar(image, ax=list(grid), shrink=0.7, pad=0.02, label="attention weight")
     return figure, pd.DataFrame(rows)
 
 
@@ -117,28 +107,23 @@ def context_length_chart(bundle: Bundle) -> Chart:
         part.insert(1, "arm", arm)
         parts.append(part)
     data = pd.concat(parts, ignore_index=True)
-    # The arms have one scale from 0, the difference its own, which has 0 on it.
+    # The arms have one scale from 0, the difference its own.
     highest = max(1.0, float(data.loc[data["arm"] != "", "value"].max()))
-    levels = "{:.1f}", colormaps["cividis"], Normalize(0.0, highest)
-    ends = [0.0, *data.loc[data["arm"] == "", "value"].dropna()]
-    gains = "{:+.1f}", colormaps["viridis"], Normalize(min(ends), max([*ends, min(ends) + 1.0]))
-    shades = "Lighter: higher"
-    if len(maps) > 1:
-        shades += ", on one scale for both arms and another for their difference"
-    note = f"{shades}; blank: not measured. Below: 95 %, over test sentences."
+    gains = [0.0, 1.0, *data.loc[data["arm"] == "", "value"].dropna()]
+    levels = "{:.1f}", Normalize(0.0, highest)
+    differences = "{:+.1f}", Normalize(min(gains), max(gains))
+    note = "Darker: higher; blank: not measured. Below: 95 %, over test sentences."
     runs = what_was_run(pd.concat([size.runs for size in sizes]))
     figure = slide("BLEU by context size and sentence length", (note, f"Corpus {runs}."))
     grid = figure.subplots(1, len(maps), squeeze=False, sharey=True).ravel()
     for axes, (_, arm, panel) in zip(grid, maps, strict=True):
-        axes.set_title(panel, fontsize=BASE, color=ATTENTION.get(arm, INK), fontweight="bold")
-        _draw_map(axes, data[data["panel"] == panel], len(maps), *(levels if arm else gains))
+        axes.set_title(panel)
+        _draw_map(axes, data[data["panel"] == panel], *(levels if arm else differences))
     grid[0].set_ylabel("context size, numbers")
     return figure, data
 
 
-def _draw_map(
-    axes: Axes, rows: pd.DataFrame, maps: int, form: str, colours: Colormap, scale: Normalize
-) -> None:
+def _draw_map(axes: Axes, rows: pd.DataFrame, form: str, scale: Normalize) -> None:
     """A row per context size, the largest on top; a column per bucket, with its n.
 
     In a cell are its number, and below it the interval.
@@ -146,29 +131,18 @@ def _draw_map(
     sizes, counts = list(dict.fromkeys(rows["context_size"])), rows.drop_duplicates("bucket")
     values = rows["value"].to_numpy(dtype=np.float64).reshape(len(sizes), len(counts))
     image = np.ma.masked_invalid(values)
-    blank = colours.with_extremes(bad=GROUND)
-    axes.imshow(image, cmap=blank, norm=scale, origin="lower", aspect="auto")
+    # Pale, so that black numbers can be read on it; what was not measured is blank.
+    pale = LinearSegmentedColormap.from_list("pale", [GROUND, "#7FB4DE"])
+    axes.imshow(image, cmap=pale, norm=scale, origin="lower", aspect="auto")
     names = [f"{bucket}\nn {n:,}" for bucket, n in zip(counts["bucket"], counts["n"], strict=True)]
     axes.set_xticks(range(len(names)), names, fontsize=SMALL)
-    axes.set_yticks(range(len(sizes)), [f"{size:,}" for size in sizes], fontsize=SMALL + 2)
-    axes.set_xlabel("source words (n: sentences)", fontsize=BASE - 2)
+    axes.set_yticks(range(len(sizes)), [f"{size:,}" for size in sizes])
+    axes.set_xlabel("source words (n: sentences)")
     axes.tick_params(length=0)
     axes.grid(visible=False)
-    axes.spines[:].set_visible(False)
-    for draw_edge, count in ((axes.axhline, len(sizes)), (axes.axvline, len(names))):
-        for edge in range(count):
-            draw_edge(edge - 0.5, color=GROUND, lw=2)
-    # Points of a cell: all cells have 84 % of the slide's width, and 58 % of its height.
-    width, height = 806 / maps / len(names), 313 / len(sizes)
     for place, row in enumerate(rows.to_dict("records")):
-        if np.isnan(row["value"]):
-            continue
-        value, low, high = (form.format(row[end]) for end in ("value", "low", "high"))
-        brightness = np.dot(colours(scale(row["value"]))[:3], (0.299, 0.587, 0.114))
-        style = {"ha": "center", "color": "black" if brightness > 0.5 else "white",
-                 "linespacing": 1.1, "textcoords": "offset points"}  # fmt: skip
-        y, x = divmod(place, len(names))
-        axes.annotate(value, (x, y), (0, 3), va="bottom", fontweight="bold",
-                      fontsize=min(BASE, width / 4.5, height / 3), **style)  # fmt: skip
-        axes.annotate(f"{low} to\n{high}", (x, y), (0, 0), va="top",
-                      fontsize=min(SMALL, width / 6, height / 6), **style)  # fmt: skip
+        if not np.isnan(row["value"]):
+            value, low, high = (form.format(row[end]) for end in ("value", "low", "high"))
+            y, x = divmod(place, len(names))
+            text = f"{value}\n{low} to\n{high}"
+            axes.text(x, y, text, ha="center", va="center", fontsize=SMALL - 3)

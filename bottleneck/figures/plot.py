@@ -46,8 +46,7 @@ class Plot:
 
     ``steps`` are controls that are steps of a quantity, the least first: each has a shade of its
     arm's colour and a marker, not a style of line; the legend names the steps, a panel its arm.
-    ``close``: lines lie on each other, so that each has a style of its own. ``in_rows``: categories
-    stand below each other, for names too long to stand side by side.
+    ``close``: lines lie on each other, so that each has a style of its own.
     """
 
     title: str
@@ -56,7 +55,6 @@ class Plot:
     notes: tuple[str, ...]
     steps: tuple[str, ...] = ()
     close: bool = False
-    in_rows: bool = False
 
 
 def drawn(

@@ -5,7 +5,6 @@ A file has its format by the name's ending, equal bytes for equal data, and is w
 
 import io
 import warnings
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -20,8 +19,8 @@ from matplotlib.text import Text
 from ..claims.registry import verdict_on
 from ..lecture.slides import L_FAIL, L_VIND
 from ..results.bundle import Bundle, load_bundle
-from ..results.folders import command_of, made_of, probe_file, way_back
-from ..results.schema import BENCHMARK, FIGURES, FIGURES_OF_RUNS, GOLD, GOLD_TABLE
+from ..results.folders import made_of, probe_file, way_back
+from ..results.schema import FIGURES, FIGURES_OF_RUNS, GOLD, GOLD_TABLE
 from ..settings.errors import UsageError, UserError, did_you_mean, plain
 from ..settings.files import write_bytes, write_text
 from ..tables.comparison import NONE, Arm, arm_of, compare, compare_sizes, varied
@@ -47,8 +46,6 @@ METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"Creati
 NUMBERS = ".csv"
 BASELINE = "baseline"
 """The row of the arms that are as most are, where more than one setting was changed."""
-MOST_ROWS = 30
-"""More cannot be read on a slide."""
 SLIDE_NOTE = "The slide's numbers are an illustration: compare shapes, never levels."
 BLEU_AXES = ("BLEU (0 to 100)", "sentences")
 
@@ -62,12 +59,11 @@ def make_figure(
     it has been read. Without the numbers a ``UserError`` that names the command that measures them.
     """
     check_name(name, where)
-    heatmaps = {"context-length": context_length_chart, "attention": attention_chart}
-    plots = {"bleu": bleu, "arms": arms, "compression": compression, "learning": learning}
     if name in FIGURES_OF_RUNS:
         bundle = narrowed(load_bundle(folder) if bundle is None else bundle, where)
-        if name in heatmaps:
-            return heatmaps[name](bundle)
+        if name in ("context-length", "attention"):
+            return (attention_chart if name == "attention" else context_length_chart)(bundle)
+        plots = {"bleu": bleu, "arms": arms, "compression": compression, "learning": learning}
         plot = plots[name](bundle)
         return draw(plot), plot.data
     table = GOLD if name == GOLD_TABLE else name
@@ -83,10 +79,7 @@ def check_name(name: str, where: Sequence[str]) -> None:
     if name not in FIGURES:
         raise UsageError(f"unknown figure {name!r}{did_you_mean(name, FIGURES)}")
     if where and name not in FIGURES_OF_RUNS:
-        command = "bench" if name == BENCHMARK else command_of(name.replace("-", "_"))
-        raise UsageError(
-            f"--where chooses runs, and figure {name} is of what `bottleneck {command}` measured"
-        )
+        raise UsageError(f"--where chooses runs, and figure {name} is of what was measured on all")
 
 
 def study_plot(study: str, folder: Path) -> Plot:
@@ -128,7 +121,6 @@ def image(figure: Figure, ending: str) -> bytes:
 
 def write_figure(figure: Figure, data: pd.DataFrame, path: Path) -> Path:
     """Write the figure, and what was drawn as CSV beside it, whose path is returned."""
-    # The figure is first: numbers without a figure may be anybody's.
     write_bytes(path, image(figure, path.suffix.lower()))
     numbers = path.with_suffix(NUMBERS)
     text = data.to_csv(index=False, float_format="%.6g", lineterminator="\n")
@@ -171,53 +163,40 @@ def _arm_rows(keys: Mapping[str, Any], arm: Arm, index: int) -> list[dict[str, A
 def arms(bundle: Bundle) -> Plot:
     """BLEU of every arm (C10, C12) in the shortest and in the longest filled bucket.
 
-    Arms that differ in attention alone stand in one row, named by what was changed. Runs scored in
-    other buckets than the first, and more rows than a slide has room for, are a ``UserError``.
+    Arms that differ in attention alone stand in one place, named by what was changed. Runs scored
+    in other buckets than the first are a ``UserError``.
     """
     known = named_arms(bundle)
     names = varied(pd.concat(known))
     if len(names) == 1:  # its values in their order; else the baseline is the first
         values = pd.Series([runs[names[0]].iloc[0] for runs in known]).sort_values(kind="stable")
         known = [known[place] for place in values.index]
-    by_row: dict[str, list[pd.DataFrame]] = {}
+    by_change: dict[str, list[Arm]] = {}
     for runs in known:
         run = runs.iloc[0].to_dict()
-        row = run["arm"].partition(" ")[2] or BASELINE  # what was changed
+        change = run["arm"].partition(" ")[2] or BASELINE
         if len(names) < 2:
-            row = f"{names[0]}={as_condition(run[names[0]])}" if names else run["attention"]
-        by_row.setdefault(row, []).append(runs)
-    if len(by_row) > MOST_ROWS:
-        raise UserError(
-            f"{len(by_row)} rows of arms, and a figure has room for {MOST_ROWS}: choose with "
-            "`--where`, or read `bottleneck table arms`"
-        )
-    groups = {row: set(pd.concat(parts)["group"]) for row, parts in by_row.items()}
-    taken = Counter(group for names in groups.values() for group in names)
-    scores = []
-    for row, parts in by_row.items():
-        # The sweep's own name of the row, where it is this row's alone.
-        note = "".join(group for group in groups[row] if taken[group] == len(groups[row]) == 1)
-        scores += [(row, note, arm_of(bundle, runs)) for runs in parts]
-    buckets = scores[0][-1].buckets
-    counts = [max(n) for n in zip(*(score.n for *_, score in scores), strict=True)]
+            change = f"{names[0]}={as_condition(run[names[0]])}" if names else run["attention"]
+        by_change.setdefault(change, []).append(arm_of(bundle, runs))
+    scores = [(change, score) for change, group in by_change.items() for score in group]
+    buckets = scores[0][1].buckets
+    counts = [max(n) for n in zip(*(score.n for _, score in scores), strict=True)]
     drawn, omitted = drawn_buckets(buckets, counts)
     titles = {bucket: f"{bucket} source words" for bucket in (drawn[0], drawn[-1])}
     rows = []
     for bucket, title in titles.items():
-        for row, note, score in scores:
+        for change, score in scores:
             index = score.buckets.index(bucket)
             if score.n[index]:
-                rows += _arm_rows({"panel": title, "x": row, "note": note}, score, index)
+                rows += _arm_rows({"panel": title, "x": change}, score, index)
     shape = {"joined": False, "limits": (0, roof(rows))}
-    panels = tuple(
-        Panel(title, "BLEU, 0 to 100", "", "sentences", **shape) for title in titles.values()
+    panels = tuple(Panel(title, "", *BLEU_AXES, **shape) for title in titles.values())
+    note = (
+        "Baseline: what most arms have; another name says what it has instead. Compare arms within "
+        "a panel: texts of other lengths have other n-grams."
     )
-    note = "Compare arms within a panel: texts of other lengths have other n-grams."
-    if BASELINE in by_row:
-        note = f"Baseline: what most arms have; a row below names what it has instead. {note}"
     notes = (note, " ".join(filter(None, [*facts(pd.concat(known)), omitted])))
-    title = "BLEU of every arm" + (", of short and of long sentences" if len(titles) > 1 else "")
-    return Plot(title, panels, data_frame(rows), notes, in_rows=True)
+    return Plot("BLEU of every arm by sentence length", panels, data_frame(rows), notes)
 
 
 def compression(bundle: Bundle) -> Plot:
@@ -239,14 +218,12 @@ def compression(bundle: Bundle) -> Plot:
         Panel(arm_title(arm), "compression ratio", *BLEU_AXES, arm=arm, **shape)
         for arm in dict.fromkeys(row["arm"] for row in rows)
     )
-    buckets, verdict = sizes[0].none.buckets, verdict_on("C1", cells(sizes))
+    verdict = verdict_on("C1", cells(sizes))
     used = facts(pd.concat([size.runs for size in sizes]))[0]
     because = "; ".join(verdict.because.split("; ")[:2])  # the numbers that decide
     notes = (
         f"Without attention (C1: {verdict.verdict}): {because}.",
-        "Ratio: mean source words x embedding size / context size. Along each line the buckets "
-        f"{buckets[0]} to {buckets[-1]}, whose levels are compared loosely: other texts have other "
-        f"n-grams. {used} {SLIDE_NOTE}",
+        f"Ratio: mean source words x embedding size / context size. {used} {SLIDE_NOTE}",
     )
     title = "Does the compression ratio alone set BLEU?"
     return Plot(title, panels, data_frame(rows), notes, tuple(steps))
@@ -259,9 +236,7 @@ def learning(bundle: Bundle) -> Plot:
     """
     comparison = compare(bundle, alone=set(bundle.runs["attention"]) == {NONE})
     learned = bundle.learning()
-    runs = {run for arm in comparison.arms for run in arm.runs}
-    silent = len(runs - set(learned["run"]))
-    if silent == len(runs):
+    if not {run for arm in comparison.arms for run in arm.runs} & set(learned["run"]):
         raise UserError(
             f"the runs in {str(bundle.folder)!r} did not log their validation loss by length; what "
             "this version trains does: `bottleneck reproduce --out DIR`, or `bottleneck sweep NAME "
@@ -276,13 +251,11 @@ def learning(bundle: Bundle) -> Plot:
     )
     note = "Validation loss under teacher forcing, -log P of the references. "
     note += facts(comparison.runs, "validation sentences")[0]
-    if silent:
-        note += f" Of {silent} run{'s' if silent > 1 else ''} there is no such log."
     return Plot("How does the loss fall, by sentence length?", panels, data_frame(rows), (note,))
 
 
 def _losses(arm: Arm, learned: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """The mean over seeds at each validation that all of them logged, then each seed.
+    """The mean over seeds at each validation, then each seed.
 
     The seeds share their sentences, so that the error of their mean is at most the mean of theirs:
     that is taken, times 1.96 for a 95 % interval.
@@ -292,7 +265,7 @@ def _losses(arm: Arm, learned: pd.DataFrame) -> Iterator[dict[str, Any]]:
     logs = logs.sort_values(["update", "seed"], kind="stable")
     for (bucket, update), part in logs.groupby(["bucket", "update"], sort=False):
         if len(part) < logs["run"].nunique():
-            continue
+            continue  # a validation that some seeds do not have
         keys = {"panel": f"{bucket} source words", "x": str(update), "arm": arm.name}
         keys |= {"n": int(part["sentences"].iloc[0])}
         mean, half = float(part["loss"].mean()), 1.96 * part["standard_error"].mean(skipna=False)

@@ -77,30 +77,28 @@ class Grid:
     columns: Sequence[str]
     weights: Float[np.ndarray, "rows columns"]
     gold: Sequence[int]
-    note: str = ""
 
     @property
     def largest(self) -> Bool[np.ndarray, "rows columns"]:
         """The largest cell of each row; several if they are equal."""
         return self.weights == self.weights.max(axis=1, keepdims=True)
 
-    def aligned(self, tied: bool = False) -> list[str]:
-        """Words whose translation has the row's largest weight, alone or ``tied`` with others."""
+    def aligned(self) -> list[str]:
+        """Words whose translation alone has the row's largest weight."""
         return [
             word
             for word, largest, column in zip(self.rows, self.largest, self.gold, strict=True)
-            if largest[column] and (largest.sum() > 1) == tied
+            if largest[column] and largest.sum() == 1
         ]
 
     def summary(self) -> str:
         """In how many rows the largest weight is on the translation; the mean of the gold cells."""
-        right, tied = self.aligned(), self.aligned(tied=True)
+        right = self.aligned()
         gold = self.weights[np.arange(len(self.rows)), list(self.gold)].mean()
+        words = f" ({', '.join(right)})" if right else ""
         return (
-            f"largest on the word's translation in {len(right)} of {len(self.rows)} rows"
-            + (f" ({', '.join(right)})" if right else "")
-            + (f", tied in {len(tied)} more ({', '.join(tied)})" if tied else "")
-            + f"; gold cells {gold:.3f} on average, equal weights {1 / len(self.columns):.3f}"
+            f"largest on the word's translation in {len(right)} of {len(self.rows)} rows{words}; "
+            f"gold cells {gold:.3f} on average, equal weights {1 / len(self.columns):.3f}"
         )
 
 
@@ -125,14 +123,12 @@ class Exponent(NamedTuple):
 class ArmOutput(NamedTuple):
     """What a trained run answers to an id's sentences.
 
-    ``unknown`` are words without a token of their own in the run's vocabulary. ``steps`` (L17) are
-    the words before a step, each with the next words and their probabilities.
+    ``steps`` (L17) are the words before a step, each with the next words and their probabilities.
     """
 
     arm: str
     run: str
     translations: Sequence[str]
-    unknown: Sequence[str] = ()
     steps: Sequence[tuple[str, Sequence[tuple[str, float]]]] = ()
 
 
@@ -168,8 +164,7 @@ class Evidence:
     """The slides, and what is not on them.
 
     The grammar's ``alignment`` (L16), a benchmark's exponent (``cost``, L15), ``learned`` weights
-    (L10), what trained ``arms`` answer (L17, L-SHORT), L18's ``code`` and the attention of this
-    project's ``model``.
+    (L10), what trained ``arms`` answer (L17, L-SHORT), L18's ``code``.
     """
 
     alignment: Alignment
@@ -177,7 +172,6 @@ class Evidence:
     learned: Grid | None = None
     arms: Sequence[ArmOutput] = ()
     code: AttentionCode = attention_in_code
-    model: AttentionCode | None = None
     slides: Mapping[str, Slide] = field(default_factory=lambda: SLIDES)
 
     def column(self, table: str, name: str) -> list[Any]:

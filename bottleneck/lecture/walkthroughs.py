@@ -4,7 +4,7 @@ A function takes what an id's slide prints and the `Evidence`, and returns the s
 checks, and what else was computed, in words. The audit is the summary of the steps.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -26,7 +26,6 @@ from .audit import (
     vector,
 )
 from .slides import (
-    ArmOutput,
     Evidence,
     Grid,
     Number,
@@ -202,10 +201,10 @@ def example_matrix(slide: Slide, evidence: Evidence) -> Walk:
         claim("rows sum to", "1", f"{sums.min():.2f} to {sums.max():.2f}", whole.tolist()),
         Check("shows", slide["claim"], largest, judgement),
     ]
-    notes, key = [grid.note for grid in grids if grid.note], "[ ] translation, * the row's largest"
+    key = "[ ] translation, * the row's largest"
     columns = [[grid.title for grid in grids], [grid.summary() for grid in grids]]
     return [
-        Step("Weights, a row for each French word", key, [notes], grids=grids),
+        Step("Weights, a row for each French word", key, grids=grids),
         Step("Where the largest weight is", "", columns, checks),
     ], grid.summary()
 
@@ -339,20 +338,6 @@ def gold_alignment(slide: Slide, evidence: Evidence) -> Walk:
     return [Step("The slide's links and the grammar's", "", [texts], checks)], why
 
 
-def likely(words: Iterable[tuple[str, float]]) -> str:
-    """Words and their probabilities; a word without a letter or digit is in quotes."""
-    texts = []
-    for word, share in words:
-        quoted = word if any(map(str.isalnum, word)) else f'"{word}"'
-        texts.append(f"{quoted} {share:.3f}" if share >= 0.0005 else f"{quoted} <0.001")
-    return ", ".join(texts)
-
-
-def unknown_words(arms: Sequence[ArmOutput]) -> list[str]:
-    """A note for each arm with words that have no token of their own."""
-    return [f"{arm.arm} has no token for {', '.join(arm.unknown)}" for arm in arms if arm.unknown]
-
-
 def first_steps(slide: Slide, evidence: Evidence) -> Walk:
     """L17: the next words of trained arms; the slide's probabilities must sum to at most 1."""
     steps: list[Step] = []
@@ -361,7 +346,11 @@ def first_steps(slide: Slide, evidence: Evidence) -> Walk:
         judgement: Judgement = "illustration" if total <= 1 + TOLERANCE else "wrong"
         said = ", ".join(f"P({word}) {share}" for word, share in printed.items())
         rows = [
-            (arm.arm, f"after {before}" if before else "", likely(words) or "ended")
+            (
+                arm.arm,
+                f"after {before}" if before else "",
+                ", ".join(f"{word} {share:.3f}" for word, share in words) or "ended",
+            )
             for arm in evidence.arms
             for before, words in arm.steps[index : index + 1] or [("", [])]
         ]
@@ -373,12 +362,12 @@ def first_steps(slide: Slide, evidence: Evidence) -> Walk:
         return steps, "`bottleneck lecture L17` shows those of a trained run"
     names = [arm.arm for arm in evidence.arms]
     texts = [arm.translations[0] or "(nothing)" for arm in evidence.arms]
-    steps.append(Step("Translations", "", [names, texts], notes=unknown_words(evidence.arms)))
+    steps.append(Step("Translations", "", [names, texts]))
     return steps, ""
 
 
 def attention_code(slide: Slide, evidence: Evidence) -> Walk:
-    """L18: the code run on L7, against the formulas; and the project's own attention."""
+    """L18: the code run on L7, against the formulas."""
     states, scores, *expected = attend(evidence.slides["L7"])
     query = np.array(evidence.slides["L7"]["decoder"], float)
     names, shifted = ["weights", "context"], scores - scores.max()
@@ -389,13 +378,6 @@ def attention_code(slide: Slide, evidence: Evidence) -> Walk:
     values = [listed(scores, "{:.2f}"), listed(shifted, "{:.2f}"), listed(np.exp(shifted))]
     columns = [["scores", "scores - max", "exponentials", *names], [*values, *map(listed, results)]]
     steps = [Step("The code, run on L7", "weights = softmax(states @ query)", columns, [check])]
-    if evidence.model:
-        model = evidence.model(query, states)
-        difference = max(np.abs(a - b).max() for a, b in zip(results, model, strict=True))
-        agree = "agree" if difference < 1e-6 else "do not agree"  # the model is in single precision
-        note = f"the two {agree}: the greatest difference is {difference:.0e}"
-        cells, file = [names, list(map(listed, model))], "bottleneck/model/attention.py"
-        steps.append(Step("This project's model", file, cells, notes=[note]))
     return steps, ""
 
 
@@ -440,7 +422,7 @@ def short_sentences(slide: Slide, evidence: Evidence) -> Walk:
         return steps, "`bottleneck lecture L-SHORT` shows a trained run's translations"
     same = [(arm, sign[0]) for _, arm, sign in rows].count
     counts = [f"{arm.arm} {same((arm.arm, '='))} of {len(pairs)}" for arm in evidence.arms]
-    steps.append(Step("As on the slide", "", [counts], notes=unknown_words(evidence.arms)))
+    steps.append(Step("As on the slide", "", [counts]))
     return steps, f"translated as on the slide: {', '.join(counts)}"
 
 

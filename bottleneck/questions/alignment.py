@@ -3,9 +3,8 @@
 The weights are teacher-forced on the references and compared with gold links. Free is what nobody
 taught: the weights' links must beat those of the diagonal, which knows no words, and of IBM model
 1, which was made to align and is trained on the run's own training pairs. The table also has the
-network before training, and the least error that one link for each target word allows. Every
-method links each target word to one source word (IBM model 1: or to none); gold links may be more,
-or none.
+network before training. Every method links each target word to one source word (IBM model 1: or to
+none); gold links may be more, or none.
 
 Links are (source, target) positions, 0-based. End tokens are neither linked nor counted. All
 measures are ratios of per-sentence counts, so that a bootstrap can draw sentences.
@@ -19,6 +18,7 @@ tokens are finer than the words, their weights are put together word by word (`c
 import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -33,9 +33,9 @@ from ..corpus.files import read_lines
 from ..corpus.pair import Link, SentencePair
 from ..corpus.subwords import by_word, links_from_weights, shares_of
 from ..corpus.vocabulary import JOINER, WORDS, detokenize, tokenize
-from ..figures.plot import chosen, shared
+from ..figures.plot import shared
 from ..results.schema import GOLD
-from ..scoring.bootstrap import Score, ratio_of_sums
+from ..scoring.bootstrap import ratio_of_sums
 from ..settings.concerns import OUTSIDE
 from ..settings.errors import UserError, counted
 from ..settings.run import RunSettings
@@ -52,10 +52,10 @@ GoldSentence = tuple[list[str], list[str], Links, Links]
 """The words of both sides, and their links: sure ones, and possible ones with those."""
 Matrix = Float[ndarray, "_ _"]
 """Weights of one sentence, target x source words, the end tokens last."""
-METHODS = ("trained", "untrained", "diagonal", "ibm1", "best")
+METHODS = ("trained", "untrained", "diagonal", "ibm1")
 """How links are made; the first two are networks. They begin the names of the probe's columns."""
-COUNTS = ("sure_found", "possible_found", "links", "sure")
-"""Of links A against gold S, P: |A & S|, |A & P|, |A|, |S|."""
+COUNTS = ("agreements", "links")
+"""Of links A against gold S, P: |A & S| + |A & P|, and |A| + |S|."""
 BASELINES = {"diagonal": "the diagonal", "ibm1": "IBM model 1"}
 RULE = (
     "Each target word is linked to the source word with its largest weight, teacher-forced on the "
@@ -137,39 +137,19 @@ def matrices_of(
 def columns_of(
     pairs: Sequence[LinkedPair], matrices: Mapping[str, Sequence[Matrix]], aligned: Sequence[Links]
 ) -> Columns:
-    """Counts of each sentence: of links for each method, of weight for each network.
-
-    The best links are the fewest errors that one link a target word allows: a sure one, else a
-    possible one; words without gold are linked all the same, as by the weights.
-
-    Weight is summed over the gold sources of each target word that has some (``words``). Equal
-    weights over all columns, the end token's too, are what the ``uniform`` arm has, which therefore
-    scores its own share exactly. Right after gold are the next places that are not gold, the end
-    token among them: a one-way encoder has read a word for good only there.
-    """
+    """Counts of each sentence's links, for each method."""
     rows = []
     for place, (item, ibm1) in enumerate(zip(pairs, aligned, strict=True)):
         source, target = len(item.source), len(item.target)
         weights = {name: of_pairs[place] for name, of_pairs in matrices.items()}
-        best = dict.fromkeys(range(target), 0)
-        best |= {j: i for links in (item.possible, item.sure) for i, j in sorted(links)}
         methods = {name: links_from_weights(w, source, target) for name, w in weights.items()} | {
             "diagonal": nearest_to_diagonal(np.ones((target, source), bool)),
             "ibm1": ibm1,
-            "best": frozenset((i, j) for j, i in best.items()),
         }
         row: dict[str, float] = {"source_words": item.pair.words}
         for method, links in methods.items():
-            found = len(links & item.sure), len(links & item.possible)
-            counts = zip(COUNTS, (*found, len(links), len(item.sure)), strict=True)
-            row |= {f"{method}_{name}": count for name, count in counts}
-        for network, matrix in weights.items():
-            columns, gold = matrix.shape[1], item.possible
-            after = {(i + 1, j) for i, j in gold if i + 1 < columns} - gold
-            row[f"{network}_on_gold"] = sum((float(matrix[j, i]) for i, j in sorted(gold)), 0.0)
-            row[f"{network}_equal"] = len(gold) / columns
-            row[f"{network}_words"] = float(len({j for _, j in gold}))
-            row[f"{network}_after_gold"] = sum((float(matrix[j, i]) for i, j in sorted(after)), 0.0)
+            row[f"{method}_agreements"] = len(links & item.sure) + len(links & item.possible)
+            row[f"{method}_links"] = len(links) + len(item.sure)
         rows.append(row)
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
@@ -183,15 +163,14 @@ def read_gold(gold: Path, source: Path, target: Path, base: int) -> list[GoldSen
     texts = {option: read_lines(str(path), option) for option, path in files.items()}
     if len(set(map(len, texts.values()))) > 1:
         counts = ", ".join(
-            f"{option} {str(path)!r} has {counted(len(texts[option]), 'line')}"
-            for option, path in files.items()
+            f"{name} has {counted(len(text), 'line')}" for name, text in texts.items()
         )
         raise UserError(f"{counts}: give files of as many lines, one for each sentence")
     sentences = []
     for number, (line, *both) in enumerate(zip(*texts.values(), strict=True), 1):
-        ours, theirs = (text.split() for text in both)
+        words = [text.split() for text in both]
         where = f"--gold {str(gold)!r} line {number}"
-        sentences.append((ours, theirs, *parse_links(line, where, len(ours), len(theirs), base)))
+        sentences.append((*words, *parse_links(line, where, *map(len, words), base)))
     return sentences
 
 
@@ -220,10 +199,7 @@ def parse_links(
 
 
 def probe_gold(subject: "Subject", sentences: Sequence[GoldSentence], tell: Tell) -> Columns:
-    """The probe's columns for the gold set, and the share of tokens that the run does not know.
-
-    Sentences without links are left out; UserError where no other is there.
-    """
+    """The probe's columns for the sentences of the gold set that have links; else a UserError."""
     sentences = [sentence for sentence in sentences if sentence[3]]
     if not sentences:
         raise UserError("no sentence of --gold has links; write i-j (sure) or i?j (possible)")
@@ -238,11 +214,7 @@ def probe_gold(subject: "Subject", sentences: Sequence[GoldSentence], tell: Tell
         )
         texts = running_text(source, model.source_ids), running_text(target, model.target_ids)
         pairs.append(LinkedPair(SentencePair(*texts), source, target, sure, possible))
-    columns = measure(subject, pairs, model, tell)
-    for side, vocabulary in zip(("source", "target"), subject.vocabularies, strict=True):
-        pieces = [vocabulary.pieces(getattr(item.pair, side)) for item in pairs]
-        columns[f"unknown_{side}"] = np.full(len(pairs), vocabulary.unknown_rate(pieces))
-    return columns
+    return measure(subject, pairs, model, tell)
 
 
 def running_text(words: Sequence[str], known: Container[str]) -> str:
@@ -262,61 +234,32 @@ def running_text(words: Sequence[str], known: Container[str]) -> str:
     return detokenize(tokens)
 
 
-def error_rate(sums: Real[ndarray, "*rows 4"]) -> Float[ndarray, "*rows"]:
+def error_rate(sums: Real[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
     """1 - (|A & S| + |A & P|) / (|A| + |S|), 0 to 1 (Och and Ney 2003); nan without any links."""
-    parts = np.stack([sums[..., :2].sum(-1), sums[..., 2:].sum(-1)], axis=-1)
-    return np.asarray(1 - ratio_of_sums(parts))
+    return np.asarray(1 - ratio_of_sums(sums))
 
 
-RATES: dict[str, Score] = {
-    "aer": error_rate,
-    "precision": lambda sums: ratio_of_sums(sums[..., [1, 2]]),
-    "recall": lambda sums: ratio_of_sums(sums[..., [0, 3]]),
-}
-"""Of link counts, nan without links: |A & P| / |A| that are at least possible, |A & S| / |S|."""
+def error_gap(both: Real[ndarray, "*rows 4"]) -> Float[ndarray, "*rows"]:
+    """How much higher the error rate of the first two counts is than that of the others."""
+    return error_rate(both[..., :2]) - error_rate(both[..., 2:])
 
 
-def summarise(probed: Sequence[Probed]) -> list[Row]:
-    """Rates of every method, if weights select, and weight on gold: by bucket, then of all.
-
-    Of a gold set, sentences too short for a bucket count among all, and the rows have as a note
-    what the runs do not know.
-    """
+def summarise(probed: Sequence[Probed], least: int = 0) -> list[Row]:
+    """The error of every method, and gaps: by bucket, then of sentences of bucket ``least`` on."""
     counts = {method: [f"{method}_{name}" for name in COUNTS] for method in METHODS}
-    rates = [
-        (rate, "" if method == "trained" else method, score, counts[method])
-        for method, (rate, score) in product(METHODS, RATES.items())
-    ]
-    rates += [
-        ("aer_gap", method, lambda both: error_rate(both[..., :4]) - error_rate(both[..., 4:]),
-         [*counts[method], *counts["trained"]])
-        for method in ("untrained", *BASELINES)
-    ]  # fmt: skip
-    weights = [
-        (measure, control, ratio_of_sums, [column, "trained_words"])
-        for measure, control, column in (
-            ("weight", "", "trained_on_gold"),
-            ("weight", "untrained", "untrained_on_gold"),
-            ("weight", "equal", "untrained_equal"),
-            ("weight_after", "", "trained_after_gold"),
-        )
+    errors = [("aer", "", error_rate, counts["trained"])]
+    errors += [("aer", method, error_rate, counts[method]) for method in METHODS[1:]]
+    errors += [
+        ("aer_gap", method, error_gap, counts[method] + counts["trained"]) for method in BASELINES
     ]
     rows: list[Row] = []
     for arm in arms_of(probed):
-        numbers = [*(rates if arm.settings.model.points else ()), *weights]
-        found, least, note = arm.runs[0].found, 0, {}
-        if "unknown_source" in found:
-            least = OUTSIDE
-            source, target = (found[f"unknown_{side}"][0] for side in ("source", "target"))
-            note["note"] = (
-                f"{arm.name}: unknown to the run are {100 * source:.1f} % of the source and "
-                f"{100 * target:.1f} % of the target tokens"
-            )
-        for place, bucket, inside in in_buckets(arm.runs[0], found["source_words"], least):
-            for measure, control, score, columns in numbers:
+        lengths = arm.runs[0].found["source_words"]
+        for place, bucket, inside in in_buckets(arm.runs[0], lengths, least):
+            for measure, control, score, columns in errors:
                 sums = arm.statistics(columns)[:, inside]
                 keys = {"place": place, "bucket": bucket, "control": control}
-                rows += arm.rows(measure, score, sums, **keys, **note)
+                rows += arm.rows(measure, score, sums, **keys)
     return rows
 
 
@@ -344,91 +287,54 @@ def decide(estimates: Estimates) -> Judgement | str:
     return Judgement(both, partly, clauses, f"AER of the weights, {worst}", errors[worst])
 
 
-def notes(frame: pd.DataFrame) -> list[str]:
-    """What the columns are, the least error that was possible, what is in no bucket or unknown."""
-    means = frame[frame["seed"].isna()]
-    lines = [
-        "Weight on gold: % of a target word's weight that lies on its gold source words; equal: "
-        "what equal weights have there. AER: alignment error rate in %, 0 is best. Untrained: the "
-        "same network before training. Diagonal: target word j to the source word at the same "
-        "share of the sentence. IBM 1: IBM model 1, 5 iterations on the run's own training pairs. "
-        "P, R: precision and recall of the weights' links, end tokens left out."
-    ]
-    if "uniform" in set(frame["attention"]):
-        lines.append(
-            "uniform: equal weights have no largest; their weight on gold is their equal share."
-        )
-    for text, form, measure, control in (
-        ("AER of the best choice of one source word for each target word (gold has more, or none)",
-         "{:.1f} %", "aer", "best"),
-        ("Weight on the place right after the gold source words", "{:.0f} %", "weight_after", ""),
-    ):  # fmt: skip
-        rows = chosen(means, measure, bucket="", control=control)
-        numbers = [form.format(100 * value) for value in rows["value"]]
-        if len(set(numbers)) > 1:
-            numbers = [f"{arm} {number}" for arm, number in zip(rows["arm"], numbers, strict=True)]
-        if numbers:
-            lines.append(f"{text}: {', '.join(dict.fromkeys(numbers))}.")
-    counts = means.drop_duplicates("bucket").set_index("bucket")["n"]
-    outside = int(counts.get("", 0) - counts.drop("", errors="ignore").sum())
-    if outside > 0:
-        lines.append(f"Sentences in no length bucket: {outside:,}, in the row all alone.")
-    return [*lines, *(f"{note}." for note in frame["note"].dropna().unique() if note)]
-
-
 def attends(settings: RunSettings) -> bool:
-    """Whether there are weights on a source to be read."""
-    return settings.model.attention != "none" and settings.model.source == "seen"
+    """Whether a target word has a source word of largest weight."""
+    return settings.model.points
 
 
 def _drawn(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows by length, or of all where every sentence is too short for a bucket."""
-    names = {"diagonal": "diagonal", "ibm1": "IBM model 1", "equal": "equal weights"}
-    rows = rows[rows["control"] != "best"]
-    by_length = rows[rows["bucket"] != ""]
-    return shared(rows if by_length.empty else by_length, names)
+    """The rows by length of the methods above; a file may have others."""
+    names = {"diagonal": "diagonal", "ibm1": "IBM model 1"}
+    drawn = rows["control"].isin(["", "untrained", *names])
+    return shared(rows[drawn & (rows["bucket"] != "")], names)
 
 
-WHOLE = {"scale": 100.0, "form": "{:.0f}", "ends": ""}
 RANGED = {"scale": 100.0, "ends": "{:.0f}"}
-DRAWN = {"scale": 100.0, "names": {"": "all"}, "lines": None, "select": _drawn}
-
 QUESTION = Question(
     name="alignment",
     ids=("C7",),
     question="Is alignment learned for free: can it be read off the attention weights?",
     title="Alignment (C7): attention weights against gold links",
+    version=2,
     probe=probe,
     summarise=summarise,
     suits=lambda settings: attends(settings) and settings.corpus.is_drawn,
     rule=RULE,
     decide=decide,
-    notes=notes,
-    measures=("aer", "precision", "recall", "aer_gap", "weight", "weight_after"),
+    notes=[
+        "AER: alignment error rate in %, 0 is best. Untrained: the same network before training. "
+        "Diagonal: target word j to the source word at the same share of the sentence. IBM 1: IBM "
+        "model 1, 5 iterations on the run's own training pairs."
+    ],
+    measures=("aer", "aer_gap"),
     grids=[
         Grid(
-            "Alignment (C7): weight on gold links; AER of the weights and of others, %",
+            "Alignment (C7): AER of the weights and of others, %",
             lines=lambda estimates: [
                 ((bucket or "all", arm), {"arm": arm, "bucket": bucket})
                 for bucket, arm in product((*estimates.buckets(), ""), estimates.arms())
             ],
             columns=[
-                Column("on\ngold", "weight", **WHOLE),
-                Column("equal", "weight", control="equal", **WHOLE),
                 Column("AER\nweights", "aer", **RANGED),
                 Column("un-\ntrained", "aer", control="untrained", scale=100.0, ends=""),
                 Column("diag-\nonal", "aer", control="diagonal", **RANGED),
                 Column("IBM 1", "aer", control="ibm1", **RANGED),
-                Column("P", "precision", **WHOLE),
-                Column("R", "recall", **WHOLE),
             ],
         )
     ],
     figure="Do the attention weights align words?",
     axes=[
-        Axes("Alignment error rate (0: as gold)", "aer", "AER, %", **DRAWN),
-        Axes("Weight on the gold source words", "weight", "% of a target word's weight",
-             limit=102.0, **DRAWN),
+        Axes("Alignment error rate (0: as gold)", "aer", "AER, %", 100.0, lines=None, select=_drawn)
     ],
 )  # fmt: skip
 
@@ -437,6 +343,7 @@ GOLD_QUESTION = replace(
     QUESTION,
     name=GOLD,
     title=TITLE,
+    summarise=partial(summarise, least=OUTSIDE),
     suits=attends,
     grids=[replace(QUESTION.grids[0], title=f"{TITLE}; AER, %")],
     figure="Do the attention weights align the words of the user's gold set?",

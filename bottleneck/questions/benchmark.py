@@ -1,184 +1,115 @@
-"""What `bottleneck bench` measures, and the rows of ``probes/cost.csv`` that it gives.
+"""What `bottleneck bench` measures: a training step of each arm, by length (C9).
 
-One size is varied at a time from common sizes. Each point, a set of sizes, is measured in a process
-of its own (`step_cost`).
+Each length is measured in a process of its own, so that none is influenced by what another left
+behind. All arms are compiled first; then they take turns, A B A B, a group of steps each.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
+import jax
+import numpy as np
 import pandas as pd
 
-from ..corpus.vocabulary import UNK
+from ..corpus.batches import Batch
+from ..corpus.vocabulary import EOS, UNK
+from ..model.translator import create
 from ..runs.pool import worker_processes
-from ..settings.concerns import ModelSettings
+from ..runs.run import describe_environment, use_cache
+from ..settings.concerns import ModelSettings, TrainingSettings
 from ..settings.errors import UsageError, UserError, did_you_mean
 from ..settings.files import write_listed
 from ..settings.machine import cores
-from .cost import COLUMNS, OUTPUT, VARIED, WHOLE, baseline
+from ..training.step import TrainState, initial_state, make_update
+from .cost import COLUMNS, OUTPUT, baseline
 
 ARMS = tuple(
     name + placement
     for placement in ("", OUTPUT)
     for name in get_args(ModelSettings.model_fields["attention"].annotation)
 )
-EMBEDDING = 100
-
-
-class Sizes(NamedTuple):
-    """Tokens per side (end token included), context and hidden size, sentences, words.
-
-    Words are those of either vocabulary, special tokens among them. The defaults are what all
-    quantities but one have.
-    """
-
-    length: int = 30
-    context_size: int = 256
-    batch_size: int = 64
-    vocabulary: int = 2_000
-
-    @property
-    def name(self) -> str:
-        """``length 50``; ``base`` where no size is varied."""
-        base = Sizes()._asdict()
-        changed = {name: size for name, size in self._asdict().items() if size != base[name]}
-        return ", ".join(f"{name} {size:,}" for name, size in changed.items()) or "base"
-
-
-Variation = Mapping[str, tuple[int, ...]]
-"""The sizes that each varied quantity takes."""
-DEFAULT: Variation = {
-    "length": (10, 20, 30, 50, 70, 100, 140, 200),
-    "context_size": (64, 128, 256, 512, 1024),
-    "batch_size": (16, 32, 64, 128, 256),
-    "vocabulary": (500, 2_000, 8_000, 32_000),
-}
-QUICK: Variation = {
-    "length": (10, 30, 90),
-    "context_size": (64, 256),
-    "batch_size": (16, 64),
-    "vocabulary": (500, 2_000),
-}
-DEFAULT_ARMS = "none,additive,dot,none-output,dot-output"
-QUICK_ARMS = "none,additive,dot"
+CONTEXT, EMBEDDING, BATCH, VOCABULARY = 256, 100, 64, 2_000
+"""The sizes of every step; the vocabulary, of either side, has the special tokens."""
+LENGTHS, QUICK_LENGTHS = (10, 20, 30, 50, 70, 100, 140, 200), (10, 30, 90)
+DEFAULT_ARMS, QUICK_ARMS = "none,additive,dot,none-output,dot-output", "none,additive,dot"
+TRAINING = TrainingSettings()
+"""Clipping and Adam as in a run; warm-up, decay and learning rate change no step's cost."""
 
 Row = dict[str, Any]
-
-
-def points(variation: Variation) -> dict[Sizes, tuple[str, ...]]:
-    """Every distinct set of sizes once, and the quantities whose variations it belongs to."""
-    varied: dict[Sizes, tuple[str, ...]] = {}
-    for name, values in variation.items():
-        for value in values:
-            sizes = Sizes()._replace(**{name: value})
-            varied[sizes] = (*varied.get(sizes, ()), name)
-    return varied
 
 
 def parse_arms(text: str) -> list[str]:
     """The arms of ``additive,dot-output``, each behind the one without attention in its placement.
 
-    Raises UsageError for an unknown name, or for no name.
+    Raises UsageError for an unknown name.
     """
     arms: dict[str, None] = {}
-    for name in filter(None, map(str.strip, text.split(","))):
+    for name in map(str.strip, text.split(",")):
         if name not in ARMS:
             raise UsageError(f"--arms: unknown arm {name!r}{did_you_mean(name, ARMS)}")
         arms |= dict.fromkeys((baseline(name), name))
-    if not arms:
-        raise UsageError(f"--arms: name at least one of {', '.join(ARMS)}")
     return list(arms)
 
 
-def parse_variation(text: str, default: Variation) -> Variation:
-    """``length=10,20,context``: sizes behind an equals sign, otherwise those of the default.
-
-    Raises UsageError for an unknown quantity, and for a size that is no number or too small.
-    """
-    names = {name.removesuffix("_size"): name for name in VARIED}
-    sizes: dict[str, list[int]] = {}
-    name = ""
-    for word in filter(None, map(str.strip, text.split(","))):
-        given, equals, size = map(str.strip, word.rpartition("="))
-        if not equals and not size.lstrip("-")[:1].isdigit():
-            given, size = size, ""
-        if given:
-            name = names.get(given, given)
-            if name not in VARIED:
-                raise UsageError(f"--vary: unknown quantity {given!r}{did_you_mean(given, names)}")
-            sizes[name] = [] if equals else list(default[name])
-        if not name:
-            raise UsageError(f"--vary: {word!r} belongs to no quantity; write length={word}")
-        if size or equals:
-            least = UNK + 2 if name == "vocabulary" else 1  # a word beside the special tokens
-            number = int(size) if size.replace("_", "").isdecimal() else 0
-            if number < least:
-                raise UsageError(f"--vary: {name}={size}: give whole numbers from {least} up")
-            sizes[name].append(number)
-    if not sizes:
-        raise UsageError(f"--vary: name at least one of {', '.join(names)}")
-    return {name: tuple(sorted(set(values))) for name, values in sizes.items()}
+def parse_lengths(text: str) -> list[int]:
+    """The lengths of ``10,20``, ascending; UsageError for what is no whole number above 0."""
+    words = [word.strip() for word in text.split(",")]
+    for word in words:
+        if not (word.isdecimal() and int(word)):
+            raise UsageError(f"--lengths: {word!r}: give whole numbers from 1 up, as in 10,20,40")
+    return sorted(set(map(int, words)))
 
 
 def measure(
-    points: Mapping[Sizes, tuple[str, ...]], arms: Sequence[str], repeats: int, threads: int,
-    listener: Callable[[Sizes, Sequence[Row]], None],
+    lengths: Sequence[int], arms: Sequence[str], repeats: int,
+    listener: Callable[[int, Sequence[Row]], None],
 ) -> list[Row]:  # fmt: skip
-    """Measure all points, one after the other; the listener gets the sizes, and one row per arm.
+    """A row for each length and arm; the listener gets the rows of each length.
 
-    An arm that fails at a point, or whose process dies, is a row with the reason. A ``UserError``
-    where nothing could be measured at all.
+    Raises UserError for a length that cannot be measured.
     """
     rows: list[Row] = []
-    for sizes, varied in points.items():
-        order = {"sizes": sizes, "arms": arms, "repeats": repeats}
+    for length in lengths:
+        order = {"length": length, "arms": arms, "repeats": repeats}
         with worker_processes() as (start, events):
-            start(None, "questions.step_cost:measure_point", order, threads=threads)
+            start(None, "questions.benchmark:measure_length", order, threads=1)
             _, result = events.get()
-        of_arms = [point_row(sizes, arm, result) for arm in arms]
-        rows += [row | {"varied": name} for name in varied for row in of_arms]
-        listener(sizes, of_arms)
-    if all(row["seconds"] is None for row in rows):
-        raise UserError(
-            f"nothing could be measured: {rows[0]['reason']}; try smaller sizes (--quick has some)"
-        )
-    # Sorting is stable: the arms of a point keep their order.
-    return sorted(rows, key=lambda row: ([*VARIED].index(row["varied"]), row[row["varied"]]))
+        if "arms" not in result:
+            raise UserError(f"length {length} could not be measured: {result['reason']}")
+        of_arms = [point_row(length, arm, result) for arm in arms]
+        rows += of_arms
+        listener(length, of_arms)
+    return rows
 
 
-def point_row(sizes: Sizes, arm: str, result: Mapping[str, Any]) -> Row:
-    """The row of ``cost.csv`` of an arm at a point; memory is in megabytes, 10^6 bytes.
-
-    Attention's seconds and share (0 to 1) are taken round by round. Without numbers the row has the
-    reason.
-    """
-    steps = result.get("arms", {})
-    step, without = steps.get(arm, result), steps.get(baseline(arm), {})
-    row = dict.fromkeys(COLUMNS) | sizes._asdict() | result.get("machine", {}) | {
+def point_row(length: int, arm: str, result: Mapping[str, Any]) -> Row:
+    """The row of ``cost.csv``; attention's seconds and share (0 to 1) are taken round by round."""
+    step, without = result["arms"][arm], result["arms"][baseline(arm)]
+    timed = {"seconds": step["seconds"]}
+    if arm != baseline(arm):
+        pairs = list(zip(step["seconds"], without["seconds"], strict=True))
+        timed["attention_seconds"] = [long - short for long, short in pairs]
+        timed["attention_share"] = [1 - short / long for long, short in pairs]
+    row = dict.fromkeys(COLUMNS) | result["machine"] | {
+        "varied": "length",
         "arm": arm,
         "attention": arm.removesuffix(OUTPUT),
         "placement": "output" if arm.endswith(OUTPUT) else "input",
-        "hidden_size": sizes.context_size,
+        "length": length,
+        "context_size": CONTEXT,
+        "hidden_size": CONTEXT,
         "embedding_size": EMBEDDING,
+        "batch_size": BATCH,
+        "vocabulary": VOCABULARY,
+        "repeats": len(step["seconds"]),
+        "steps": step["steps"],
         "cores": cores(),
         "date": datetime.now(UTC).date().isoformat(),
-        "peak_mb": step["peak_bytes"] / 1e6 if "peak_bytes" in step else None,
-        "reason": step.get("reason", ""),
     }  # fmt: skip
-    timed: dict[str, list[float]] = {}
-    if "seconds" in step:
-        timed = {"seconds": step["seconds"]}
-        speed = sizes.length * sizes.batch_size / median(step["seconds"])
-        row |= {"repeats": len(step["seconds"]), "steps": step["steps"]}
-        row["target_tokens_per_second"] = speed
-        if arm != baseline(arm) and "seconds" in without:
-            pairs = list(zip(step["seconds"], without["seconds"], strict=True))
-            timed["attention_seconds"] = [long - short for long, short in pairs]
-            timed["attention_share"] = [1 - short / long for long, short in pairs]
-            row["attention_mb"] = (step["peak_bytes"] - without["peak_bytes"]) / 1e6
     for name, values in timed.items():
         row |= {name: median(values), f"{name}_low": min(values), f"{name}_high": max(values)}
     return row
@@ -186,5 +117,70 @@ def point_row(sizes: Sizes, arm: str, result: Mapping[str, Any]) -> Row:
 
 def write(folder: Path, rows: Sequence[Row]) -> None:
     """``probes/cost.csv``, whole or not at all."""
-    frame = pd.DataFrame(rows, columns=list(COLUMNS)).astype(dict.fromkeys(WHOLE, "Int64"))
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
     write_listed(folder, [("probes/cost.csv", frame.to_csv(index=False).encode())])
+
+
+def measure_length(emit: Callable[[int, dict[str, Any]], None], **order: Any) -> None:
+    """The task of a worker process."""
+    use_cache()
+    emit(0, {"phase": "done"} | time_steps(**order))
+
+
+def time_steps(length: int, arms: Sequence[str], repeats: int) -> dict[str, Any]:
+    """What is known of the machine, and of each arm: seconds of each group, steps of one.
+
+    Compiling is not timed. The first round is for warming up and is not counted.
+    """
+    steps = {arm: Step(arm, length) for arm in arms}
+    results: dict[str, dict[str, Any]] = {}
+    for arm, step in steps.items():
+        count = max(1, round(0.3 / step.seconds(1)))  # a group takes 0.3 seconds, or a step
+        results[arm] = {"seconds": [], "steps": count}
+    for number in range(repeats + 1):
+        for arm, step in steps.items():
+            elapsed = step.seconds(results[arm]["steps"])
+            results[arm]["seconds"] += [elapsed] if number else []
+    facts = describe_environment()
+    machine = {
+        "machine": facts["processor"],
+        "version": facts["bottleneck"],
+        "device": facts["device"],
+        "threads": facts["threads"],
+        "jax": facts["versions"]["jax"],
+    }
+    return {"machine": machine, "arms": results}
+
+
+class Step:
+    """A training step of one arm at one length; its first step compiles it."""
+
+    def __init__(self, arm: str, length: int, context: int = CONTEXT):
+        model = ModelSettings(
+            attention=arm.removesuffix(OUTPUT),
+            placement="output" if arm.endswith(OUTPUT) else "input",
+            embedding_size=EMBEDDING,
+            context_size=context,
+        )
+        graph, weights = create(model, VOCABULARY, VOCABULARY, TRAINING.seed)
+        self.state: TrainState = initial_state(weights, TRAINING)
+        self.update, self.batch = make_update(graph, TRAINING), random_batch(length)
+        self.seconds(1)
+
+    def seconds(self, steps: int) -> float:
+        """Seconds per step of so many steps in turn; none waits for the host to look at it."""
+        start = time.perf_counter()
+        for _ in range(steps):
+            self.state, _ = self.update(self.state, self.batch)
+        jax.block_until_ready(self.state)
+        return (time.perf_counter() - start) / steps
+
+
+def random_batch(length: int) -> Batch:
+    """Random words, as many on both sides, so that nothing is padded."""
+    draw = np.random.default_rng(1)
+    sides = [draw.integers(UNK + 1, VOCABULARY, (BATCH, length), np.int32) for _ in range(2)]
+    for side in sides:
+        side[:, -1] = EOS
+    lengths = np.full(BATCH, length, np.int32)
+    return Batch(sides[0], lengths, sides[1], lengths)

@@ -1,8 +1,7 @@
 """C9 and L15: does attention's cost grow with source length times target length?
 
-`bottleneck bench` measures it, not a probe of trained runs: ``probes/cost.csv`` has a row for each
-arm and each set of sizes, of which one is varied at a time (`benchmark`). The sizes that the
-variations have in common have a row in each of them.
+`bottleneck bench` measures it (`benchmark`), not a probe of trained runs: ``probes/cost.csv`` has a
+row for each arm and length.
 
 Both sides of the benchmark's sentences are equally long, so Tx x Ty is the length squared.
 Attention's own part is the time of a training step beyond that of the same model without attention.
@@ -44,76 +43,61 @@ COLUMNS = {
         ("int64", "length context_size hidden_size embedding_size batch_size vocabulary"),
         ("float64", "seconds seconds_low seconds_high"),
         ("int64", "repeats steps"),
-        ("float64", "target_tokens_per_second peak_mb"),
         ("float64", "attention_seconds attention_seconds_low attention_seconds_high"),
-        ("float64", "attention_share attention_share_low attention_share_high attention_mb"),
-        ("str", "reason machine device"),
+        ("float64", "attention_share attention_share_low attention_share_high"),
+        ("str", "machine device"),
         ("int64", "cores threads"),
         ("str", "version jax date"),
     )
     for name in names.split()
 }
-"""Columns of ``cost.csv``; all but texts may be blank.
+"""Columns of ``cost.csv``; numbers of attention are blank without it.
 
-``varied`` names the size that is varied. ``arm`` is the attention, with ``-output`` behind it in
-Luong's placement. ``length`` is tokens per side, end token included. ``seconds`` is the median of a
-training step over ``repeats`` groups of ``steps`` each, ``_low`` and ``_high`` the least and
-greatest group. ``attention_...`` is what the arm has beyond the arm without attention in its
-placement: seconds, share of the arm's seconds (0 to 1), and megabytes (10^6 bytes) of the peak. A
-point that could not be measured has its ``reason`` and no numbers. ``date`` is UTC.
+``varied`` is "length"; rows of an older file that vary another size are not read. ``arm`` is the
+attention, with ``-output`` behind it in Luong's placement. ``length`` is tokens per side, end token
+included. ``seconds`` is the median of a training step over ``repeats`` groups of ``steps`` each,
+``_low`` and ``_high`` the least and greatest group. ``attention_...`` is what the arm has beyond
+the arm without attention in its placement: seconds, and share of the arm's seconds (0 to 1).
+``date`` is UTC.
 """
-WHOLE = [name for name, kind in COLUMNS.items() if kind == "int64"]
-VARIED = {
-    "length": "length (tokens per side)",
-    "context_size": "context (and hidden size)",
-    "batch_size": "batch (sentences)",
-    "vocabulary": "vocabulary (words per side)",
-}
-"""What is varied, one size at a time, with its unit; also the names of the sizes' columns."""
 OUTPUT = "-output"
 """Behind the name of an arm in Luong's placement."""
-FITTED = {
-    "seconds": "seconds",
-    "peak_mb": "MB",
-    "attention_seconds": "attention's seconds",
-    "attention_mb": "attention's MB",
-}
+FITTED = {"seconds": "seconds", "attention_seconds": "attention's seconds"}
 """What exponents are fitted to, and its name in a table."""
+BY_LENGTH = "By length (tokens per side)"
 
 
 def in_long_form(costs: pd.DataFrame) -> pd.DataFrame:
     """The rows of ``cost.csv`` as rows of a probe, and the exponents that are fitted to them.
 
-    A row has the columns of its point. What is varied is its part, the size its bucket. An
-    exponent's control is the quantity, its bucket ``all`` or ``upper``. ValueError for a variation
-    that is none.
+    A row has the columns of its point, and its length as bucket. An exponent's control is the
+    quantity, its bucket ``all`` or ``upper``.
     """
-    if strange := set(costs["varied"]) - set(VARIED):
-        raise ValueError(f"{strange.pop()!r} is not one of {', '.join(VARIED)}")
-    names = {"varied": "part", "repeats": "n", "seconds": "value"}
-    names |= {"seconds_low": "low", "seconds_high": "high"}
-    keys = costs[list(names)].rename(columns=names).assign(measure="seconds", control="")
-    keys["bucket"] = [str(row[row["varied"]]) for row in costs.to_dict("records")]
+    costs = costs[costs["varied"] == "length"].reset_index(drop=True)
+    names = {"repeats": "n", "seconds": "value", "seconds_low": "low", "seconds_high": "high"}
+    keys = costs[list(names)].rename(columns=names).assign(measure="seconds", control="", part="")
+    keys["bucket"] = costs["length"].astype(str)
     points = pd.concat([costs, keys], axis=1).to_dict("records")
-    columns = list(dict.fromkeys([*COLUMNS, *keys, "from", "to"]))
+    columns = [*COLUMNS, *keys, "from", "to"]
     frame = pd.DataFrame([*points, *exponents(costs)], columns=columns)
-    whole = dict.fromkeys([*WHOLE, "n", "from", "to"], "Int64")
-    return frame.astype(whole).assign(run="", seed=math.nan, note="")
+    whole = [name for name, kind in COLUMNS.items() if kind == "int64"]
+    counts = dict.fromkeys([*whole, "n", "from", "to"], "Int64")
+    return frame.astype(counts).assign(run="", seed=math.nan, note="")
 
 
 def exponents(costs: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Fit each quantity of each arm over all sizes, and from their geometric middle up."""
-    for (varied, _), rows in costs.groupby(["varied", "arm"], sort=False):
-        sizes = rows[varied].to_numpy(np.float64)
+    """Fit each quantity of each arm over all lengths, and from their geometric middle up."""
+    for _, rows in costs.groupby("arm", sort=False):
+        sizes = rows["length"].to_numpy(np.float64)
         middle = math.sqrt(sizes.min() * sizes.max()) * (1 - 1e-9)
         point = {name: rows[name].iloc[0] for name in ("arm", "attention", "placement")}
-        for quantity, (part, least) in product(FITTED, (("all", 0.0), ("upper", middle))):
+        for quantity, (bucket, least) in product(FITTED, (("all", 0.0), ("upper", middle))):
             values = rows[quantity].to_numpy(np.float64)
             # What is not above 0, a difference that is lost in noise, has no logarithm.
             subset = (sizes >= least) & (values > 0)
             if (power := fit(sizes[subset], values[subset])) is not None:
                 yield point | {
-                    "varied": varied, "part": varied, "bucket": part, "control": quantity,
+                    "part": "", "bucket": bucket, "control": quantity,
                     "measure": "exponent", "value": power.value, "low": power.low,
                     "high": power.high, "n": power.n, "from": int(sizes[subset].min()),
                     "to": int(sizes[subset].max()),
@@ -168,7 +152,7 @@ def decide(estimates: Estimates) -> Judgement | str:
     """C9: cost grows with Tx x Ty."""
     powers, above, clauses, others = {}, [], [], []
     points = estimates.means
-    points = points[(points["measure"] == "seconds") & (points["part"] == "length")]
+    points = points[points["measure"] == "seconds"]
     for arm, rows in points[points["attention"] != "none"].groupby("arm", sort=False):
         quantities = (arm, "attention_seconds"), (arm, "seconds"), (baseline(arm), "seconds")
         attention, step, without = (exponent(estimates, *names) for names in quantities)
@@ -181,7 +165,6 @@ def decide(estimates: Estimates) -> Judgement | str:
             continue
         powers[arm] = attention
         above.append(attention.low > max(LINEAR, without.high))
-        rows = rows.dropna(subset=["attention_share"])
         share = dict(zip(rows["bucket"].astype(int), rows["attention_share"], strict=True))
         lengths = dict.fromkeys((FEW_WORDS if FEW_WORDS in share else min(share), max(share)))
         at = " and ".join(f"{share[length]:.0%} at {length}" for length in lengths)
@@ -205,7 +188,7 @@ def decide(estimates: Estimates) -> Judgement | str:
 
 def exponent(estimates: Estimates, arm: str, quantity: str, part: str = "upper") -> Estimate | None:
     """The exponent of the length, if it has an interval."""
-    power = estimates.get("exponent", arm, part, quantity, "length")
+    power = estimates.get("exponent", arm, part, quantity)
     return None if power is None or math.isnan(power.low) else power
 
 
@@ -226,9 +209,8 @@ def measured_exponent(folder: Path) -> Exponent | None:
 
 
 def rests_on(frame: pd.DataFrame) -> str:
-    """What C9 rests on: ``benchmark: 27 points on ...``, which are arms x lengths with a time."""
-    costs = frame[(frame["measure"] == "seconds") & (frame["part"] == "length")]
-    costs = costs.dropna(subset=["seconds"])
+    """What C9 rests on: ``benchmark: 27 points on ...``, which are arms x lengths."""
+    costs = frame[frame["measure"] == "seconds"]
     machine = _machine(costs)
     return f"benchmark: {len(costs)} points" + (f" on {machine}" if machine else "")
 
@@ -245,48 +227,27 @@ def _machine(costs: pd.DataFrame) -> str:
 
 
 def measured(costs: pd.DataFrame) -> pd.DataFrame:
-    """A row for each arm and point: ms per step, tokens per second, megabytes; attention's part.
-
-    The share is of the step's time, 0 to 1; a megabyte is 10^6 bytes.
-    """
+    """A row for each arm and length: ms per step, and attention's part, its share 0 to 1."""
     ends, names = ("", "_low", "_high"), ("seconds", "attention_seconds", "attention_share")
     times = [f"{name}{end}" for name in names for end in ends]
-    rest = ["target_tokens_per_second", "peak_mb", "attention_mb", "reason"]
-    frame = costs[["varied", "bucket", "arm", *times, *rest]].astype({"bucket": "int64"})
+    frame = costs[["length", "arm", *times]].astype({"length": "int64"})
     frame[times[:6]] *= 1e3
     new = {name: name.replace("seconds", "ms") for name in times[:6]}
-    new |= {"bucket": "size", "target_tokens_per_second": "tokens_per_second", "peak_mb": "mb"}
-    return frame.rename(columns=new)
+    return frame.rename(columns=new | {"length": "size"})
 
 
 def notes(costs: pd.DataFrame) -> list[str]:
-    """What was measured, how, on what; what could not be."""
-    common = [
-        f"{name.removesuffix('_size')} {int(sizes.mode()[0]):,}"
-        for name in VARIED
-        if not (sizes := costs.loc[costs["varied"] != name, name]).empty
+    """What was measured, how, on what."""
+    return [
+        "A training step of the lecture's GRU, one layer, hidden size = context "
+        f"({_listed(costs['context_size'])}), embedding {_listed(costs['embedding_size'])}, "
+        f"batches of {_listed(costs['batch_size'])}, on random words: both sides have the same "
+        "length, end token included. -output is Luong's placement, otherwise Bahdanau's. ms: "
+        f"median of {_listed(costs['repeats'])} groups of steps. attn.: attention's share, 1 - "
+        "time of the same model without attention in the same placement / time.",
+        f"Machine: {_machine(costs)}; XLA's threads: {_listed(costs['threads'])}; bottleneck "
+        f"{_listed(costs['version'])}, jax {_listed(costs['jax'])}.",
     ]
-    lines = [
-        "A training step of the lecture's GRU, one layer, hidden size = context, embedding "
-        f"{_listed(costs['embedding_size'])}, on random words: both sides have the same length, "
-        "end token included. -output is Luong's placement, otherwise Bahdanau's. Sizes that are "
-        f"not varied: {', '.join(common)}.",
-        f"ms: median of {_listed(costs['repeats'])} groups of steps. attn.: attention's share, 1 - "
-        "time of the same model without attention in the same placement / time. MB (10^6 bytes): "
-        "arguments, results and work space of the step's compiled programs as XLA states them.",
-    ]
-    timed = costs.dropna(subset=["seconds"])
-    if len(timed):
-        lines.append(
-            f"Machine: {_machine(timed)}; XLA's threads: {_listed(timed['threads'])}; bottleneck "
-            f"{_listed(timed['version'])}, jax {_listed(timed['jax'])}."
-        )
-    failed = [
-        f"{row['varied'].removesuffix('_size')} {int(row['bucket']):,} {row['arm']} "
-        f"({row['reason']})"
-        for row in costs[costs["reason"] != ""].to_dict("records")
-    ]
-    return [*lines, f"Without numbers: {'; '.join(failed)}."] if failed else lines
 
 
 class CostQuestion(Question):
@@ -308,44 +269,36 @@ class CostQuestion(Question):
         """What was measured, and how it grows."""
         costs = frame[frame["measure"] == "seconds"]
         powers = frame[frame["measure"] == "exponent"]
-        estimates, points, growth = Estimates(frame), Table.grid(), Table.grid()
-        forms = {"ms": "{:,.1f}", "attention_share": "{:z.0%}", "mb": "{:,.0f}",
-                 "tokens_per_second": "{:,.0f}"}  # fmt: skip
-        for varied, rows in measured(costs).groupby("varied", sort=False):
-            heads = [varied.removesuffix("_size"), "arm", "ms", "attn.", "MB", "tok/s"]
-            table = new_table(f"By {VARIED[varied]}", heads, texts=2)
-            for row in rows.to_dict("records"):
-                texts = ["" if pd.isna(row[name]) else form.format(row[name])
-                         for name, form in forms.items()]  # fmt: skip
-                table.add_row(f"{row['size']:,}", row["arm"], *texts)
-            points.add_row(table)
-            columns = [
-                Column(f"{part['from'].min():,}..{part['to'].max():,}", "exponent", bucket=name,
-                       form="{:z.2f}")
-                for name, part in powers[powers["varied"] == varied].groupby("bucket")
-            ]  # fmt: skip
-            lines = [
-                ((name, arm), {"arm": arm, "control": quantity, "part": varied})
-                for quantity, name in FITTED.items()
-                for arm in estimates.arms()
-            ]
-            grid = Grid(f"By {VARIED[varied]}", columns, ("quantity", "arm"), counted=False,
-                        lines=lambda _, lines=lines: lines)  # fmt: skip
-            if columns:
-                growth.add_row(grid.table(estimates))
-        names = {"arm": "arm", "varied": "varied", "control": "quantity", "bucket": "part",
-                 "value": "exponent", "low": "exponent_low", "high": "exponent_high",
-                 "n": "points", "from": "from", "to": "to"}  # fmt: skip
+        data, estimates = measured(costs), Estimates(frame)
+        points = new_table(BY_LENGTH, ["length", "arm", "ms", "attn."], texts=2)
+        for row in data.to_dict("records"):
+            share = "" if pd.isna(row["attention_share"]) else f"{row['attention_share']:z.0%}"
+            points.add_row(str(row["size"]), row["arm"], f"{row['ms']:,.1f}", share)
+        columns = [
+            Column(f"{part['from'].min()}..{part['to'].max()}", "exponent", bucket=name,
+                   form="{:z.2f}")
+            for name, part in powers.groupby("bucket")
+        ]  # fmt: skip
+        lines = [
+            ((name, arm), {"arm": arm, "control": quantity})
+            for quantity, name in FITTED.items()
+            for arm in estimates.arms()
+        ]
+        growth = Grid(BY_LENGTH, columns, ("quantity", "arm"), lambda _: lines, counted=False)
+        names = {"arm": "arm", "control": "quantity", "bucket": "part", "value": "exponent",
+                 "low": "exponent_low", "high": "exponent_high", "n": "points", "from": "from",
+                 "to": "to"}  # fmt: skip
         fitted = powers[list(names)].rename(columns=names).reset_index(drop=True)
-        title = "How the cost grows (C9, L15): quantity = constant x size ^ exponent"
+        title = "How the cost grows (C9, L15): quantity = constant x length ^ exponent"
         how = (
-            "Least squares of log quantity on log size over the sizes in the column's head: all, "
-            "and from the geometric middle of the range up. Sizes at which attention took no time "
-            "are left out. Ranges: 95 % intervals of the slope (Student's t)."
+            "Least squares of log quantity on log length over the lengths in the column's head: "
+            "all, and from the geometric middle of the range up. Lengths at which attention took "
+            "no time are left out. Ranges: 95 % intervals of the slope (Student's t)."
         )
+        body = growth.table(estimates) if columns else Table.grid()
         return [
-            Page(self.name, self.title, measured(costs), points, [], notes(costs)),
-            Page(f"{self.name}_exponents", title, fitted, growth, [], [how]),
+            Page(self.name, self.title, data, points, [], notes(costs)),
+            Page(f"{self.name}_exponents", title, fitted, body, [], [how]),
         ]
 
     def plot(self, frame: pd.DataFrame) -> Plot:
@@ -370,14 +323,13 @@ QUESTION = CostQuestion(
     figure="What does a training step cost?",
     axes=[
         Axes(
-            varied.replace("_", " ").capitalize(), "seconds", "ms per training step", scale=1e3,
-            x_label=unit.replace(" (", ", ").removesuffix(")"),
+            "Length", "seconds", "ms per training step", scale=1e3,
+            x_label="length, tokens per side",
             # A line is an attention in a placement.
-            select=lambda rows, varied=varied: rows.assign(
+            select=lambda rows: rows.assign(
                 arm=rows["attention"], control=rows["placement"].replace("input", "")
-            )[rows["part"] == varied],
+            ),
             lines=None, counted="groups", numeric=True, log_x=True, log_y=True,
         )
-        for varied, unit in VARIED.items()
     ],
 )  # fmt: skip

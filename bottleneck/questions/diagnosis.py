@@ -1,42 +1,29 @@
 """A user's sentence through trained runs, as the slide L-LOST shows one: what each arm kept of it.
 
 If the sentence is of the run's own language, its reference and their links are known. Otherwise the
-output itself is aligned to the sentence by IBM model 1 of the run's training text. Making that text
-and learning from it takes a minute of the preset lecture, so the model is kept beside the compiled
-programs, named by the text's fingerprint. A file that cannot be read is learned again.
+output itself is aligned to the sentence by IBM model 1 of the first 20,000 training pairs.
 """
 
-import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import count as counting
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from rich.table import Table
 from rich.text import Text
-from safetensors import SafetensorError
-from safetensors.numpy import load, save
 
 from ..corpus.grammar import FUNCTION, english_french, word_class
 from ..corpus.pair import SentencePair
 from ..corpus.vocabulary import is_word, plain, tokenize
-from ..results.folders import ENVIRONMENT, damaged, read_object
 from ..settings.concerns import CorpusSettings
-from ..settings.errors import UserError
-from ..settings.files import write_bytes
-from ..settings.machine import cache_root
 from ..tables.page import Page
 from ..tables.render import new_table
 from .question import Tell
-from .subject import Subject, open_subject
+from .subject import open_subject
 from .word_survival import (
     IBM1,
-    LEXICON_PAIRS,
     LOST,
     PARTLY,
     SURVIVED,
@@ -48,6 +35,8 @@ from .word_survival import (
     word_reports,
 )
 
+TAUGHT = 20_000
+"""Training pairs at most that teach IBM model 1, so that it takes seconds."""
 LEAST = 0.1
 """The translation probability from which a word of the output vouches for one of the source."""
 FATES = {
@@ -64,8 +53,7 @@ class Diagnosis:
     """A sentence through some arms: of each the output, and the report of every source word.
 
     ``words`` is its length, ``reference`` its translation if that is known, ``judged_by`` a
-    sentence on what decided a word's fate. ``unknown`` are words that training never had,
-    ``longest_trained`` is the length in words at which training ended, None if nobody knows.
+    sentence on what decided a word's fate. ``unknown`` are words that training never had.
     """
 
     sentence: str
@@ -74,13 +62,12 @@ class Diagnosis:
     judged_by: str
     unknown: tuple[str, ...]
     arms: Mapping[str, tuple[str, Sequence[WordReport]]]
-    longest_trained: int | None = None
 
 
 def diagnose(sentence: str, runs: Mapping[str, Path], tell: Tell) -> Diagnosis:
     """Put a sentence through runs of one corpus, by arm, in the order of ``runs``.
 
-    ``tell`` is called before what takes long: without a reference a model of the text is learned.
+    ``tell`` is called before what takes long: without a reference a model of the text is trained.
     """
     subjects = {arm: open_subject(folder) for arm, folder in runs.items()}
     first = next(iter(subjects.values()))
@@ -97,11 +84,11 @@ def diagnose(sentence: str, runs: Mapping[str, Path], tell: Tell) -> Diagnosis:
             "links are those of the run's own language."
         )
     else:
-        judge = partial(aligned_reports, lexicon_of(first, tell), tokens, classes)
-        parsed = corpus.name == "copy" or corpus.has_classes
-        why = ", which is not of the run's own language" if parsed else ""
+        tell("no reference: learning from the run's training text which word is which")
+        model = lexicon(first.corpus.train[:TAUGHT])
+        judge = partial(aligned_reports, model, tokens, classes)
         judged_by = (
-            f"No reference is known for this sentence{why}: a word counts as kept if IBM model 1, "
+            "No reference is known for this sentence: a word counts as kept if IBM model 1, "
             "trained on the run's training pairs, aligns a word of the output to it with a "
             f"probability of {LEAST:g} or more. That finds some translation of the word, not the "
             "right one."
@@ -117,17 +104,15 @@ def diagnose(sentence: str, runs: Mapping[str, Path], tell: Tell) -> Diagnosis:
         judged_by=judged_by,
         unknown=tuple(filter(is_word, first.trained.unknown(sentence))),
         arms=arms,
-        longest_trained=corpus.longest_trained,
     )
 
 
 def reference_of(source: str, corpus: CorpusSettings) -> SentencePair | None:
     """The pair of a sentence that is of the corpus' own language; None for any other sentence."""
     if corpus.name == "copy":
-        matches = [re.fullmatch(r"w(0|[1-9]\d*)", word) for word in source.split()]
-        copied = all(match and int(match[1]) < corpus.copy_words for match in matches)
-        links = tuple((place, place) for place in range(len(matches)))
-        return SentencePair(source, source, links) if copied else None
+        words, known = source.split(), {f"w{number}" for number in range(corpus.copy_words)}
+        links = tuple((place, place) for place in range(len(words)))
+        return SentencePair(source, source, links) if known.issuperset(words) else None
     return english_french(corpus.lexicon).parse(source) if corpus.has_classes else None
 
 
@@ -149,42 +134,6 @@ def aligned_reports(
     return reports
 
 
-def lexicon_of(subject: Subject, tell: Tell) -> IBM1:
-    """The model of the run's training pairs; ``tell`` is called if it has to be learned.
-
-    Raises UserError for a run that does not say which text it was trained on.
-    """
-    environment = subject.folder / ENVIRONMENT
-    fingerprint = read_object(environment).get("fingerprint")
-    if not isinstance(fingerprint, str) or not fingerprint:
-        raise damaged(environment, "it has no fingerprint of the text")
-    # "2" changes with whatever changes the model that a text gives: tokens, training, the file.
-    name = hashlib.sha256(f"2 {fingerprint}".encode()).hexdigest()[:16]
-    root = cache_root()
-    path = root and root / "lexicons" / f"{name}.safetensors"
-    if path is not None:
-        with suppress(OSError, SafetensorError, KeyError, ValueError):
-            stored = load(path.read_bytes())
-            source, target = (
-                stored[side].tobytes().decode().split("\n") for side in ("source", "target")
-            )
-            numbers = dict(zip(source, counting(1))), dict(zip(target, counting()))
-            return IBM1(*numbers, stored["keys"], stored["probabilities"])
-    pairs = min(subject.settings.corpus.train_pairs, LEXICON_PAIRS)
-    tell(
-        f"no reference: learning which word is which from up to {pairs:,} training pairs "
-        "(a minute or two, once for this text)"
-    )
-    model = lexicon(subject.corpus.train)
-    if path is not None:
-        ids = {"source": model.source_ids, "target": model.target_ids}
-        tensors = {name: np.frombuffer("\n".join(ids[name]).encode(), np.uint8) for name in ids}
-        tensors |= {"keys": model.keys.astype(np.int64), "probabilities": model.probabilities}
-        with suppress(UserError):  # no room or no right to write there: it is learned again
-            write_bytes(path, save(tensors))
-    return model
-
-
 def diagnosis_page(diagnosis: Diagnosis, length: str, notes: Sequence[str] = ()) -> Page:
     """The page of a diagnosis; ``length`` is the sentence's in words, as a reader sees it."""
     # One row per source word: its class and reference; of each arm fate, share and words found.
@@ -195,11 +144,7 @@ def diagnosis_page(diagnosis: Diagnosis, length: str, notes: Sequence[str] = ())
         columns |= {name: [getattr(item, key) for item in reports] for name, key in keys.items()}
     frame = pd.DataFrame(columns | {"word": list(map(plain, columns["word"]))})
     frame = frame.map(lambda cell: plain(" ".join(cell)) if isinstance(cell, tuple) else cell)
-    end, unknown = diagnosis.longest_trained, ", ".join(diagnosis.unknown)
-    lines = [f"Sentence: {length}."]
-    if end is not None and diagnosis.words > end:
-        lines.append(f"Longer than any sentence of training, which ended at {end} words.")
-    lines += notes
+    unknown, lines = ", ".join(diagnosis.unknown), [f"Sentence: {length}.", *notes]
     for arm, (output, _) in diagnosis.arms.items():
         lines.append(f"Arm {arm}: {_survived(frame[arm], frame['class'])}. Output: {output}")
     lines.append(diagnosis.judged_by)
@@ -207,11 +152,10 @@ def diagnosis_page(diagnosis: Diagnosis, length: str, notes: Sequence[str] = ())
         lines.append(
             f"Not in the training vocabulary, so the same unknown word to every arm: {unknown}."
         )
-    known = diagnosis.reference is not None
-    lack = "the reference has no word for it" if known else "training did not have the word"
     lines.append(
         "+ survived, with the output's words for it; ~ (in part); - [lost]; ? not judged, because "
-        f"{lack}. Function words are often there by chance."
+        "the reference, or the training text, has no word for it. Function words are often there "
+        "by chance."
     )
     title = "Survived and lost, word by word (C3, L-LOST)"
     picture = _picture(title, frame, list(diagnosis.arms), diagnosis.reference)
@@ -219,20 +163,14 @@ def diagnosis_page(diagnosis: Diagnosis, length: str, notes: Sequence[str] = ())
 
 
 def _survived(fates: pd.Series, classes: pd.Series) -> str:
-    """``2 of 3 content words survived; 4 of 7 words in all survived and 1 in part``."""
+    """``2 of 3 content words survived; 4 of 7 words survived``; the first if classes are known."""
     judged = fates != UNLINKED
-    content = judged & ~classes.isin(FUNCTION)
-    kinds = {"content words": content, "words in all": judged}
-    if not content.any():
-        kinds = {"function words": judged}
-    elif content.equals(judged) or (classes[judged] == "").all():
-        kinds = {"words": judged}
-    clauses = []
-    for name, inside in kinds.items():
-        whole, part = ((fates[inside] == fate).sum() for fate in (SURVIVED, PARTLY))
-        parts = f" and {part} in part" if part else ""
-        clauses.append(f"{whole} of {inside.sum()} {name} survived{parts}")
-    return "; ".join(clauses)
+    content = judged & (classes != "") & ~classes.isin(FUNCTION)
+    return "; ".join(
+        f"{(fates[inside] == SURVIVED).sum()} of {inside.sum()} {name} survived"
+        for name, inside in {"content words": content, "words": judged}.items()
+        if inside.any()
+    )
 
 
 def _picture(title: str, frame: pd.DataFrame, arms: Sequence[str], reference: str | None) -> Table:

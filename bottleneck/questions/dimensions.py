@@ -40,11 +40,7 @@ WANTED = 2_500
 """Sentences that are drawn per bucket: about ten per dimension of the lecture's context."""
 SEED = 1
 """Of the groups and halves: the same for every run, so that all are paired."""
-TITLES = {
-    "components": "Principal components for 95 % of the contexts' variance (C4)",
-    "participation_ratio": "Participation ratio of the contexts (C4)",
-    "effective_rank": "Effective rank of the contexts (C4)",
-}
+MEASURES = ("components", "participation_ratio", "effective_rank")
 KEYS = ("control", "bucket", "part", "measure")
 REPLICATES = ("value", *(f"without_{group}" for group in range(GROUPS)))
 RULE = (
@@ -56,8 +52,7 @@ RULE = (
     "and above an untrained encoder's (interval of the paired difference above 0); partly if it is "
     "above the untrained encoder's and grows from the shortest filled bucket to the longest "
     "(interval of the difference above 0), like a capacity that sentences use up; otherwise not "
-    f"held. {FAMILY} "
-    f"{needs_learned('none without attention')}"
+    f"held. {FAMILY} {needs_learned('none without attention')}"
 )
 
 
@@ -70,17 +65,13 @@ def probe(subject: "Subject", tell: Tell, wanted: int = WANTED) -> Columns:
         for bucket, pairs in buckets.items():
             tell(f"{control} contexts, {bucket} words")
             if len(pairs) < 4 * GROUPS:  # a half cannot be cut into groups of two
-                blank = np.full(len(REPLICATES), np.nan)
-                parts = {"all": (len(pairs), dict.fromkeys(TITLES, blank))}
-            else:
-                vectors = subject.contexts(weights, pairs)
-                parts = {
-                    part: (len(subset), dimensions(subset, seed=SEED))
-                    for part, subset in (("all", vectors), ("half", half_of(vectors, seed=SEED)))
-                }
-            for part, (n, measured) in parts.items():
-                for measure, replicates in measured.items():
-                    rows.append((control, bucket, part, measure, n, *replicates))
+                blank = [np.nan] * len(REPLICATES)
+                rows += [(control, bucket, "all", name, len(pairs), *blank) for name in MEASURES]
+                continue
+            vectors = subject.contexts(weights, pairs)
+            for part, subset in (("all", vectors), ("half", half_of(vectors, seed=SEED))):
+                for measure, replicates in dimensions(subset, seed=SEED).items():
+                    rows.append((control, bucket, part, measure, len(subset), *replicates))
     return pd.DataFrame(rows, columns=[*KEYS, "n", *REPLICATES]).to_dict("list")
 
 
@@ -153,7 +144,7 @@ def jackknife(replicates: Float[ndarray, "replicates"]) -> Estimate:
 
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """Every measure of every arm, and what training adds to it (``..._added``)."""
+    """Every measure of every arm, and the components that training adds."""
     runs = []
     for run in arm.runs:
         keys = zip(*(run.found[name].tolist() for name in KEYS), strict=True)
@@ -165,9 +156,9 @@ def summarise(arm: Arm) -> Iterator[Row]:
             "" if word in ("trained", "all") else word for word in key
         )
         numbers = {measure: [run[key] for run in runs]}
-        if not control:
+        if measure == "components" and not control:
             added = [run[key] - run["untrained", *key[1:]] for run in runs]
-            numbers[f"{measure}_added"] = added
+            numbers["components_added"] = added
         keys = {"control": control, "bucket": bucket, "part": part, "n": int(n)}
         for name, seeds in numbers.items():
             mean = jackknife(np.mean(seeds, axis=0))
@@ -221,20 +212,6 @@ def _slide(estimates: Estimates, keys: Mapping[str, str]) -> str:
     return f"{SLIDE_USED} of\n{SLIDE_SIZE}" if said else ""
 
 
-def _grid(measure: str) -> Grid:
-    whole = measure == "components"
-    form = "{:z.0f}" if whole else "{:z.1f}"
-    half = {"part": "half", "form": form, "ends": ""}
-    columns = [
-        Column("trained", measure, form=form),
-        Column("un-\ntrained", measure, control="untrained", form=form),
-        Column("training\nadds", f"{measure}_added", form=form.replace(":", ":+")),
-        Column("half n,\ntrained", measure, **half),
-        Column("half n,\nuntr.", measure, control="untrained", **half),
-    ]
-    return Grid(TITLES[measure], columns, printed=_slide if whole else None)
-
-
 def _printed(frame: pd.DataFrame) -> dict[str, float]:
     """The slide's number in the figure, by bucket."""
     if SLIDE_SIZE not in set(frame["context_size"]):
@@ -256,28 +233,34 @@ QUESTION = Question(
     notes=[
         "Contexts h_Tx of new sentences of the run's own language (of files: of test and "
         "validation sentences), the same for all runs. Untrained: the initial weights.",
-        "Of the contexts' covariance: components that hold 95 % of the variance, the last counted "
-        "by the part of it that is needed; participation ratio (sum of the variances squared over "
-        "the sum of their squares); effective rank (exp of the spectrum's entropy). All grow with "
-        "n: compare rows of as many sentences, and with half of n. None says how much information "
-        "is in the dimensions.",
+        "Participation ratio: sum of the variances squared over the sum of their squares. "
+        "Effective rank: exp of the spectrum's entropy. All grow with n: compare rows of as many "
+        "sentences, and with half of n. None says how much information is in the dimensions.",
         f"Slide: {SLIDE_USED} of {SLIDE_SIZE}, said of one sentence of {SENTENCE_WORDS} words.",
     ],
-    measures=[name for measure in TITLES for name in (measure, f"{measure}_added")],
+    measures=(*MEASURES, "components_added"),
     intervals=(
         "Ranges are 95 % by the jackknife over 20 groups of sentences, of the mean over seeds, and "
         "are about different sentences of the same number; they say nothing of other seeds."
     ),
-    grids=[_grid(measure) for measure in TITLES],
+    grids=[
+        Grid(
+            "Principal components for 95 % of the contexts' variance (C4)",
+            [
+                Column("trained", "components", form="{:z.0f}"),
+                Column("un-\ntrained", "components", control="untrained", form="{:z.0f}"),
+                Column("training\nadds", "components_added", form="{:+z.0f}"),
+                Column("half\nof n", "components", part="half", form="{:z.0f}", ends=""),
+                Column("partic.\nratio", "participation_ratio", form="{:z.0f}", ends=""),
+                Column("eff.\nrank", "effective_rank", form="{:z.0f}", ends=""),
+            ],
+            printed=_slide,
+        )
+    ],
     figure="How many dimensions of the context are in use?",
     counted="groups of sentences (jackknife)",
     axes=[
-        Axes(title, measure, "dimensions", select=lambda rows: rows[rows["part"] == ""],
-             printed=_printed if measure == "components" else None)
-        for title, measure in (
-            ("Components, 95 % of variance", "components"),
-            ("Effective rank", "effective_rank"),
-            ("Participation ratio", "participation_ratio"),
-        )
+        Axes("Components, 95 % of variance", "components", "dimensions",
+             select=lambda rows: rows[rows["part"] == ""], printed=_printed)
     ],
 )  # fmt: skip

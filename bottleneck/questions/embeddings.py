@@ -21,7 +21,7 @@ from ..corpus.pair import SentencePair
 from ..corpus.vocabulary import UNK, tokenize
 from ..scoring.bootstrap import ratio_of_sums
 from .arms import Arm, Estimate, Estimates, Row, by_arm
-from .question import Axes, Column, Columns, Grid, Judgement, Line, Question, Tell
+from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -31,7 +31,6 @@ CONTROLS = {
     "trained": "trained",
     "untrained": "untrained",
     "frequency": "next in frequency",
-    "chance": "chance",
 }
 """``frequency``: neighbours are the words next in the training text's order of frequency."""
 SIDES = {"source": "encoder", "target": "decoder"}
@@ -80,9 +79,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
         ):
             share = np.full(len(words), np.nan)
             numbers = np.unique(names[inside], return_inverse=True)[1].astype(np.int64)
-            if len(numbers) > NEAREST and control == "chance":
-                share[inside] = chance(numbers)
-            elif len(numbers) > NEAREST:
+            if len(numbers) > NEAREST:
                 share[inside] = same_label(vectors[control][inside], numbers, k=NEAREST)
             columns[f"{label}_{control}"] = share
         parts.append(pd.DataFrame(columns).assign(side=side))
@@ -136,37 +133,24 @@ def same_label(
     return (labels[nearest] == labels[:, None]).mean(axis=1)
 
 
-def chance(labels: Int[ndarray, "words"]) -> Float[ndarray, "words"]:
-    """Share of the other words that have each word's label: what random neighbours give."""
-    _, index, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    return (counts[index] - 1) / (len(labels) - 1)
-
-
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """Shares of like neighbours, and what training adds, of each side and of its large classes."""
-    first, parts = arm.runs[0].found, []
-    for side in SIDES:
-        inside = first["side"] == side
-        parts.append((side, ("class", "gender"), inside))
-        for kind, words in Counter(first["class"][inside].tolist()).most_common():
-            if words >= 4 * NEAREST:  # under NEAREST + 1 the share cannot be 1
-                parts.append((f"{side} {kind}", ("class",), inside & (first["class"] == kind)))
-    for place, (part, labels, inside) in enumerate(parts):
-        for label in labels:
-            shares = {
-                control: np.stack([run.found[f"{label}_{control}"][inside] for run in arm.runs])
-                for control in CONTROLS
-            }
-            known = ~np.isnan(shares["chance"][0])
-            if not known.any():
-                continue
-            shares["added"] = shares["trained"] - shares["untrained"]
-            for control, share in shares.items():
-                measure = f"same_{label}_added" if control == "added" else f"same_{label}"
-                keys = {"control": "" if control in ("trained", "added") else control}
-                sums = np.stack([share[:, known], np.ones_like(share[:, known])], axis=-1)
-                yield from arm.rows(measure, ratio_of_sums, sums, part=part, place=place, **keys)
+    """Shares of like neighbours, and what training adds, of each side."""
+    first = arm.runs[0].found
+    for (place, side), label in product(enumerate(SIDES), ("class", "gender")):
+        known = (first["side"] == side) & ~np.isnan(first[f"{label}_trained"])
+        if not known.any():
+            continue
+        shares = {
+            control: np.stack([run.found[f"{label}_{control}"][known] for run in arm.runs])
+            for control in CONTROLS
+        }
+        shares["added"] = shares["trained"] - shares["untrained"]
+        for control, share in shares.items():
+            measure = f"same_{label}_added" if control == "added" else f"same_{label}"
+            keys = {"control": "" if control in ("trained", "added") else control}
+            sums = np.stack([share, np.ones_like(share)], axis=-1)
+            yield from arm.rows(measure, ratio_of_sums, sums, part=side, place=place, **keys)
 
 
 def decide(estimates: Estimates) -> Judgement | str:
@@ -183,14 +167,12 @@ def decide(estimates: Estimates) -> Judgement | str:
         return get(arm, measure).change(more, less, "{:z.0f}", " points")
 
     added = ("same_class_added", "same_gender_added")
-    arms, decoders = (
-        [
-            arm
-            for arm in estimates.arms()
-            if all(estimates.get(measure, arm, part=side) for measure in added)
-        ]
-        for side in SIDES
-    )
+    keys = list(product(added, SIDES))
+    arms = [
+        arm
+        for arm in estimates.arms()
+        if all(estimates.get(measure, arm, part=side) for measure, side in keys)
+    ]
     if not arms:
         return "no arm has embeddings of enough words"
     clauses = [
@@ -204,9 +186,9 @@ def decide(estimates: Estimates) -> Judgement | str:
     listed = [
         f"{arm} own class {percent(arm, 'same_class', '', 'target')}, own gender "
         f"{percent(arm, 'same_gender', '', 'target')}"
-        for arm in decoders
+        for arm in arms
     ]
-    clauses += [f"of the decoder's embeddings: {', '.join(listed)}"] if listed else []
+    clauses.append(f"of the decoder's embeddings: {', '.join(listed)}")
     by_class = all(
         get(arm, added[0]).low >= 100 * LEAST_ADDED
         and get(arm, "same_class").low > get(arm, "same_class", "frequency").high
@@ -218,72 +200,58 @@ def decide(estimates: Estimates) -> Judgement | str:
     return Judgement(held, by_class, clauses, measure, get(least, added[0]))
 
 
-def lines(estimates: Estimates) -> Iterator[Line]:
-    """Rows for the classes together, for gender, and for each class, by side and arm."""
-    parts = list(dict.fromkeys(part for *_, part in estimates.keys("same_class")))
-    for side, network in SIDES.items():
-        yield (network,), {}
-        rows = [("class", side, "same_class"), ("gender, nouns", side, "same_gender")]
-        rows += [
-            (part.removeprefix(f"{side} "), part, "same_class")
-            for part in parts
-            if part.startswith(f"{side} ")
-        ]
-        for label, part, measure in rows:
-            for arm in estimates.arms():
-                yield (label, arm), {"arm": arm, "part": part, "measure": measure}
-
-
-TITLE = "Neighbours among the embeddings (C13), % of the nearest five that are"
 PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
+LABELS = {"class": "Word class", "gender": "Gender of nouns"}
 
 QUESTION = Question(
     name="embeddings",
     ids=("C13",),
     question="Does training place words of a class, and nouns of a gender, near each other?",
-    title=TITLE,
+    title="Neighbours among the embeddings (C13)",
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.model.source == "seen" and settings.corpus.has_classes,
     rule=RULE,
     decide=decide,
     notes=[
-        "Words of the vocabulary; nearest by cosine, the word itself left out. Untrained: the same "
-        "network's embedding before training. Next in freq.: neighbours are the words next in "
-        "order of frequency. By chance: any words. A class of five words or fewer cannot reach "
-        "100 %; classes of 20 words or more have rows of their own.",
-        "An English noun has a gender only by what it is translated into. French words have the "
-        "class and the gender of the English that the gold alignment links them to most often.",
+        "Untrained: the same network's embedding before training. Next in freq.: neighbours are "
+        "the words next in order of frequency. French words have the class and the gender of the "
+        "English that the gold alignment links them to most often.",
     ],
     intervals=(
-        "Ranges are 95 % over words (bootstrap), with all other words as they are, the same "
-        "resamples for every seed; they say nothing of other seeds."
+        "Ranges are 95 % over words (bootstrap), the same resamples for every seed; they say "
+        "nothing of other seeds."
     ),
     measures=("same_class", "same_class_added", "same_gender", "same_gender_added"),
     grids=[
         Grid(
-            TITLE,
-            heads=("alike in", "arm"),
-            lines=lines,
+            f"{name} (C13), % of the nearest five that have the word's own",
+            heads=("embedding", "arm"),
+            lines=lambda estimates: [
+                ((network, arm), {"arm": arm, "part": side})
+                for (side, network), arm in product(SIDES.items(), estimates.arms())
+            ],
             columns=[
-                Column("trained", **PERCENT),
-                Column("un-\ntrained", control="untrained", **PERCENT),
-                Column("next in\nfreq.", control="frequency", **PERCENT),
-                Column("by\nchance", control="chance", ends="", **PERCENT),
-                Column("training\nadds", suffix="_added", scale=100.0, form="{:+z.0f}"),
+                Column("trained", f"same_{label}", **PERCENT),
+                Column("un-\ntrained", f"same_{label}", control="untrained", **PERCENT),
+                Column("next in\nfreq.", f"same_{label}", control="frequency", **PERCENT),
+                Column("training\nadds", f"same_{label}_added", scale=100.0, form="{:+z.0f}"),
             ],
         )
+        for label, name in LABELS.items()
     ],
     figure="Are neighbours among the embeddings alike?",
     counted="words",
     axes=[
         Axes(
-            f"{name}, {network}", f"same_{label}", "% of nearest five", scale=100.0, x="control",
+            f"{name}, {network}", f"same_{label}", "% of nearest five", scale=100.0, x="like",
             x_label="", names={"": "trained"} | CONTROLS, counted="words", joined=False,
-            limit=102.0, lines=dict.fromkeys(["", *CONTROLS], ""),
-            select=lambda rows, side=side: rows[rows["part"] == side],
+            limit=102.0, lines=None,
+            select=lambda rows, side=side: rows[
+                (rows["part"] == side) & rows["control"].isin(["", *CONTROLS])
+            ].assign(like=rows["control"], control=""),
         )
-        for label, name in (("class", "Word class"), ("gender", "Gender of nouns"))
+        for label, name in LABELS.items()
         for side, network in SIDES.items()
     ],
 )  # fmt: skip

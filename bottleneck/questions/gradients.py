@@ -6,18 +6,20 @@ h_Tx, the context of the arm without attention). A target word with several sour
 once for each. The ratio's geometric mean by steps is the curve: what is handed back through n steps
 is a product of n factors.
 
-Steps are counted in words, in two ways that are the same in every arm: by the shortest way without
-attention, from the source word's state through the encoder to h_Tx and, as the context enters at
-every step of the decoder, one step on (``steps``); and through s_0 and every step of the decoder
-(``chain``). The gradient at the last position includes the decoder's part of both ways. In a
-two-way encoder the steps are those of the forward direction.
+Steps are counted in words, in every arm by the shortest way without attention: from the source
+word's state through the encoder to h_Tx and, as the context enters at every step of the decoder,
+one step on. In a two-way encoder the steps are those of the forward direction.
 
 A ratio under `LEAST_RATIO`, zero included, has no useful logarithm and counts as that much. A link
 without any gradient at the last position has no ratio and is left out.
+
+Where a run reads subwords, the norm at a word is that of the gradient at all of its pieces; of the
+losses of a target word's pieces it is the root mean square.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from math import inf, isnan, log
 from typing import TYPE_CHECKING
@@ -27,25 +29,29 @@ import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
-from ..claims.verdict import FAMILY, MARKED_BELOW, marked, needs_learned, two_digits
+from ..claims.verdict import FAMILY, needs_learned, two_digits
+from ..corpus.batches import evaluation_batches, restore
 from ..corpus.pair import SentencePair
+from ..corpus.subwords import backwards, by_word
 from ..corpus.vocabulary import tokenize
 from ..scoring.bootstrap import Estimate as Resampled
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
-from ..settings.concerns import OUTSIDE, bucket_labels
+from ..settings.concerns import bucket_labels
 from ..tables.page import Page
-from .arms import KEYS, Arm, Estimate, Estimates, Row, by_arm, in_buckets
+from .arms import KEYS, Arm, Estimate, Estimates, Row, by_arm
 from .censored import ENDS, Censored, censor
-from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell, by_bucket
+from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
 
 if TYPE_CHECKING:
+    from flax import nnx
+    from jaxtyping import Array, Int
+
+    from ..model.translator import Weights
     from .subject import Subject
 
 BANDS = (1, 6, 11, 21, 31, 41)
 """First steps of each band of the curve."""
 BAND_NAMES = bucket_labels(BANDS)
-WAYS = {"half_distance": "steps", "half_distance_chain": "chain"}
-"""Measures of the half-distance, by the count of steps."""
 LEAST_RATIO = 1e-12
 """What a lesser ratio counts as."""
 RULE = (
@@ -64,8 +70,6 @@ RULE = (
 
 def probe(subject: "Subject", tell: Tell, sentences: int = 60) -> Columns:
     """A row for each gold link of the first so many sentences of a bucket: steps, both norms."""
-    from .gradient_norms import gradient_norms
-
     linked = [pair for pair in subject.corpus.test if pair.links]
     pairs = [pair for pairs in subject.first_of_each(linked, sentences) for pair in pairs]
     columns = links_of(subject, pairs)
@@ -80,47 +84,112 @@ def probe(subject: "Subject", tell: Tell, sentences: int = 60) -> Columns:
 
 
 def links_of(subject: "Subject", pairs: Sequence[SentencePair]) -> dict[str, ndarray]:
-    """Sentence, length, places of both words (the source's as read) and steps of each link."""
-    names = ("sentence", "source_words", "source", "target", "last", "steps", "chain")
+    """Sentence, places of both words (the source's as read) and steps of each link."""
     rows = []
     for sentence, pair in enumerate(pairs):
         end = len(tokenize(pair.source))
         for source, target in pair.links:
             place = end - 1 - source if subject.settings.model.reverse_source else source
-            steps = end - place + 1
-            rows.append((sentence, pair.words, place, target, end, steps, steps + target))
+            rows.append((sentence, place, target, end, end - place + 1))
+    names = ("sentence", "source", "target", "last", "steps")
     return dict(zip(names, np.array(rows, np.int64).T, strict=True))
+
+
+def gradient_norms(
+    subject: "Subject", weights: "Weights", pairs: Sequence[SentencePair]
+) -> list[Float[ndarray, "_ _"]]:
+    """How much the loss of each target word depends on each source word, for each pair.
+
+    That is the norm of the gradient of the target word's -log P at the source word's embedding.
+    Source words are in the order of reading; the end tokens are included on both sides.
+    """
+    encoded = subject.encode(list(pairs))
+    batches = evaluation_batches(encoded, 20)
+    norms_of = token_norms(subject.graph)
+    norms = [np.asarray(norms_of(weights, *part.batch[:3])) for part in batches]
+    of_words = []
+    for pair, rows, ids, target_ids in zip(
+        pairs, restore(norms, batches), encoded.source, encoded.target, strict=True
+    ):
+        source, target = subject.shares(pair)
+        if subject.settings.model.reverse_source:
+            source = backwards(source)
+        squares = rows[: len(target_ids), : len(ids)].astype(np.float64) ** 2
+        of_words.append(np.sqrt(by_word(squares, source, target)))
+    return of_words
+
+
+@cache
+def token_norms(graph: "nnx.GraphDef") -> "Callable[..., Float[Array, 'batch target source']]":
+    """The jitted norms at the model's tokens; at padding they mean nothing.
+
+    They are of weights, source, its lengths, and target. One backward pass a target position, for
+    all sentences at once: their losses are independent.
+    """
+    import jax
+    import jax.numpy as jnp
+    from flax import nnx
+
+    from ..model.attention import Memory
+    from ..model.translator import real_positions
+    from ..training.loss import decoder_inputs
+
+    @jax.jit
+    def norms(
+        weights: "Weights",
+        source: "Int[Array, 'batch source']",
+        lengths: "Int[Array, ' batch']",
+        target: "Int[Array, 'batch target']",
+    ) -> "Float[Array, 'batch target source']":
+        translator = nnx.merge(graph, weights)
+        decoder = translator.decoder
+
+        def read_outs(embedded: "Array") -> "Array":
+            mask = real_positions(lengths, embedded.shape[1])
+            values, last = translator.encoder(embedded, mask)
+            memory = Memory(values, decoder.attention.keys(values), mask, last)
+            return decoder(decoder_inputs(target), memory)[0]
+
+        def summed_losses(outputs: "Array") -> "Array":
+            scores = jax.nn.log_softmax(decoder.logits(outputs))
+            return -jnp.sum(jnp.take_along_axis(scores, target.T[..., None], axis=-1))
+
+        def norms_of(position: "Array") -> "Array":
+            alone = jnp.zeros_like(slopes).at[position].set(slopes[position])
+            return jnp.sqrt(jnp.sum(back(alone)[0] ** 2, axis=-1))
+
+        outputs, back = jax.vjp(read_outs, translator.encoder.embed(source))
+        # A position's loss depends on its own read-out alone: the sum's gradient has all of them.
+        slopes = jax.grad(summed_losses)(outputs)
+        return jnp.swapaxes(jax.lax.map(norms_of, jnp.arange(target.shape[1])), 0, 1)
+
+    return norms
 
 
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """Half-distances by bucket; over all lengths the ratio by bands that every seed has."""
-    first, scoring = arm.runs[0].found, arm.settings.scoring
-    sentence = first["sentence"].astype(np.int64)
-    words = np.zeros(sentence.max() + 1)
-    words[sentence] = first["source_words"]
-    for place, bucket, inside in in_buckets(arm.runs[0], words, OUTSIDE):
-        weights = draw(int(inside.sum()), scoring.resamples, seed=scoring.seed, bucket=place)
-        for network, control in (("trained", ""), ("untrained", "untrained")):
-            keys = {"bucket": bucket, "control": control, "n": int(inside[sentence].sum())}
-            for measure, way in WAYS.items():
-                sums = log_sums(arm, network, [run.found[way] for run in arm.runs], len(words))
-                yield from _half_rows(arm, measure, sums[:, inside], weights, keys)
-            if bucket:
+    """The half-distance, and the ratio by bands that every seed has."""
+    sentences = int(arm.runs[0].found["sentence"].max()) + 1
+    scoring = arm.settings.scoring
+    weights = draw(sentences, scoring.resamples, seed=scoring.seed, bucket=len(scoring.lower_edges))
+    steps = [run.found["steps"] for run in arm.runs]
+    bands = [np.searchsorted(BANDS, column, "right") - 1.0 for column in steps]
+    for network, control in (("trained", ""), ("untrained", "untrained")):
+        yield from _half_rows(arm, log_sums(arm, network, steps, sentences), weights, control)
+        for name, sums in zip(
+            BAND_NAMES,
+            np.moveaxis(log_sums(arm, network, bands, sentences), 2, 0),
+            strict=False,  # the last bands may have no links
+        ):
+            totals = sums.sum(axis=1)
+            if not totals[:, 1].all():
                 continue
-            bands = [np.searchsorted(BANDS, run.found["steps"], "right") - 1.0 for run in arm.runs]
-            for band, sums in enumerate(
-                np.moveaxis(log_sums(arm, network, bands, len(words)), 2, 0)
-            ):
-                totals = sums.sum(axis=1)
-                if not totals[:, 1].all():
-                    continue
-                logs = estimate(ratio_of_sums, sums, weights)
-                ratio = Resampled(float(np.exp(logs.value)), np.exp(logs.draws))
-                keys |= {"part": BAND_NAMES[band], "n": int(totals[:, 1].sum())}
-                yield arm.row("ratio", ratio, **keys)
-                for run, value in zip(arm.runs, ratio_of_sums(totals), strict=True):
-                    yield arm.seed_row(run, "ratio", float(np.exp(value)), **keys)
+            logs = estimate(ratio_of_sums, sums, weights)
+            ratio = Resampled(float(np.exp(logs.value)), np.exp(logs.draws))
+            keys = {"control": control, "part": name, "n": int(totals[:, 1].sum())}
+            yield arm.row("ratio", ratio, **keys)
+            for run, value in zip(arm.runs, ratio_of_sums(totals), strict=True):
+                yield arm.seed_row(run, "ratio", float(np.exp(value)), **keys)
 
 
 def log_sums(
@@ -173,20 +242,21 @@ def half_distance(
 
 
 def _half_rows(
-    arm: Arm, measure: str, sums: Float[ndarray, "..."], weights: ndarray, keys: Row
+    arm: Arm, sums: Float[ndarray, "..."], weights: ndarray, control: str
 ) -> Iterator[Row]:
     """The half-distance of the mean curve, then of each seed's.
 
     ``note`` says which of value, low and high lie beyond what was tested: ``;;at least``.
     """
+    keys = {"control": control, "n": len(arm.runs[0].found["steps"])}
     if mean := half_distance(sums, weights):
         ends = (mean.value, mean.interval.low, mean.interval.high)
         note = ";".join("at least" if np.isposinf(end) else "" for end in ends)
         inside = np.clip(ends, mean.lowest, mean.highest).tolist()
-        yield arm.row(measure, **dict(zip(ENDS, inside, strict=True)), note=note, **keys)
+        yield arm.row("half_distance", **dict(zip(ENDS, inside, strict=True)), note=note, **keys)
         for run, part in zip(arm.runs, sums, strict=True):
             if alone := half_distance(part[None], np.ones((1, weights.shape[1]))):
-                yield arm.seed_row(run, measure, alone.shown, note=alone.side, **keys)
+                yield arm.seed_row(run, "half_distance", alone.shown, note=alone.side, **keys)
 
 
 def _ends(half: Estimate) -> list[tuple[str, float, str]]:
@@ -228,8 +298,6 @@ def decide(estimates: Estimates) -> Judgement | str:
         )
     if start := _faded(estimates, "untrained"):
         clauses.append(f"before training that of {start}")
-    if marked(halves[none].n):
-        clauses.append(f"under {MARKED_BELOW} links (n = {halves[none].n})")
     clear = (all(slower), all(more))
     measure = f"half-distance in steps, {none}"
     return Judgement(all(clear), any(clear), clauses, measure, halves[none])
@@ -240,10 +308,9 @@ def _faded(estimates: Estimates, control: str = "") -> str:
     phrases = []
     for arm in estimates.arms():
         if half := estimates.get("half_distance", arm, control=control):
-            (beyond, _, value), (unknown, _, low), (_, _, high) = _ends(half)
-            lower = "" if unknown else f" (at the interval's lower end every {low})"
+            (beyond, _, value), (_, _, low), (_, _, high) = _ends(half)
             phrases.append(
-                f"{arm} does not halve within {half.value:.0f} steps{lower}"
+                f"{arm} does not halve within {half.value:.0f} steps"
                 if beyond
                 else f"{arm} halves every {value} [{low}, {high}] steps"
             )
@@ -263,21 +330,16 @@ class Gradients(Question):
     """The question, whose CSV says which half-distances lie beyond the tested steps."""
 
     def page(self, frame: pd.DataFrame) -> Page:
-        """The table with a column of bounds for each half-distance: ``high at least``."""
-        page, estimates = super().page(frame), Estimates(frame)
-        table = page.frame
-        for measure in WAYS:
-            halves = (estimates.get(measure, *key) for key in table[list(KEYS)].to_numpy())
-            ends = (zip(ENDS, _ends(half) if half else (), strict=False) for half in halves)
-            bounds = [
-                ", ".join(f"{end} {side}" for end, (side, *_) in item if side) for item in ends
-            ]
-            table = table.assign(**{f"{measure}_bounds": bounds})
-        return replace(page, frame=table)
+        """The table with a column of bounds of the half-distance: ``high at least``."""
+        page, estimates, bounds = super().page(frame), Estimates(frame), []
+        for key in page.frame[list(KEYS)].to_numpy():
+            half = estimates.get("half_distance", *key)
+            ends = zip(ENDS, _ends(half), strict=True) if half else ()
+            bounds.append(", ".join(f"{end} {side}" for end, (side, *_) in ends if side))
+        return replace(page, frame=page.frame.assign(half_distance_bounds=bounds))
 
 
 RATIO = {"cell": lambda ratio: _ratio_text(ratio, "{}" if isnan(ratio.low) else "{}\n{}..{}")}
-HALVES = {"cell": _half_cell}
 
 QUESTION = Gradients(
     name="gradients",
@@ -292,14 +354,11 @@ QUESTION = Gradients(
     notes=[
         "Of each target word's own loss: the norm of its gradient at the embedding of its aligned "
         "source word, over the norm at the last source position, whose state is h_Tx. Geometric "
-        "means; n are links.",
-        "Steps are words on the way without attention: from the source word through the encoder to "
-        "h_Tx and one on into the decoder; through s_0, every step of the decoder counts as well. "
-        "Half-distance: steps over which the exponential that fits all links best halves; over N "
-        "(> N): it does not halve within the N steps that were tested (alone: nor does its whole "
-        "interval).",
+        "means; n are links. Steps: from the source word through the encoder to h_Tx and one on. "
+        "Half-distance: steps over which the exponential that fits all links best halves; over N: "
+        "it does not halve within the N steps that were tested.",
     ],
-    measures=("ratio", *WAYS),
+    measures=("ratio", "half_distance"),
     grids=[
         Grid(
             "Gradient at the aligned source word over that at the last position (C8)",
@@ -316,14 +375,11 @@ QUESTION = Gradients(
         Grid(
             "Half-distance of the gradient in steps (C8)",
             [
-                Column(f"{time} of\ntraining{way}", measure, control=control, **HALVES)
-                for measure, way in zip(WAYS, ("", ",\nthrough s_0"), strict=True)
-                for time, control in (("start", "untrained"), ("end", ""))
+                Column("start of\ntraining", "half_distance", control="untrained", cell=_half_cell),
+                Column("end of\ntraining", "half_distance", cell=_half_cell),
             ],
-            lines=lambda estimates: [
-                *by_bucket(estimates),
-                *((("all", arm), {"arm": arm}) for arm in estimates.arms()),
-            ],
+            heads=("arm",),
+            lines=lambda estimates: [((arm,), {"arm": arm}) for arm in estimates.arms()],
         ),
     ],
     figure="How far does a gradient reach?",

@@ -24,14 +24,12 @@ from numpy import ndarray
 
 from ..claims.verdict import FAMILY
 from ..corpus.vocabulary import UNK
-from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts, longest
+from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts
 from ..results.folders import SENTENCES, run_rows
-from ..results.schema import BLEU_COLUMNS
-from ..scoring.bleu import bleu, bleu_statistics
 from ..scoring.bootstrap import Estimate as Resampled
 from ..scoring.bootstrap import difference, ratio_of_sums
 from ..settings.concerns import holds
-from ..settings.errors import UserError, counted
+from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from .arms import Arm, Estimate, Estimates, arms_of, in_buckets
 from .question import Column, Columns, Grid, Judgement, Probed, Question, Row, Tell
@@ -39,9 +37,6 @@ from .question import Column, Columns, Grid, Judgement, Probed, Question, Row, T
 if TYPE_CHECKING:
     from .subject import Subject
 
-FULL = "full"
-LEVELS = ("1", "2", "4", "8", FULL)
-"""Bits per number of the coarse memories; at the last level nothing is rounded."""
 PARTS = ("probe", "translator")
 MEASURES = (
     ("probe", "", "probe"),
@@ -51,10 +46,8 @@ MEASURES = (
     ("translator", "shuffled", "nll_shuffled"),
 )
 """Part, control, and the probe's column of what remains to be told, in nats."""
-HALVES = ("shorter", "longer")
-"""Of the buckets; the bucket in the middle is in both."""
-Gained = dict[tuple[str, str, str], tuple[Resampled, int | None]]
-"""What is compared with none's, by measure, part and bucket, with n: shares, and growth kept."""
+LONGER = {part: f"{part} longer" for part in PARTS}
+"""How the longer half of the buckets is called, by part; the middle bucket is in it."""
 
 SLIDE_LOST, LOST_WORDS = 0.91, 30
 """L9: 2,744 of 3,000 numbers, of a sentence of so many words."""
@@ -92,12 +85,12 @@ UNLEARNED = (
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """A row for each test sentence: exact bits, what each measure has to be told, BLEU's counts.
+    """A row for each test sentence: exact bits, and what each measure has to be told.
 
     Of a translator whose source is hidden it is what the reference has to be told alone; of a text
     whose bits are unknown there is no probe of the source.
     """
-    from .frozen_memory import coarse_translations, losses, shuffled, train_reader, written_back
+    from .frozen_memory import losses, shuffled, train_reader, written_back
 
     pairs = subject.corpus.test
     encoded, words = subject.encode(pairs), np.array([pair.words for pair in pairs])
@@ -121,20 +114,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
         }
     tell("references of other sources")
     columns["nll_shuffled"] = losses(subject.graph, subject.weights, shuffled(encoded, groups))
-    references = [pair.target for pair in pairs]
-    for level, texts in coarse_translations(subject, tell):
-        columns |= dict(zip(bleu_names(level), bleu_statistics(texts, references).T, strict=True))
     return columns
-
-
-def probe_updates(updates: int) -> int:
-    """How many updates the probe of a translator of so many updates gets."""
-    return max(1, updates // 2)
-
-
-def bleu_names(level: str) -> list[str]:
-    """The probe's columns of BLEU's counts at a level: ``bleu_4_correct_1``."""
-    return [f"bleu_{level}_{column}" for column in BLEU_COLUMNS]
 
 
 def without_attention(settings: RunSettings) -> RunSettings:
@@ -168,25 +148,23 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
             "model.source=hidden; `bottleneck reproduce` trains others"
         )
     rows: list[Row] = []
-    bases: dict[RunSettings, tuple[str, Gained]] = {}  # arms without attention come first
-    for arm in arms:
-        settings = without_attention(arm.settings)
-        of_arm, gained = _summary(arm, twins_of(arm, hidden))
+    bases: dict[RunSettings, tuple[str, dict[str, Resampled]]] = {}
+    for arm in arms:  # those without attention come first
+        of_arm, kept = _summary(arm, twins_of(arm, hidden))
         rows += of_arm
+        settings = without_attention(arm.settings)
         if arm.settings.model.attention == "none":
-            bases[settings] = arm.name, gained
+            bases[settings] = arm.name, kept
             continue
         name, base = bases.get(settings, ("", {}))
-        for (measure, part, bucket), (number, n) in gained.items():
-            other, m = base.get((measure, part, bucket), (None, None))
-            if other is not None and n == m:
-                keys = {"part": part, "bucket": bucket, "n": n, "note": name}
-                rows.append(arm.row(f"{measure}_gain", difference(number, other), **keys))
+        for part in filter(base.__contains__, kept):
+            gain = difference(kept[part], base[part])
+            rows.append(arm.row("kept_gain", gain, part=LONGER[part], note=name))
     return rows
 
 
-def _summary(arm: Arm, twins: Sequence[Probed]) -> tuple[list[Row], Gained]:
-    """The rows of an arm, and its numbers that are compared with another arm's.
+def _summary(arm: Arm, twins: Sequence[Probed]) -> tuple[list[Row], dict[str, Resampled]]:
+    """The rows of an arm, and the share of a further word's bits that it keeps, by part.
 
     ``bits`` are each sentence's without its source: the exact ones where they are known, else those
     of translators of hidden sources (``twins``). Of the exact ones only sentences count whose words
@@ -199,52 +177,36 @@ def _summary(arm: Arm, twins: Sequence[Probed]) -> tuple[list[Row], Gained]:
         kind, known = "hidden" if twins else "unknown", np.ones(len(words), bool)
         alone = [run.found["nll"] / np.log(2.0) for run in twins]
         bits = np.mean(alone, axis=0) if twins else np.full(len(words), np.nan)
-    rows, shares, kept, buckets = [], {}, {}, []
+    rows, kept, buckets = [], {}, []
     for place, bucket, members in in_buckets(arm.runs[0], words):
         inside = members & known
         buckets.append((place, bucket, inside))
-        keys = {"bucket": bucket, "n": int(inside.sum()), "note": kind}
         whole = arm.estimate(ratio_of_sums, _over(bits[None], 1.0, inside), place)
-        left_out = float((members & ~known).sum())
-        rows += [arm.row("source_bits", whole, **keys), arm.row("left_out", left_out, **keys)]
+        keys = {"bucket": bucket, "n": int(inside.sum()), "note": kind}
+        rows.append(arm.row("source_bits", whole, **keys))
     filled = [item for item in buckets if item[2].any()]
-    first, second = filled[: len(filled) // 2 + 1], filled[len(filled) // 2 :]
+    longer = filled[len(filled) // 2 :]
     for part, control, column in MEASURES:
         if column not in columns or kind == "unknown":
             continue
         recovered = bits - arm.statistics([column])[..., 0] / np.log(2.0)
-        units = {"recovered": 1.0, "share": bits, "per_word": words}
+        units = {"recovered": 1.0, "share": bits}
         for (place, bucket, inside), (measure, unit) in product(buckets, units.items()):
             statistics = _over(recovered, unit, inside)
             keys = {"place": place, "bucket": bucket, "part": part, "control": control}
             rows += arm.rows(measure, ratio_of_sums, statistics, note=kind, **keys)
-            if measure == "share" and not control:
-                share = arm.estimate(ratio_of_sums, statistics, place)
-                shares[measure, part, bucket] = share, statistics.shape[1]
-        if control or len(filled) < 3:
-            continue
-        for half, members in zip(HALVES, (first, second), strict=True):
-            growth = _growth(arm, words, recovered, bits, members)
-            n = sum(int(inside.sum()) for _, _, inside in members)
-            keys = {"part": f"{part} {half}", "n": n, "note": kind}
-            rows += [arm.row(measure, number, **keys) for measure, number in growth.items()]
-        kept["kept", f"{part} {half}", ""] = growth["kept"], None  # the longer half comes last
-    for place, bucket, inside in in_buckets(arm.runs[0], words):
-        counts = {level: arm.statistics(bleu_names(level))[:, inside] for level in LEVELS}
-        whole = arm.estimate(bleu, counts[FULL], place)
-        for level, statistics in counts.items():
-            keys = {"bucket": bucket, "part": level}
-            rows += arm.rows("bleu", bleu, statistics, place=place, **keys)
-            lost = difference(whole, arm.estimate(bleu, statistics, place))
-            rows.append(arm.row("bleu_lost", lost, **keys, n=int(inside.sum())))
-    return rows, shares | kept
+        if not control and len(filled) > 2:
+            kept[part] = _share_kept(arm, words, recovered, bits, longer)
+            n = sum(int(inside.sum()) for *_, inside in longer)
+            rows.append(arm.row("kept", kept[part], part=LONGER[part], n=n, note=kind))
+    return rows, kept
 
 
-def _growth(
+def _share_kept(
     arm: Arm, words: Float[ndarray, "sentences"], recovered: Float[ndarray, "seeds sentences"],
     bits: Float[ndarray, "sentences"], buckets: Sequence[tuple],
-) -> dict[str, Resampled]:  # fmt: skip
-    """Bits that a word adds, recovered and in the source, and the share that is kept.
+) -> Resampled:  # fmt: skip
+    """The bits that a word adds to the recovered ones over those that it adds to the source's.
 
     By least squares of bits per sentence on words, in which each bucket is a point.
     """
@@ -257,9 +219,8 @@ def _growth(
             for place, _, inside in buckets
         ]
         slopes.append(line @ np.stack([np.append(part.value, part.draws) for part in parts]))
-    numbers = (*slopes, ratio_of_sums(np.stack(slopes, axis=-1)))
-    names = ("slope", "source_slope", "kept")
-    return {n: Resampled(float(x[0]), x[1:]) for n, x in zip(names, numbers, strict=True)}
+    value, *draws = ratio_of_sums(np.stack(slopes, axis=-1))
+    return Resampled(float(value), np.array(draws))
 
 
 def _over(
@@ -309,17 +270,17 @@ def _lost(estimates: Estimates) -> Judgement | str:
 
 def _kept(estimates: Estimates) -> Judgement | str:
     """C6, for the first arm with attention that is compared with one without."""
-    compared: dict[str, dict[str, tuple[Estimate, Estimate, Estimate]]] = {}
-    for arm, measure in product(estimates.arms(selective=True), PARTS):
-        part = f"{measure} {HALVES[1]}"
-        gain = estimates.get("kept_gain", arm, part=part)
-        theirs = estimates.get("kept", gain.note, part=part) if gain else None
-        if theirs and not np.isnan(gain.value):
-            ours = estimates.get("kept", arm, part=part)
-            compared.setdefault(arm, {})[measure] = ours, theirs, gain
-    if not compared:
+    for arm in estimates.arms(selective=True):
+        measures: dict[str, tuple[Estimate, Estimate, Estimate]] = {}
+        for measure, part in LONGER.items():
+            gain = estimates.get("kept_gain", arm, part=part)
+            theirs = estimates.get("kept", gain.note, part=part) if gain else None
+            if theirs and not np.isnan(gain.value):
+                measures[measure] = estimates.get("kept", arm, part=part), theirs, gain
+        if measures:
+            break
+    else:
         return "bits over three lengths with attention and without are needed"
-    arm, measures = next(iter(compared.items()))
     measure = max(measures, key=lambda measure: measures[measure][0].value)
     (ours, theirs, gain), attention = measures[measure], estimates.attention(arm)
     shares = [*_shares(estimates, arm, measure).values()]
@@ -342,10 +303,9 @@ KINDS = {
     "apart counts as the translator's (of three words 0.1 of 13.3 bits).",
     "hidden": "Bits: those of the reference under a translator whose source is hidden, trained as "
     "long, which stands for the language. An undertrained one has bits too many, and flatters.",
-    "unknown": "How many bits the sentences have is not known of this text: a translator whose "
-    "source is hidden stands for it. To train it, run `bottleneck sweep vindication --set "
-    "model.attention=none --set model.source=hidden --out DIR` with the settings of these runs "
-    "and into their folder, then `bottleneck study information --results DIR`.",
+    "unknown": "How many bits the sentences have is not known of this text. A translator whose "
+    "source is hidden can stand for it: run `bottleneck sweep vindication --set "
+    "model.attention=none --set model.source=hidden --out DIR` with the settings of these runs.",
 }
 
 
@@ -354,30 +314,13 @@ def notes(frame: pd.DataFrame) -> list[str]:
     means = frame[frame["seed"].isna()]
     kinds = set(means.loc[means["measure"] == "source_bits", "note"])
     lines = [text for kind, text in KINDS.items() if kind in kinds]
-    updates = set(means.loc[means["part"] == "probe", "updates"].astype(int))
-    trained = " or ".join(f"{probe_updates(int(count)):,}" for count in sorted(updates))
     lines.append(
-        "Probe: a fresh decoder that learns to write the source from the frozen encoder's memory "
-        "(the last state without attention, all states with it)"
-        f"{f', trained for {trained} updates' if trained else ''}; with more training it might "
-        "read more. Untr.: an untrained encoder, and a probe trained as long. Trans.: the "
-        "translator's own, the bits of the source less those of the reference under it. Shuf.: "
-        "each is given another sentence of the bucket. Totals are floored at 0 (the CSV has all "
-        "numbers as they are). Slide: 256 of about 3,000 numbers (L9)."
-    )
-    most = chosen(means, "left_out").groupby("arm")["value"].sum().max()
-    if most > 0:
-        lines.append(f"Bits without {counted(int(most), 'sentence')} with unknown words.")
-    if "kept" in set(means["measure"]):
-        lines.append(
-            "Kept: the share of a further word's bits that arrives, by lines through the buckets' "
-            "totals, in the shorter and the longer half (the middle bucket is in both); not "
-            "floored."
-        )
-    lines.append(
-        "BLEU at a few bits: after training, each number of the memory is put into the middle of "
-        "one of 2, 4, 16 or 256 equal cells of its range over 1,000 training sentences. The "
-        "translator was not trained to use them."
+        "Probe: a fresh decoder that learns to write the source from the frozen encoder's memory, "
+        "in half as many updates. Untr.: the same of an untrained encoder. Trans.: the bits of the "
+        "source less those of the reference under the translator. Shuf.: each is given another "
+        "sentence of the bucket. Kept: the share of a further word's bits that arrives, by lines "
+        "through the longer half of the buckets. Floored at 0: bits and their shares (not in the "
+        "CSV). Slide: 256 of about 3,000 numbers (L9)."
     )
     return lines
 
@@ -386,7 +329,7 @@ class Information(Question):
     """The question, whose figure shows what was measured of the text."""
 
     def plot(self, frame: pd.DataFrame) -> Plot:
-        """Bits by length beside the source's; BLEU of the longest sentences by bits per number."""
+        """Bits by length, recovered and in the source: by the probe if there are any."""
         part = next((part for part in PARTS if len(chosen(frame, "recovered", part=part))), "probe")
         bits = {"probe": "Bits that a probe reads from the memory",
                 "translator": "Bits that the translator need not be told"}[part]  # fmt: skip
@@ -395,15 +338,8 @@ class Information(Question):
         rows = drawn(bits, source.assign(arm="", control="in the source"))
         recovered = chosen(frame, "recovered", part=part, control=("", "untrained"))
         rows += drawn(bits, recovered, floor=0)
-        scores = chosen(frame, "bleu")
-        coarse = f"BLEU of coarse contexts, {longest(scores)} words"
-        scores = scores[scores["bucket"] == longest(scores)]
-        rows += drawn(coarse, scores, "part", names={FULL: "all"})
-        panels = (
-            Panel(bits, "source words", "bits per sentence", "sentences", limits=(0, None)),
-            Panel(coarse, "bits per number", "BLEU (0 to 100)", "sentences", limits=(0, None)),
-        )
-        return Plot(self.figure, panels, data_frame(rows), facts(frame))
+        panel = Panel(bits, "source words", "bits per sentence", "sentences", limits=(0, None))
+        return Plot(self.figure, (panel,), data_frame(rows), facts(frame))
 
 
 SHARE = {"scale": 100.0, "form": "{:z.0f}"}
@@ -420,8 +356,7 @@ QUESTION = Information(
     decide=_lost,
     more_rules={"C6": (KEPT_RULE, _kept)},
     notes=notes,
-    measures=("source_bits", "recovered", "share", "per_word", "share_gain", "slope",
-              "source_slope", "kept", "kept_gain", "bleu", "bleu_lost"),
+    measures=("source_bits", "recovered", "share", "kept", "kept_gain"),
     grids=[
         Grid(
             "Bits of the source that reach the decoder (C5, C6)",
@@ -444,26 +379,16 @@ QUESTION = Information(
             ),
         ),
         Grid(
-            "Bits a further word adds: level, or rising with the source? (C5, C6)",
+            "Of a further word's bits, in the longer half of the buckets (C6)",
             [
-                Column("bits\na word", "slope", form="{:z.2f}"),
-                Column("in the\nsource", "source_slope", form="{:z.2f}", ends=""),
                 Column("kept\n%", "kept", **SHARE),
                 Column("attention\nminus none,\npoints", "kept_gain", scale=100.0,
                        form="{:+z.0f}", ends="{:+z.0f}"),
             ],
-            heads=("arm", "measure", "half"),
+            heads=("arm", "measure"),
             lines=lambda estimates: [
-                ((arm, part, half), {"arm": arm, "part": f"{part} {half}"})
-                for part, half, arm in product(PARTS, HALVES, estimates.arms())
-            ],
-        ),
-        Grid(
-            "BLEU at a few bits per number: robustness, not content (C5)",
-            [
-                Column("all" if level == FULL else f"{level} bit{'s' * (level != '1')}", "bleu",
-                       part=level, ends="{:z.0f}")
-                for level in LEVELS
+                ((arm, name), {"arm": arm, "part": part})
+                for (name, part), arm in product(LONGER.items(), estimates.arms())
             ],
         ),
     ],

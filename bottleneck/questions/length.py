@@ -8,15 +8,14 @@ le chat"). References can loop too (". . ."), hence a column for them: what it s
 the translator.
 """
 
-from collections.abc import Mapping, Sequence
-from itertools import product
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..claims.verdict import FAMILY, needs_learned, small_buckets
 from ..corpus.vocabulary import tokenize
 from ..results.folders import SENTENCES, read_texts, run_rows
 from ..scoring.bootstrap import ratio_of_sums
-from .arms import Estimates, Probed, Row, rows_by_bucket
+from .arms import Estimate, Estimates, Probed, Row, rows_by_bucket
 from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
 
 if TYPE_CHECKING:
@@ -90,49 +89,46 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 
 def decide(estimates: Estimates) -> Judgement | str:
     """C11: outputs are as long as they should be, whatever the length."""
-    problems = {True: {}, False: {}}
-    for selective, known in problems.items():
-        for arm, bucket in product(estimates.arms(selective), estimates.buckets()):
+    ratios: dict[tuple[str, str], Estimate] = {}
+    handled: dict[bool, list[str]] = {True: [], False: []}
+    right = 0
+    for arm in estimates.arms():
+        attends, failed, filled = arm in estimates.arms(selective=True), [], 0
+        for bucket in estimates.buckets():
             ratio = estimates.get("length_ratio", arm, bucket)
             if ratio is None or not ratio.n:
                 continue
-            problem = [] if ratio.within(*RATIO) else [f"ratio {ratio.text('{:.2f}')}"]
+            problems = [] if ratio.within(*RATIO) else [f"ratio {ratio.text('{:.2f}')}"]
             for fault in FAULTS[:-1]:
                 share = estimates.get(fault, arm, bucket).high
                 if fault == "repeating":
                     share -= estimates.get("repeating_references", arm, bucket).value
                 if not share < MOST_FAULTS:
-                    problem.append(f"{fault} up to {share:.0%}")
-            known[arm, bucket] = problem
-    attending = problems[True]
-    if not attending:
+                    problems.append(f"{fault} up to {share:.0%}")
+            filled += 1
+            failed += [f"{bucket} ({', '.join(problems)})"] if problems else []
+            if attends:
+                ratios[arm, bucket] = ratio
+                right += not problems
+        if filled:
+            clause = f"{arm} handles {filled - len(failed)} of {filled} length buckets"
+            reasons = f", not {', '.join(failed)}" if failed and attends else ""
+            handled[attends].append(clause + reasons)
+    if not ratios:
         return "no arm with attention was counted"
-    if len({bucket for _, bucket in attending}) < 2:
+    if len({bucket for _, bucket in ratios}) < 2:
         return "fewer than two buckets are filled"
-    ratios = {key: estimates.get("length_ratio", *key) for key in attending}
     arm, bucket = max(ratios, key=lambda key: abs(ratios[key].value - 1))
     worst = ratios[arm, bucket]
-    others = ", ".join(_handled(problems[False], reasons=False))
     clauses = [
-        *_handled(attending, reasons=True),
+        *handled[True],
         f"the length ratio furthest from 1 is {worst.text('{:.2f}')} ({arm}, {bucket})",
-        f"without attention, {others}" if others else "",
+        f"without attention, {', '.join(handled[False])}" if handled[False] else "",
         small_buckets({name: ratio.n for (_, name), ratio in ratios.items()}),
     ]
-    share = sum(not problem for problem in attending.values()) / len(attending)
+    share = right / len(ratios)
     measure = f"length ratio furthest from 1 ({arm}, {bucket})"
     return Judgement(share == 1, share >= ENOUGH, clauses, measure, worst)
-
-
-def _handled(problems: Mapping[tuple[str, str], Sequence[str]], reasons: bool) -> list[str]:
-    """``additive handles 4 of 5 length buckets, not 41+ (unfinished up to 7%)``, for each arm."""
-    clauses = []
-    for arm in dict.fromkeys(arm for arm, _ in problems):
-        known = {bucket: problem for (name, bucket), problem in problems.items() if name == arm}
-        failed = [f"{bucket} ({', '.join(reason)})" for bucket, reason in known.items() if reason]
-        clause = f"{arm} handles {len(known) - len(failed)} of {len(known)} length buckets"
-        clauses.append(f"{clause}, not {', '.join(failed)}" if failed and reasons else clause)
-    return clauses
 
 
 SHARE = {"ends": "{:.2g}", "scale": 100.0}
@@ -150,8 +146,7 @@ QUESTION = Question(
     notes=[
         "Ratio: output tokens per reference token. Empty, unfinished, repeating: % of the outputs. "
         "Unfinished outputs reached the limit of tokens; repeating ones have some stretch of words "
-        "three times in a row or more; of refs: % of the references that do. Where none of n was "
-        "seen (0 to 0), a share of up to 3 / n is still compatible with it (rule of three, 95 %)."
+        "three times in a row or more; of refs: % of the references that do."
     ],
     measures=("length_ratio", *FAULTS),
     grids=[
@@ -167,8 +162,5 @@ QUESTION = Question(
         )
     ],
     figure="Is a long output as long as it should be?",
-    axes=[
-        Axes("Length of outputs", "length_ratio", "output tokens / reference tokens"),
-        Axes("Outputs that repeat a stretch of words", "repeating", "% of outputs", 100.0, top=5.0),
-    ],
+    axes=[Axes("Length of outputs", "length_ratio", "output tokens / reference tokens")],
 )

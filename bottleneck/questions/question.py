@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from rich.table import Table
-from rich.text import Text
 
 from ..claims.verdict import Judgement, Verdict, conclude
-from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts, longest, roof, slide_rows
+from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts, longest, slide_rows
 from ..results.bundle import load_probe
 from ..results.schema import GOLD, QUESTIONS
 from ..settings.errors import UsageError, did_you_mean
@@ -33,17 +32,16 @@ if TYPE_CHECKING:
 
 
 Line = tuple[Sequence[str], dict[str, str]]
-"""A row's texts, and its keys: arm, and where they differ by row measure, bucket, control, part.
-A line without keys is a heading."""
+"""A row's texts, and its keys: arm, and where they differ by row measure, bucket, control, part."""
 
 
 @dataclass(frozen=True)
 class Column:
     """A column of numbers: which keys they have, if not the row's, and how they are printed.
 
-    ``suffix`` is added to the measure's name. Numbers are times ``scale``, none under ``floor``, in
-    ``form``; ``ends`` is the form of the interval's ends: "" for no interval, None for ``form``
-    without a plus sign. ``cell`` prints a number that no form can.
+    Numbers are times ``scale``, none under ``floor``, in ``form``; ``ends`` is the form of the
+    interval's ends: "" for no interval, None for ``form`` without a plus sign. ``cell`` prints a
+    number that no form can.
     """
 
     head: str
@@ -52,7 +50,6 @@ class Column:
     bucket: str = ""
     control: str = ""
     part: str = ""
-    suffix: str = ""
     scale: float = 1.0
     floor: float = -np.inf
     form: str = "{:.1f}"
@@ -61,10 +58,8 @@ class Column:
 
     def find(self, estimates: Estimates, line: Mapping[str, str]) -> Estimate | None:
         """The number of a row."""
-        keys = dict(line)
-        for name in ("measure", *KEYS):
-            keys[name] = getattr(self, name) or keys.get(name, "")
-        return estimates.get(**keys | {"measure": keys["measure"] + self.suffix})
+        names = ("measure", *KEYS)
+        return estimates.get(**{name: getattr(self, name) or line.get(name, "") for name in names})
 
     def text(self, estimate: Estimate | None) -> str:
         """The cell: the number, and its interval on a second line; empty without a number."""
@@ -111,9 +106,6 @@ class Grid:
         table = new_table(self.title or title, heads, texts=len(self.heads))
         above: list[str] = []
         for texts, keys in self.lines(estimates):
-            if not keys:
-                table.add_row(*(Text(text, "bold") for text in texts))
-                continue
             cells = [column.find(estimates, keys) for column in columns]
             if cells[0] is None:
                 continue
@@ -131,9 +123,9 @@ class Grid:
 class Axes:
     """A panel of a question's figure: a measure by length, or by what ``x`` names, times ``scale``.
 
-    ``select`` chooses among the measure's rows. ``lines`` names the lines by a column, ``key``; if
-    None they are the controls. ``log_x`` and ``log_y`` make an axis logarithmic. ``top`` is the
-    least upper end of the y axis; ``limit`` fixes it. ``printed`` gives the slide's numbers by x.
+    ``select`` chooses among the measure's rows, or changes them. ``lines`` are the controls that
+    are drawn, None for all. ``log_x`` and ``log_y`` make an axis logarithmic; ``limit`` is the
+    upper end of the y axis. ``printed`` gives the slide's numbers by x.
     """
 
     title: str
@@ -144,16 +136,12 @@ class Axes:
     x_label: str = "source words"
     names: Mapping[str, str] = field(default_factory=dict)
     select: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows
-    key: str = "control"
-    lines: Mapping[str, str] | None = field(
-        default_factory=lambda: {"": "", "untrained": "untrained"}
-    )
+    lines: Sequence[str] | None = ("", "untrained")
     counted: str = "sentences"
     joined: bool = True
     numeric: bool = False
     log_x: bool = False
     log_y: bool = False
-    top: float | None = None
     limit: float | None = None
     printed: Callable[[pd.DataFrame], Mapping[str, float]] | None = None
 
@@ -161,16 +149,13 @@ class Axes:
         """The panel and the rows that are drawn in it."""
         subset = self.select(chosen(frame, self.measure))
         if self.lines is not None:
-            subset = subset[subset[self.key].isin(list(self.lines))]
+            subset = subset[subset["control"].isin(self.lines)]
         rows = drawn(self.title, subset, self.x, self.scale, self.names)
-        if self.lines is not None:
-            named = subset[self.key].map(self.lines)
-            rows = [row | {"control": name} for row, name in zip(rows, named, strict=True)]
-        limit = self.limit if self.top is None else max(self.top, roof(rows))
         least = float(np.nanmin([0.0, *(row[end] for row in rows for end in ("value", "low"))]))
         panel = Panel(
             self.title, self.x_label, self.y, self.counted, numeric=self.numeric, log_x=self.log_x,
-            joined=self.joined, log_y=self.log_y, limits=(None if self.log_y else least, limit),
+            joined=self.joined, log_y=self.log_y,
+            limits=(None if self.log_y else least, self.limit),
         )  # fmt: skip
         return panel, rows
 

@@ -10,7 +10,7 @@ import numpy as np
 from flax import nnx
 from jaxtyping import Array, Float, Int
 
-from ..corpus.batches import Batch, EncodedPairs, encode_pairs, evaluation_batches, restore
+from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches, restore
 from ..corpus.corpus import Corpus, load_corpus
 from ..corpus.drawing import Copying, Reversed, draw_pairs, length_groups, length_probabilities
 from ..corpus.pair import SentencePair, sources
@@ -86,7 +86,7 @@ class Subject:
             language = Reversed(grammar) if corpus.reverse_direction else grammar
         known = frozenset().union(*map(sources, self.corpus.splits.values()))
         ends = corpus.min_words, corpus.max_words, edges
-        chances = length_probabilities(corpus.lengths, *ends, language.weight)
+        chances = length_probabilities(corpus.lengths, *ends)
         buckets: list[Pairs] = [()] * len(edges)
         for group in length_groups(*ends):
             place, lengths = bucket_of(group[0], edges), [n for n in group if n in chances]
@@ -98,13 +98,6 @@ class Subject:
     def encode(self, pairs: Sequence[SentencePair]) -> EncodedPairs:
         """Token ids as the run's model reads them."""
         return encode_pairs(pairs, *self.vocabularies, self.settings.model.reverse_source)
-
-    def memory(
-        self, weights: Weights, batch: Batch
-    ) -> tuple[Float[np.ndarray, "batch source context"], Float[np.ndarray, "batch context"]]:
-        """What the encoder makes of a batch: every state at context width, and the last vector."""
-        values, last = _encode(self.graph, weights, batch.source, batch.source_lengths)
-        return on_host(values), on_host(last)
 
     def contexts(
         self, weights: Weights, pairs: Sequence[SentencePair]
@@ -130,7 +123,8 @@ class Subject:
     ) -> list[np.ndarray]:
         """The states (part 0) or the last vector (1) of each sentence."""
         batches = evaluation_batches(EncodedPairs(source, source), 128)
-        return restore([self.memory(weights, item.batch)[part] for item in batches], batches)
+        parts = [on_host(_encode(self.graph, weights, *item.batch[:2])[part]) for item in batches]
+        return restore(parts, batches)
 
     def shares(self, pair: SentencePair) -> tuple[Shares, Shares]:
         """Of the source and the target: whose words the model's tokens are, in reading order."""

@@ -1,4 +1,4 @@
-"""C3: which source words reach the output? By word class, frequency, place and sentence length.
+"""C3: which source words reach the output? By word class, place and sentence length.
 
 The slide's list for its long sentence: the topic, the main fact and who does what are kept;
 adjectives, names and what describes the nouns are lost. In word classes: gist is nouns and verbs;
@@ -13,7 +13,7 @@ digit is no word here.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -43,9 +43,8 @@ KINDS = {
 }
 """What the claim compares: who does what to what, and what is said of it or only names it."""
 DETAILS = ("modifiers", "names")
-FREQUENCIES = Buckets((0, 1, 10, 100, 1000))
-"""Bands of a word's count in the training text."""
-FREQUENCY_NAMES = ("unseen", *FREQUENCIES.names[1:])
+DOUBLINGS = Buckets((0, *(2**power for power in range(4, 16))))
+"""Bands of a word's count in the training text, for words as common."""
 FIFTHS = [f"fifth {place}" for place in range(1, 6)]
 SURVIVES = 0.5
 LEARNED = 0.1
@@ -100,7 +99,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """Every measure of all words, of each fifth, class, kind and frequency, and gist less detail.
+    """Every measure of all words, of each fifth, class and kind, and gist less detail.
 
     ``part`` is blank for all words, whose n counts sentences; other n count words.
     """
@@ -111,11 +110,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
         whole = cells["position"]
         parts = [("", 0, whole.sum(axis=-2, keepdims=True))]
         parts += [(name, 0, whole[..., [band], :]) for band, name in enumerate(FIFTHS)]
-        for by, names in (
-            ("class", CLASSES),
-            ("frequency", [f"frequency {name}" for name in FREQUENCY_NAMES]),
-            ("kind", ("gist", *DETAILS)),
-        ):
+        for by, names in (("class", CLASSES), ("kind", ("gist", *DETAILS))):
             parts += [(name, i, cells[by]) for i, name in enumerate(names) if by in cells]
         for part, group, subset in parts:
             # The words are the same for every seed.
@@ -143,19 +138,15 @@ def _cells(arm: Arm) -> dict[str, Float[ndarray, "seeds sentences groups bands 3
     thirds, fifths = (
         relative_bands(columns["place"], columns["tokens"], bands) for bands in (3, 5)
     )
-    layouts = {
-        "position": (np.zeros_like(sentence), fifths, 1, 5),
-        "frequency": (FREQUENCIES.assign(seen), thirds, len(FREQUENCY_NAMES), 3),
-    }
+    layouts = {"position": (np.zeros_like(sentence), fifths, 1, 5)}
     if "class" in columns:
         classes = np.select([columns["class"] == name for name in CLASSES], range(len(CLASSES)), -1)
         kinds = [np.isin(columns["class"], names) for names in KINDS.values()]
         kind = np.select(kinds, range(len(KINDS)), -1)
-        doublings = Buckets((0, *(2**power for power in range(4, 16))))
-        alike = doublings.assign(seen) * 3 + thirds
+        alike = DOUBLINGS.assign(seen) * 3 + thirds
         layouts["class"] = classes, thirds, len(CLASSES), 3
         layouts["kind"] = kind, thirds, len(KINDS), 3
-        layouts["alike"] = kind, alike, len(KINDS), 3 * len(doublings.edges)
+        layouts["alike"] = kind, alike, len(KINDS), 3 * len(DOUBLINGS.edges)
     cells, sentences = {}, int(sentence[-1]) + 1
     for by, (group, band, *shape) in layouts.items():
         survived = ([run.found[name] for name in ("survived", "by_chance")] for run in arm.runs)
@@ -236,19 +227,15 @@ def _clause(estimates: Estimates, arm: str, name: str, bucket: str) -> str:
 
 
 def notes(frame: pd.DataFrame) -> list[str]:
-    """What the columns are, and what is particular about these runs."""
+    """What the columns are, whose the links are, and what the slide says."""
     lines = [
         "All numbers but n are %. By chance: the same outputs against other sources of their "
-        "length. Beyond chance: 0 for chance, 100 for a perfect output. Classes and frequencies "
-        "(how often the training text has a word) are compared at equal positions: blank if some "
-        "third of the sentence has none of a class's words, and without a range if some resample "
-        "has none there. Common words are easier. n: source words; by length, sentences."
+        "length. Beyond chance: 0 for chance, 100 for a perfect output. Classes are compared at "
+        "equal positions: blank if some third of the sentence has none of a class's words. As "
+        "common: of words in the same third that were seen about as often in training (under 16 "
+        "times, 16-31, 32-63, and so on; Mantel-Haenszel weights). n: source words; by length, "
+        "sentences."
     ]
-    if "gist_more_alike" in set(frame["measure"]):
-        lines.append(
-            "As common: of words in the same third of a sentence that were seen about as often "
-            "(under 16 times, 16-31, 32-63, and so on; Mantel-Haenszel weights)."
-        )
     if not set(frame["corpus"]) <= {"grammar", "copy"}:
         lines.append(
             f"Links are those of IBM model 1, trained on {LEXICON_PAIRS:,} of the run's own "
@@ -259,19 +246,10 @@ def notes(frame: pd.DataFrame) -> list[str]:
     return [*lines, slide]
 
 
-def parts_with_words(rows: pd.DataFrame) -> list[str]:
-    """The classes that have words; without classes, the frequencies."""
-    counted = set(rows.loc[rows["n"] > 0, "part"])
-    classes = [name for name in CLASSES if name in counted]
-    names = (f"frequency {name}" for name in FREQUENCY_NAMES)
-    return classes or [name for name in names if name in counted]
-
-
-def by_group(estimates: Estimates) -> Iterator[Line]:
-    """A row for each class and arm; without classes, for each frequency and arm."""
-    for part, arm in product(parts_with_words(estimates.means), estimates.arms()):
-        name = part.replace("frequency", "seen").replace(" ", "\n")
-        yield (name, arm), {"arm": arm, "measure": "corrected", "part": part}
+def by_class(estimates: Estimates) -> Iterator[Line]:
+    """A row for each class and arm."""
+    for part, arm in product(CLASSES, estimates.arms()):
+        yield (part.replace(" ", "\n"), arm), {"arm": arm, "measure": "corrected", "part": part}
 
 
 PERCENT = {"scale": 100.0, "form": "{:z.0f}", "ends": "{:z.0f}"}
@@ -282,17 +260,16 @@ def bucket_columns(estimates: Estimates) -> list[Column]:
     return [Column(bucket, bucket=bucket, **PERCENT) for bucket in estimates.buckets()]
 
 
-def panel(title: str, x_label: str, names: Mapping[str, str], **others: Any) -> Axes:
-    """What survives in the longest bucket, by part; frequencies only where there are no classes."""
+def panel(title: str, x_label: str, names: Mapping[str, str], joined: bool) -> Axes:
+    """What survives in the longest bucket, by part."""
 
     def select(rows: pd.DataFrame) -> pd.DataFrame:
-        parts = {*parts_with_words(rows), *FIFTHS} & set(names)
-        return rows[(rows["bucket"] == longest(rows)) & rows["part"].isin(parts)]
+        return rows[(rows["bucket"] == longest(rows)) & rows["part"].isin(list(names))]
 
     label = "% of source words that survive\n(0: chance)"
     return Axes(
         title, "corrected", label, 100.0, "part", x_label, names, select, counted="words",
-        limit=102.0, **others,
+        limit=102.0, joined=joined,
     )  # fmt: skip
 
 
@@ -311,7 +288,7 @@ QUESTION = Question(
     measures=(*MEASURES, "gist_more", "gist_more_alike"),
     grids=[
         Grid("Survival beyond chance by sentence length, % (C3)", bucket_columns,
-             ("source\nword", "arm"), by_group, counted=False, counts=True),
+             ("source\nword", "arm"), by_class, counted=False, counts=True),
         Grid(
             "Gist less other words, beyond chance, points (C3)", bucket_columns,
             ("gist\nless", "arm"),
@@ -334,16 +311,13 @@ QUESTION = Question(
         Grid("Survival of all words by sentence length, % (C3)",
              [Column("recall", "recall", **PERCENT),
               Column("by\nchance", "chance", **PERCENT),
-              Column("recall -\nchance", "less_chance", **PERCENT),
               Column("beyond\nchance", "corrected", **PERCENT)]),
     ],
     figure="Which words survive in sentences of {longest} words?",
     axes=[
         panel("By place in the source", "fifth of the source",
-              {name: name[-1] for name in FIFTHS}, joined=True),
+              {name: name[-1] for name in FIFTHS}, True),
         panel("By word class", "", {name: name.replace(" ", "\n") for name in CLASSES}
-              | {"adjective": "adjec-\ntive"}, joined=False),
-        panel("By times seen in training", "",
-              {f"frequency {name}": name for name in FREQUENCY_NAMES}, joined=False),
+              | {"adjective": "adjec-\ntive"}, False),
     ],
 )  # fmt: skip

@@ -15,8 +15,8 @@ choices make this a number:
 - Several source words, one target word: each has that word's whole share.
 
 Chance is subtracted because most outputs have "le", whatever was read. Sums are cells (group, band,
-column): groups are word classes or frequency bands, bands are places in the sentence, and the
-columns are words found, found by chance, and words. Classes have different places (a name is often
+column): groups are word classes, bands are places in the sentence, and the columns are words found,
+found by chance, and words. Classes have different places (a name is often
 last), and places differ in how well they survive. So classes are compared at equal positions: their
 rates are averages over bands, by `band_weights`.
 """
@@ -315,7 +315,6 @@ def rates(
 MEASURES: dict[str, Callable[[Float[ndarray, "*rows 2"]], Float[ndarray, "*rows"]]] = {
     "recall": lambda rates: rates[..., 0],
     "chance": lambda rates: rates[..., 1],
-    "less_chance": lambda rates: np.asarray(rates[..., 0] - rates[..., 1]),
     "corrected": lambda rates: ratio_of_sums(
         np.stack([rates[..., 0] - rates[..., 1], 1 - rates[..., 1]], axis=-1)
     ),

@@ -19,8 +19,6 @@ CLAIMS, REPORT = "claims", "report.html"
 FORMS: Mapping[str, str] = {".md": "markdown", ".csv": "csv"}
 """Forms of tables and claims, by the file's ending."""
 IMAGES = (".png", ".svg")
-GROWTH = "cost_exponents"
-"""The benchmark's second table."""
 
 
 class Written(NamedTuple):
@@ -62,15 +60,9 @@ def write_out(folder: Path) -> Written:
     titles = {name: page.title for name, page in pages.items()}
     sections = {
         "Tables": [
-            f"[{name}]({TABLES_FOLDER}/{name}.md): {title} ([CSV]({TABLES_FOLDER}/{name}.csv))"
-            for name, title in titles.items()
+            f"[{name}]({TABLES_FOLDER}/{name}.md): {title}" for name, title in titles.items()
         ],
-        "Figures": [
-            "[{0}]({1}.png) ([SVG]({1}.svg), [numbers]({1}{2}))".format(
-                name, f"{FIGURES_FOLDER}/{name}", NUMBERS
-            )
-            for name in figures
-        ],
+        "Figures": [f"[{name}]({FIGURES_FOLDER}/{name}.png)" for name in figures],
         "Left out": missing,
     }
     lines = ["# What these results show", "", "By `bottleneck export --all`."]
@@ -82,7 +74,8 @@ def write_out(folder: Path) -> Written:
 
 def _remove_others(folder: Path, kept: Collection[str], endings: Iterable[str]) -> None:
     """Remove what has the name of one of our tables or figures and was not made this time."""
-    stems = {name.replace("-", "_") for name in TABLES} | {*FIGURES, GOLD, GOLD_TABLE, GROWTH}
+    stems = {*FIGURES, GOLD, GOLD_TABLE, "cost_exponents"}
+    stems |= {name.replace("-", "_") for name in TABLES}
     for stem in stems - set(kept):
         for ending in endings:
             (folder / f"{stem}{ending}").unlink(missing_ok=True)

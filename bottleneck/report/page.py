@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-import pandas as pd
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
@@ -54,7 +53,6 @@ from ..results.schema import (
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import DamagedError, UnwrittenError, UserError
 from ..settings.files import write_text
-from ..settings.sweep import experiment_names, load_sweep
 from ..tables.claims import (
     CAPTION,
     Decision,
@@ -64,12 +62,11 @@ from ..tables.claims import (
     number,
     summary,
 )
-from ..tables.comparison import NONE
+from ..tables.comparison import NONE, describe, what_was_run
 from ..tables.lecture import audit_page, lecture_evidence
 from ..tables.page import Page
 from ..tables.pages import make_page, study_pages
-from ..tables.render import BarTable
-from ..tables.selection import as_condition, only
+from ..tables.selection import only
 
 BESIDE: Mapping[str, Sequence[str]] = {
     "C1": ("compression", "context-size", "context-length"),
@@ -83,7 +80,7 @@ Made = TypeVar("Made")
 
 def make_report(folder: Path) -> str:
     """The page. A folder without results, or with damaged ones, is a ``UserError``."""
-    check_results(folder, inside=True)
+    check_results(folder)
     environment = Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
@@ -110,10 +107,9 @@ def write_report(folder: Path, path: Path) -> int:
     return len(page.encode("utf8"))
 
 
-def check_results(folder: Path, inside: bool = False) -> None:
-    """A ``UserError`` where a folder has no results, nor any folder ``inside`` it."""
-    there = holds_results(folder) or measured_tables(folder)
-    if not (there or (inside and results_inside(folder))):
+def check_results(folder: Path) -> None:
+    """A ``UserError`` where neither a folder nor any inside it has results."""
+    if not (holds_results(folder) or measured_tables(folder) or results_inside(folder)):
         raise UserError(
             f"no results in {str(folder)!r}: name a folder that `bottleneck reproduce`, "
             "`bottleneck sweep` or `bottleneck bench` wrote"
@@ -138,7 +134,6 @@ def collect(folder: Path) -> dict[str, Any]:
     decisions = decide_results(folder)
     places = dict.fromkeys([folder, *(decision.folder for decision in decisions)])
     bundles = {place: bundle_of(place) for place in places}
-    others = {place: bundle_of(place) for place in results_inside(folder) if place not in bundles}
     slides = [decision for decision in decisions if decision.claim.id.startswith("L-")]
     place = next((decision.folder for decision in slides if decision.measured), folder)
     pair = bundles[place]
@@ -156,11 +151,10 @@ def collect(folder: Path) -> dict[str, Any]:
         "slides": find_views(("failure-pattern", "vindication", "bleu", "learning"), place, pair),
         "slides_measure": dict.fromkeys(filter(None, (item.command for item in slides))),
         "questions": dict(questions(decisions[len(slides) :], bundles)),
-        "others": [other_runs(place, bundle) for place, bundle in others.items() if bundle],
         "audits": audits,
         "audit_caption": audit_page(audits).caption,
         "explorer": explorer_data(pair) if pair else None,
-        "runs": [runs_of(bundle) for bundle in (bundles | others).values() if bundle],
+        "runs": [runs_of(bundle) for bundle in bundles.values() if bundle],
     }
 
 
@@ -192,14 +186,6 @@ def questions(
         )
 
 
-def other_runs(folder: Path, bundle: Bundle) -> dict[str, Any]:
-    """Runs that no claim rests on: their sweep's question, and the table that suits them."""
-    question = load_sweep(folder.name).question if folder.name in experiment_names() else ""
-    views = find_views(("vindication", "bleu"), folder, bundle)
-    views = views if views["grids"] else find_views(("arms",), folder, bundle)
-    return {"name": folder.name, "question": re.sub(r"\?.*", "?", question), "views": views}
-
-
 def find_views(names: Iterable[str], folder: Path, bundle: Bundle | None) -> dict[str, Any]:
     """The tables and figures that a folder has under these names, and the commands for them."""
     tables, figures, reasons = make_views(
@@ -211,7 +197,6 @@ def find_views(names: Iterable[str], folder: Path, bundle: Bundle | None) -> dic
     return {
         "grids": [grid for page in pages for grid in grids(page, page.table)],
         "figures": [as_image(figure) for figure in figures.values()],
-        "verdicts": [verdict for page in pages for verdict in page.judged],
         "notes": dict.fromkeys((*reasons.values(), *captions)),
         "commands": [
             *(f"bottleneck table {name} {where}" for name in tables),
@@ -238,11 +223,9 @@ def make_views(
     tables: dict[str, list[Page]] = {}
     figures: dict[str, Made] = {}
     reasons: dict[str, str] = {}
-    for kind, made, kinds, make in (
-        ("table", tables, ALL_TABLES, pages),
-        ("figure", figures, FIGURES, draw),
-    ):
-        for name in filter(kinds.__contains__, known):
+    kinds = (("table", tables, ALL_TABLES, pages), ("figure", figures, FIGURES, draw))
+    for kind, made, possible, make in kinds:
+        for name in filter(possible.__contains__, known):
             try:
                 made[name] = make(name)
             except (DamagedError, UnwrittenError):
@@ -259,19 +242,12 @@ def has_numbers(name: str, folder: Path, bundle: Bundle | None) -> bool:
 
 
 def as_image(figure: Figure) -> dict[str, str]:
-    """A figure as the address of an image, in which no script runs, and its titles in words.
-
-    Coordinates are to a hundredth; a double quote would take three characters.
-    """
-
-    def shorter(tag: re.Match[str]) -> str:
-        return re.sub(r"(\.\d\d)\d+", r"\1", tag[0].replace('"', "'"))
-
-    titles = [figure.get_suptitle(), *(f"{axes.get_title()}." for axes in figure.axes)]
-    drawing = " ".join(image(figure, ".svg").decode("utf8").split()).replace("> <", "><")
-    drawing = re.sub(r"<[^<>']+>", shorter, drawing)
+    """A figure as the address of an image, in which no script runs, and its title in words."""
+    drawing = " ".join(image(figure, ".svg").decode("utf8").split())
+    # Coordinates to a hundredth, of which the elements are full.
+    drawing = re.sub(r"<[^<>]+>", lambda tag: re.sub(r"(\.\d\d)\d+", r"\1", tag[0]), drawing)
     address = "data:image/svg+xml," + quote(drawing, safe=" !$()*+,/:;=?@[]{}~'")
-    return {"alt": " ".join(t for t in titles if t != "."), "address": Markup(address)}
+    return {"alt": figure.get_suptitle(), "address": Markup(address)}
 
 
 def grids(page: Page, table: RenderableType) -> list[dict[str, Any]]:
@@ -279,8 +255,6 @@ def grids(page: Page, table: RenderableType) -> list[dict[str, Any]]:
 
     ``kinds`` says which columns are text, and which the slide's numbers.
     """
-    if isinstance(table, BarTable):
-        table = table.make(0)
     if not table.show_header:
         return [grid for cell in table.columns[0].cells for grid in grids(page, cell)]
     columns = [[str(cell) for cell in column.cells] for column in table.columns]
@@ -294,37 +268,11 @@ def grids(page: Page, table: RenderableType) -> list[dict[str, Any]]:
 
 
 def runs_of(bundle: Bundle) -> dict[str, Any]:
-    """A row for each run, with the settings that vary; the other settings, and what runs ran on."""
-    rows = bundle.runs.drop_duplicates("run").reset_index(drop=True)
-    settings = pd.json_normalize([bundle.settings(run).model_dump() for run in rows["run"]])
-    facts = pd.json_normalize([dict(bundle.facts(run)) for run in rows["run"]])
-    known = settings.map(as_condition).join(facts.map(_fact))
-    varied = [name for name in settings if known[name].nunique() > 1]
-    trained = ["parameters", "best_update", "epochs", "train_loss", "valid_loss", "train_seconds"]
-    table = pd.concat([rows[["run"]], known[varied], rows[trained].map(_fact)], axis=1)
-    return {
-        "folder": bundle.folder,
-        "grid": {
-            "title": "Runs (losses in nats per target token)",
-            "heads": list(table.columns),
-            "rows": table.to_numpy().tolist(),
-            "kinds": [""] * table.shape[1],
-        },
-        "missing": [other_versions(bundle.environment), without_result(bundle.environment)],
-        "facts": {name: known[name].unique().tolist() for name in known if name not in varied},
-        "signatures": signatures(bundle.runs),
-    }
-
-
-def _fact(value: Any) -> str:
-    """A fact about a run as text."""
-    if isinstance(value, list):
-        return "; ".join(map(str, value))
-    if pd.isna(value):
-        return ""
-    if isinstance(value, float):
-        return f"{value:,.4g}"
-    return f"{value:,}" if type(value) is int else str(value)
+    """Which runs there are, which are left out, and how they were scored."""
+    left_out = [other_versions(bundle.environment), without_result(bundle.environment)]
+    texts = [f"{describe(bundle.runs)}.", f"{what_was_run(bundle.runs)}.", *left_out]
+    signed = [f"sacreBLEU: {text}" for text in signatures(bundle.runs)]
+    return {"folder": bundle.folder, "lines": [line for line in (*texts, *signed) if line]}
 
 
 # The explorer: example sentences, the words that each arm kept, its weights.

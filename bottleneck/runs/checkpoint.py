@@ -4,10 +4,9 @@ Weights are safetensors, one float32 tensor a parameter, named by its place in t
 vocabulary is a list, one token per line; subwords also have ``source.subwords.model`` and
 ``target.subwords.model``, which sentencepiece itself reads and writes.
 
-A checkpoint is one safetensors file a run, which holds all that a stopped run needs to go on. Its
-tensors are ``state.N`` and ``best.N``, by their place in training's state and in the best weights;
-its metadata is JSON of what is no array, and a digest of all. Runs that are trained together have a
-file each, of the same update.
+A checkpoint is one safetensors file a run, which has all that a stopped run needs to go on: the
+leaves of training's state and of the best weights by their numbers, as metadata JSON of what is no
+array, and a digest of all. Runs that are trained together have a file each, of the same update.
 """
 
 import hashlib
@@ -18,7 +17,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import jax
 import numpy as np
@@ -33,9 +31,9 @@ from ..results.folders import CHECKPOINT, damaged, read_checked
 from ..settings.concerns import CorpusSettings
 from ..settings.files import write_bytes
 from ..training.loop import Learner, Progress, Snapshot, Trained
-from ..training.step import TrainState, initial_state
+from ..training.step import initial_state
 
-FORMAT = 5
+FORMAT = 6
 """Raised when what a checkpoint holds changes; a run does not go on from one of another format."""
 EVERY = 60.0
 """Seconds between two checkpoints."""
@@ -133,43 +131,34 @@ class Checkpoints:
         """Write the checkpoint of each run; they end here if they are to stop."""
         on_host = snapshot._replace(state=jax.device_get(snapshot.state))
         for place, folder in enumerate(self.folders):
-            write_bytes(folder / CHECKPOINT, to_bytes(on_host.part(place), folder.name))
+            write_bytes(folder / CHECKPOINT, to_bytes(on_host.part(place)))
         self.last = time.monotonic()
         if self.stop.asked:
             raise SystemExit(0)
 
 
-def to_bytes(snapshot: Snapshot, run: str) -> bytes:
+def to_bytes(snapshot: Snapshot) -> bytes:
     """The file's content for the snapshot of one run; JSON knows no infinity."""
     (trained,) = snapshot.trained
-    arrays = _named(snapshot.state, trained.weights)
-    tensors = {name: np.asarray(leaf, order="C") for name, leaf in arrays.items()}
+    leaves = jax.tree.leaves((snapshot.state, trained.weights))
+    tensors = {str(number): np.asarray(leaf, order="C") for number, leaf in enumerate(leaves)}
     facts = {name: value for name, value in vars(trained).items() if name != "weights"}
     facts["log"] = [asdict(progress) for progress in trained.log]
     facts["valid_loss"] = None if math.isinf(trained.valid_loss) else trained.valid_loss
     losses = [float(loss[0]) for loss in snapshot.losses]
-    text = json.dumps({"format": FORMAT, "run": run, "losses": losses, "trained": facts})
+    text = json.dumps({"format": FORMAT, "losses": losses, "trained": facts})
     return save(tensors, metadata={"facts": text, "digest": digest(text, tensors)})
 
 
-def _named(state: TrainState, best: Weights) -> dict[str, Any]:
-    """The leaves of both by their names in the file."""
-    return {
-        f"{kind}.{number}": leaf
-        for kind, tree in (("state", state), ("best", best))
-        for number, leaf in enumerate(jax.tree.leaves(tree))
-    }
-
-
 def digest(facts: str, tensors: dict[str, np.ndarray]) -> str:
-    """Over all that a checkpoint holds: names, shapes, types and bytes too."""
+    """Over all that a checkpoint has: names, shapes, types and bytes too."""
     return hashlib.sha256(facts.encode() + save(tensors)).hexdigest()
 
 
 def read_checkpoint(folder: Path, learner: Learner) -> Snapshot | None:
     """The checkpoint of a run's folder, in the form of this learner; None where there is none.
 
-    A file that is not all this run needs, whole and of the same shapes, is a ``CheckpointError``.
+    One that is damaged or of another version is a ``CheckpointError``.
     """
     path = folder / CHECKPOINT
     if not path.exists():
@@ -178,23 +167,20 @@ def read_checkpoint(folder: Path, learner: Learner) -> Snapshot | None:
         with safe_open(path, "np") as file:
             metadata = file.metadata()
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        if digest(metadata["facts"], tensors) != metadata["digest"]:
+            raise CheckpointError("cannot be read (it does not match its checksum)")
         facts = json.loads(metadata["facts"])
         if facts["format"] != FORMAT:
             raise CheckpointError(f"is of format {facts['format']}, not {FORMAT}")
-        if facts["run"] != folder.name:
-            raise CheckpointError(f"is of run {facts['run']}")
-        if digest(metadata["facts"], tensors) != metadata["digest"]:
-            raise CheckpointError("cannot be read (it does not match its checksum)")
         start = jax.eval_shape(
             lambda weights: initial_state(weights, learner.settings), learner.weights
         )
-        expected = _named(start, learner.weights)
-        shapes = {name: (leaf.shape, np.dtype(leaf.dtype)) for name, leaf in expected.items()}
+        like = jax.tree.leaves((start, learner.weights))
+        shapes = {str(number): (leaf.shape, leaf.dtype) for number, leaf in enumerate(like)}
         if {name: (tensor.shape, tensor.dtype) for name, tensor in tensors.items()} != shapes:
             raise ValueError("its arrays are not those of this run's model")
-        arrays = [jax.numpy.asarray(tensors[name]) for name in expected]
-        structure = jax.tree.structure((start, learner.weights))
-        state, best = jax.tree.unflatten(structure, arrays)
+        arrays = [jax.numpy.asarray(tensors[str(number)]) for number in range(len(tensors))]
+        state, best = jax.tree.unflatten(jax.tree.structure((start, learner.weights)), arrays)
         known = facts["trained"]
         known["log"] = [Progress(**progress) for progress in known["log"]]
         known["valid_loss"] = math.inf if known["valid_loss"] is None else known["valid_loss"]

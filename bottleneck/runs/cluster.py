@@ -3,9 +3,8 @@
 Start a scheduler with ``dask scheduler`` and on every machine
 ``dask worker tcp://HOST:8786 --nthreads 1 --nworkers N``, N its number of cores: a run takes one
 thread of a worker and is a process of its own. The workers need this package, in the same version,
-and share no disk with this machine: the settings and the user's text go out with the tasks, and the
-files of a run come back with its result. Dask has the run of a lost worker done again, from its
-beginning; with a fourth worker lost (``distributed.scheduler.allowed-failures``) the run fails.
+and no common disk: the settings and the user's text go out with the tasks, and the files of a run
+come back with its result. Dask has the run of a lost worker done again, from its beginning.
 
 Whoever reaches a scheduler can run code on it, on its workers and, by what comes back, here.
 """
@@ -47,13 +46,10 @@ def run_jobs_on_cluster(
 ) -> list[Outcome]:
     """Execute all jobs into ``store`` on the workers of ``scheduler``, as ``run_jobs`` does here.
 
-    A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them all, and
-    those under way are lost. ``tell`` takes what the user should know. Raises UserError without
-    Dask, and where the scheduler cannot be reached.
+    A KeyboardInterrupt stops them all, and those under way are lost. ``tell`` takes what the user
+    should know. Raises UserError without Dask, and where the scheduler cannot be reached.
     """
     client = _connect(scheduler)
-    import dask
-
     outcomes: dict[str, Outcome] = {}
     running: dict[str, list[Job]] = {}
 
@@ -62,7 +58,7 @@ def run_jobs_on_cluster(
             outcomes[job.name] = Outcome(job, **event)
             listener(job, event)
 
-    with client, dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GiB"}):
+    with client:
         load = cache(lambda corpus, edges: load_corpus(corpus, edges).fingerprint)
         for job in jobs:
             try:
@@ -122,8 +118,8 @@ def _connect(scheduler: str) -> Any:
         return Client(scheduler, timeout=CONNECTING, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         raise UserError(
-            f"cannot reach scheduler {scheduler!r}: {_line(error)}; `dask scheduler` starts one "
-            "and prints its address"
+            f"cannot reach scheduler {scheduler!r} ({type(error).__name__}); `dask scheduler` "
+            "starts one and prints its address"
         ) from None
 
 
@@ -170,7 +166,7 @@ def _arrived(future: Any, folder: RunFolder, settings: RunSettings) -> Event:
     except CancelledError:
         raise UserError("lost the scheduler; the same command runs what is missing") from None
     except Exception as error:
-        return {"phase": "failed", "reason": f"{type(error).__name__}: {_line(error)}"}
+        return {"phase": "failed", "reason": f"{type(error).__name__}: {error}"}
     if event.get("run", folder.run) != folder.run:
         reason = "the worker made another run of these settings; install the same version there"
         return {"phase": "failed", "reason": reason, "exit_code": UserError.exit_code}
@@ -180,7 +176,3 @@ def _arrived(future: Any, folder: RunFolder, settings: RunSettings) -> Event:
         with folder.alone():
             folder.replace(files | {SUMS: written(listed)})
     return event
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

@@ -10,17 +10,10 @@ from flax import nnx
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ..corpus.batches import (
-    EncodedPairs,
-    EvaluationBatch,
-    encode_pairs,
-    evaluation_batches,
-    restore,
-)
+from ..corpus.batches import EncodedPairs, EvaluationBatch, encode_pairs, evaluation_batches
 from ..corpus.corpus import Corpus, share
 from ..corpus.vocabulary import EOS
-from ..decoding.search import make_search
-from ..model.parts import Stack, on_host, parts_of
+from ..model.parts import Stack, parts_of
 from ..model.translator import Weights, count_parameters
 from ..results.bundle import tidy_csv
 from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
@@ -43,7 +36,7 @@ from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
 from ..training.step import make_sentence_losses
 from .store import RunFolder
-from .translate import attention_matrices, readable, with_copies
+from .translate import attention_matrices, readable, search_outputs, with_copies
 
 EVALUATION_BATCH = 64
 
@@ -57,12 +50,12 @@ def encode(corpus: Corpus, split: str, settings: RunSettings) -> EncodedPairs:
 class Decoded(NamedTuple):
     """The translations of a test set, in its order.
 
-    ``texts`` are as a person reads them, and as they are scored.
+    ``ids`` end with the end token where there is one; ``texts`` are as they are scored.
     """
 
+    ids: list[list[int]]
     tokens: list[list[str]]
     texts: list[str]
-    ended: ndarray
 
 
 def evaluate(
@@ -74,7 +67,7 @@ def evaluate(
     decoded = decode(graph, trained.weights, settings, corpus, batches)
     target = corpus.target_vocabulary
     if settings.decoding.copy_unknown:
-        outputs = EncodedPairs(encoded.source, [target.encode(item) for item in decoded.tokens])
+        outputs = EncodedPairs(encoded.source, decoded.ids)
         words = [corpus.source_vocabulary.pieces(pair.source) for pair in corpus.test]
         reverse = settings.model.reverse_source
         copied = with_copies(graph, trained.weights, outputs, reverse, decoded.tokens, words)
@@ -87,7 +80,7 @@ def evaluate(
         np.array([pair.words for pair in corpus.test]),
         sentence_losses(losses, trained.weights, batches),
         np.array(encoded.target_lengths),
-        decoded.ended,
+        np.array([EOS in ids for ids in decoded.ids]),
     )
     # What is the same for every bucket of the run, but for its settings: they have a file.
     epoch = sum(len(target.pieces(pair.target)) + 1 for pair in corpus.train)  # with end tokens
@@ -127,13 +120,9 @@ def decode(
     batches: list[EvaluationBatch],
 ) -> Decoded:
     """Translate every sentence of the batches with the search that the settings name."""
-    search = make_search(graph, settings.decoding)
-    outputs = [search(weights, item.batch.source, item.batch.source_lengths) for item in batches]
-    rows = restore([on_host(output.tokens) for output in outputs], batches)
-    ended = restore([on_host(output.finished) for output in outputs], batches)
-    tokens = [corpus.target_vocabulary.decode(row.tolist()) for row in rows]
-    texts = [corpus.target_vocabulary.text(item) for item in tokens]
-    return Decoded(tokens, texts, np.array(ended))
+    ids = search_outputs(graph, weights, settings.decoding, batches)
+    tokens = [corpus.target_vocabulary.decode(item) for item in ids]
+    return Decoded(ids, tokens, [corpus.target_vocabulary.text(item) for item in tokens])
 
 
 def by_bucket(
@@ -220,28 +209,26 @@ def make_examples(
 ) -> list[dict[str, Any]]:
     """Source, reference, hypothesis and weights (hypothesis x source) of a few test sentences.
 
-    They are the first two of each bucket. An output that was cut at its cap has no end token, and
-    so no row for one.
+    They are the first two of each bucket. An output that was cut at its cap has no end token.
     """
     inside = by_bucket([pair.words for pair in corpus.test], settings)
     chosen = np.concatenate([places[:2] for places in inside.values()]).tolist()
     source, target = corpus.source_vocabulary, corpus.target_vocabulary
     pairs = EncodedPairs(
         [encoded.source[sentence] for sentence in chosen],
-        [[*target.encode(decoded.tokens[sentence]), EOS] for sentence in chosen],
+        [decoded.ids[sentence] for sentence in chosen],
     )
     reverse = settings.model.reverse_source
     matrices = attention_matrices(graph, weights, pairs, reverse, len(chosen))
     examples = []
     for sentence, matrix in zip(chosen, matrices, strict=True):
-        pair, tokens = corpus.test[sentence], decoded.tokens[sentence]
-        ended = bool(decoded.ended[sentence])
+        pair, ended = corpus.test[sentence], EOS in decoded.ids[sentence]
         example = {
             "sentence": sentence,
             "source": readable(source.pieces(pair.source), True, source.tokenizer),
             "reference": pair.target,
-            "hypothesis": readable(tokens, ended, target.tokenizer),
-            "weights": matrix[: len(tokens) + ended].round(3).tolist(),
+            "hypothesis": readable(decoded.tokens[sentence], ended, target.tokenizer),
+            "weights": matrix.round(3).tolist(),
         }
         examples.append(example)
     return examples

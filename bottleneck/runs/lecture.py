@@ -1,4 +1,4 @@
-"""What trained runs and the model answer to the lecture's examples: L10, L17, L18, L-SHORT."""
+"""What trained runs answer to the lecture's examples: L10, L17, L-SHORT."""
 
 from pathlib import Path
 from typing import Any
@@ -13,20 +13,11 @@ from ..corpus.pair import SentencePair
 from ..corpus.subwords import by_word, shares_of
 from ..corpus.vocabulary import BOS, EOS, PAD, UNK, tokenize
 from ..decoding.search import without_symbols
-from ..lecture.slides import SLIDES, ArmOutput, Grid, States, Vector, Weights
-from ..model.attention import DotAttention, Memory
+from ..lecture.slides import SLIDES, ArmOutput, Grid
 from ..results.folders import SETTINGS, arms
 from ..settings.concerns import UNSELECTIVE
 from .run import use_cache
 from .translate import END, TrainedRun, attention_matrices, load_run, readable
-
-
-def model_attention(query: Vector, states: States) -> tuple[Weights, Vector]:
-    """Weights and context by the model's dot attention, for one query without padding."""
-    values = jnp.asarray(states)[None]
-    memory = Memory(values, values, jnp.ones(values.shape[:2], bool), values[:, -1])
-    context, weights = DotAttention().read(jnp.asarray(query)[None], memory)
-    return np.asarray(weights[0], np.float64), np.asarray(context[0], np.float64)
 
 
 def trained_evidence(name: str, folder: Path) -> dict[str, Any]:
@@ -50,13 +41,9 @@ def trained_evidence(name: str, folder: Path) -> dict[str, Any]:
     slide, outputs = SLIDES[name], []
     sources = [source for source, _ in slide["pairs"]] if "pairs" in slide else [slide["source"]]
     for run, trained in runs.items():
-        steps, missing = [], []
-        if name == "L17":
-            steps, missing = _first_steps(trained, slide["source"], slide["steps"])
-        unknown = [word for sentence in sources for word in trained.unknown(sentence)]
-        unknown = list(dict.fromkeys([*unknown, *missing]))
+        steps = _first_steps(trained, slide["source"], slide["steps"]) if name == "L17" else []
         arm, texts = trained.settings.model.arm, trained.translate(sources)
-        outputs.append(ArmOutput(arm, run, texts, unknown, steps))
+        outputs.append(ArmOutput(arm, run, texts, steps))
     return {"arms": outputs}
 
 
@@ -68,37 +55,29 @@ def learned_weights(trained: TrainedRun) -> Grid:
     slide = SLIDES["L10"]
     source, target = (trained.prepare(" ".join(slide[side])) for side in ("english", "french"))
     vocabularies = trained.source_vocabulary, trained.target_vocabulary
-    reverse, known = trained.settings.model.reverse_source, set(vocabularies[1].words)
+    reverse = trained.settings.model.reverse_source
     encoded = encode_pairs([SentencePair(source, target)], *vocabularies, reverse)
     (matrix,) = attention_matrices(trained.graph, trained.weights, encoded, reverse, 1)
-    pieces = vocabularies[1].pieces(target)
-    unknown = [*trained.unknown(source), *(trained.display(p) for p in pieces if p not in known)]
     words = tokenize(source), tokenize(target)
     shares = [
         shares_of(vocabulary.pieces(text), tokens, vocabulary.tokenizer)
         for vocabulary, text, tokens in zip(vocabularies, (source, target), words, strict=True)
     ]
-    arm = trained.settings.model.arm
-    note = (
-        f"A trained run ({arm}) reads the slide's French word by word; its translation is "
-        f'"{trained.translate([source])[0]}".'
-    )
     return Grid(
-        f"learned: {arm}",
+        f"learned: {trained.settings.model.arm}",
         readable(words[1], False),
         readable(words[0], True),
         by_word(matrix, *shares)[: len(words[1])],
         slide["gold"],
-        f"{note} Not in its vocabulary: {', '.join(unknown)}." if unknown else note,
     )
 
 
 def _first_steps(
     trained: TrainedRun, sentence: str, printed: list[dict[str, float]]
-) -> tuple[list[tuple[str, list[tuple[str, float]]]], list[str]]:
-    """The word before each step (greedy search), the likeliest next words, and the slide's.
+) -> list[tuple[str, list[tuple[str, float]]]]:
+    """The word before each step (greedy search), and the likeliest next words; also the slide's.
 
-    Also the slide's words that have no token of their own. Ends after the end token.
+    Words of the slide without a token of their own are left out. Ends after the end token.
     """
     target = trained.target_vocabulary
     pair = SentencePair(trained.prepare(sentence), "")
@@ -107,8 +86,6 @@ def _first_steps(
     lengths = jnp.array([source.shape[1]])
     model = nnx.merge(trained.graph, trained.weights)
     inputs = np.full((1, len(printed)), PAD, np.int32)  # a step does not read what is behind it
-    tokens = {word: target.numbers(trained.prepare(word)) for step in printed for word in step}
-    missing = [word for word, ids in tokens.items() if len(ids) != 1 or ids[0] == UNK]
     steps: list[tuple[str, list[tuple[str, float]]]] = []
     token, before = BOS, ""
     for index, step in enumerate(printed):
@@ -118,11 +95,12 @@ def _first_steps(
         logits, _ = model.logits(source, lengths, jnp.array(inputs))
         shares = np.asarray(jax.nn.softmax(without_symbols(logits))[0, index], np.float64)
         best = np.argsort(-shares, kind="stable")[:3].tolist()  # words shown of each step
-        slide = [tokens[word][0] for word in step if word not in missing]
+        ids = [target.numbers(trained.prepare(word)) for word in step]
+        slide = [number for number, *others in ids if not others and number != UNK]
         names = {
             number: END if number == EOS else trained.display(target.tokens[number])
             for number in [*best, *slide]
         }
         steps.append((before, [(word, float(shares[number])) for number, word in names.items()]))
         token, before = best[0], names[best[0]]
-    return steps, missing
+    return steps

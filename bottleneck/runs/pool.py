@@ -66,24 +66,22 @@ def has_accelerator() -> bool:
 
 
 def default_width(threads: int = 1) -> int:
-    """How many runs of so many threads go at once where nothing else is said."""
+    """How many runs of so many threads go at once by default."""
     return 1 if has_accelerator() else max(1, cores() // threads)
 
 
 def default_threads(runs: int) -> int:
-    """How many cores each of so many runs has where nothing else is said.
+    """How many cores each run of a command has by default.
 
-    All runs of a command count, those too that are done: what a run's sums are added up in must
-    not hang on how often the command was stopped.
+    Runs that are done count too: the order of a run's sums must not depend on how often the command
+    was stopped.
     """
     return 1 if has_accelerator() else max(1, cores() // max(1, runs))
 
 
 def default_together() -> int:
-    """How many seeds of equal shape make one program where nothing else is said.
-
-    A small model leaves an accelerator mostly idle, and seeds fill it up; a core has no room.
-    """
+    """How many seeds of equal shape make one program by default: a small model leaves an
+    accelerator mostly idle, and seeds fill it up."""
     return 16 if has_accelerator() else 1
 
 
@@ -98,10 +96,8 @@ def run_jobs(
 ) -> list[Outcome]:
     """Execute all jobs into ``store``, ``width`` at once (default: one per core; one on a GPU).
 
-    Each has so many ``threads``, of which it makes a device each.
-
-    Up to ``together`` jobs that differ in their seed alone are one stack, trained by one program
-    in one process. Stacks start in the order of their first jobs, outcomes come in the order given.
+    Each has so many ``threads``, of which it makes a device each. Up to ``together`` jobs that
+    differ in their seed alone are one stack, trained by one program in one process.
 
     A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them all,
     each with a checkpoint from which the same command goes on.
@@ -137,14 +133,14 @@ def stacks(jobs: Sequence[Job], together: int) -> list[list[Job]]:
 
     No seed comes twice in one: runs of a stack are different runs.
     """
-    open_stacks: dict[str, list[Job]] = {}
+    last: dict[str, list[Job]] = {}
     order: list[list[Job]] = []
     for job in jobs:
         alike = job.settings.without_seed().model_dump_json()
-        stack = open_stacks.get(alike, [])
-        seeds = {other.settings.training.seed for other in stack}
-        if not stack or len(stack) >= together or job.settings.training.seed in seeds:
-            stack = open_stacks[alike] = []
+        stack = last.get(alike, [])
+        seeds = [other.settings.training.seed for other in stack]
+        if not 0 < len(stack) < together or job.settings.training.seed in seeds:
+            stack = last[alike] = []
             order.append(stack)
         stack.append(job)
     return order
@@ -164,8 +160,8 @@ def worker_processes() -> Iterator[tuple[Callable[..., None], Queue]]:
     ) -> None:
         """Start a process that does a task about so many ``places`` (``runs.worker``).
 
-        ``threads`` are XLA's, each a device of its own (``model.parts``); one where nothing is
-        said. A worker that dies at once takes no order: whoever reads it sees that.
+        ``threads`` are XLA's, each a device of its own (``model.parts``). A worker that dies at
+        once takes no order: whoever reads it sees that.
         """
         variables = worker_environment()
         variables |= {} if threads is None or has_accelerator() else in_threads(threads)
@@ -242,17 +238,15 @@ def in_threads(count: int) -> dict[str, str]:
 
 
 def worker_environment() -> dict[str, str]:
-    """What a worker's libraries are told about threads, memory, kernels, where the user did not.
+    """What a worker's libraries are told of threads, memory and kernels, where the user did not.
 
-    And about numbers, whatever the user told them. OpenBLAS has one thread: its threads wait by
-    spinning, and with a worker on every core the orthogonal start of a cell's weights (256 x 256)
-    took a second instead of milliseconds. glibc (from 2.35; others ignore it) has large pages and
-    gives none back: XLA allocates its buffers anew at every step, and a third of a step goes into
-    having them mapped otherwise (results/LOG.md, 2026-11-20).
+    And of numbers, whatever the user told them. OpenBLAS has one thread: its threads wait by
+    spinning, and several workers would take each other's cores. glibc has large pages and gives
+    none back: XLA allocates its buffers anew at every step, and mapping them would take a third of
+    a step (results/LOG.md, 2026-11-20).
 
-    On a GPU all cores compile: NPROC = 1 would have XLA compile its kernels one after the other.
-    Products are by XLA's own choice of kernel, none tried out while compiling: on an H100 a shape
-    then compiles in 4.6 s instead of 9.1, and an update takes 6.5 ms instead of 4.7, so that only
+    On a GPU all cores compile, and no kernels are tried out while compiling: on an H100 a shape
+    then compiles in half the time (4.6 s), and an update takes 6.5 ms instead of 4.7, so that only
     tens of thousands of updates would earn it back; and the choice is always the same one.
     """
     memory = ("hugetlb=1", "arena_max=1", "mmap_threshold=4000000000", "trim_threshold=4000000000")

@@ -1,13 +1,11 @@
 """One run: settings in, a folder of plain files out.
 
-``settings.json`` (resolved), ``environment.json``, ``status.json``, ``log.jsonl`` (a line a
-report: a ``Progress`` of ``training.loop``, in which ``valid_loss`` and ``valid_buckets`` are null
-where there was no validation; a line of an older version has no ``valid_buckets``),
-``weights.safetensors``, ``source.vocabulary``, ``target.vocabulary`` (with subwords also
-``source.subwords.model``, ``target.subwords.model``: sentencepiece's files), ``hypotheses.jsonl``
-(sentence by sentence), ``sentences.csv`` (counts), ``scores.csv`` (one row per bucket),
-``examples.json`` (attention weights of a few sentences); while it runs, ``checkpoint.safetensors``.
-When it has ended, ``SHA256SUMS`` lists what stays.
+``settings.json`` (resolved), ``environment.json``, ``status.json``, ``log.jsonl`` (each line a
+``Progress`` of ``training.loop``), ``weights.safetensors``, ``source.vocabulary``,
+``target.vocabulary`` (with subwords also ``source.subwords.model``, ``target.subwords.model``:
+sentencepiece's files), ``hypotheses.jsonl`` (sentence by sentence), ``sentences.csv`` (counts),
+``scores.csv`` (one row per bucket), ``examples.json`` (attention weights of a few sentences); while
+it runs, ``checkpoint.safetensors``. When it has ended, ``SHA256SUMS`` lists what stays.
 """
 
 import hashlib
@@ -33,7 +31,7 @@ from .. import __version__
 from ..corpus.batches import evaluation_batches, training_batches
 from ..corpus.corpus import Corpus, load_corpus, share
 from ..model.translator import count_parameters, create
-from ..results.folders import CHECKPOINT, ENDED, ENVIRONMENT, LOG, SETTINGS, WEIGHTS, read_object
+from ..results.folders import CHECKPOINT, ENDED, ENVIRONMENT, LOG, SETTINGS, WEIGHTS
 from ..settings.errors import UserError
 from ..settings.files import write_text
 from ..settings.machine import COMMAND, cache_root, cores, mendable, nproc_from
@@ -75,8 +73,7 @@ def execute_stack(
 class Run:
     """One run under way: its settings, its place in the store, who hears of it.
 
-    It goes on from its fresh weights (``learner``), or from its checkpoint (``snapshot``); ``note``
-    says that a checkpoint was of no use.
+    It goes on from its fresh weights (``learner``), or from its checkpoint (``snapshot``).
     """
 
     settings: RunSettings
@@ -84,7 +81,6 @@ class Run:
     report: Callable[[dict[str, Any]], None]
     learner: Learner | None = None
     snapshot: Snapshot | None = None
-    note: str = ""
 
     def tell_end(self) -> None:
         """Report how the run ended, by what its folder says; it needs no checkpoint any more."""
@@ -177,8 +173,8 @@ def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
         try:
             run.snapshot = read_checkpoint(run.folder.path, run.learner)
         except CheckpointError as error:
-            run.note = f"going on from update 0, without its checkpoint, which {error}"
-            run.report({"phase": run.note})
+            phase = f"going on from update 0, without its checkpoint, which {error}"
+            run.report({"phase": phase})
     return graph
 
 
@@ -187,7 +183,7 @@ def _train(
 ) -> list[Trained]:
     """Train runs that are equally far, each to its last update."""
     for run in runs:
-        _write_start(run, len(runs), corpus)
+        _write_start(run, corpus)
     learners, settings = [run.learner for run in runs], runs[0].settings
     valid = evaluation_batches(encode(corpus, "valid", settings), EVALUATION_BATCH)
     buckets = by_bucket([pair.words for pair in corpus.valid], settings)
@@ -205,22 +201,13 @@ def _train(
     return end.trained
 
 
-def _write_start(run: Run, seeds: int, corpus: Corpus) -> None:
-    """Write what is known of a run before its training.
-
-    How many seeds were trained as one program is the most there were at any time: a run of a stack
-    that is only scored by itself is one of a stack.
-    """
+def _write_start(run: Run, corpus: Corpus) -> None:
+    """Write what is known of a run before its training."""
     folder = run.folder
-    if run.snapshot:
-        with suppress(UserError):
-            known = read_object(folder.path / ENVIRONMENT)
-            seeds = max(seeds, known.get("seeds_together", 1))
-    folder.write_status("running", run.note)
+    folder.write_status("running")
     folder.write_json(SETTINGS, run.settings.model_dump())
     source_unknown, target_unknown = corpus.unknown_rates
     environment = {"schema": SCHEMA_VERSION} | describe_environment() | {
-        "seeds_together": seeds,
         "fingerprint": corpus.fingerprint,
         "notes": corpus.notes,
         "source_vocabulary": len(corpus.source_vocabulary.words),
@@ -252,7 +239,7 @@ def describe_environment() -> dict[str, Any]:
     """Facts that numbers may depend on, as plain JSON values.
 
     ``command`` is the command line if it is known; ``commit`` that of the checkout which this
-    package runs from, if any, with ``+`` if it was changed.
+    package runs from, if any, with ``-dirty`` if it was changed.
     """
     device, command = jax.devices()[0], os.environ.get(COMMAND)
     versions, commit = {}, None
@@ -261,11 +248,10 @@ def describe_environment() -> dict[str, Any]:
             versions[name] = version(name)
     folder = Path(__file__).resolve().parents[2]
     if (folder / ".git").exists():
-        git = partial(subprocess.run, capture_output=True, text=True, check=True, cwd=folder)
+        ask = ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=40"]
         with suppress(OSError, subprocess.CalledProcessError):
-            head = git(["git", "rev-parse", "HEAD"]).stdout.strip()
-            changed = git(["git", "status", "--porcelain", "--untracked-files=no"]).stdout
-            commit = head + ("+" if changed else "")
+            asked = subprocess.run(ask, cwd=folder, capture_output=True, text=True, check=True)
+            commit = asked.stdout.strip()
     return ({"command": command} if command else {}) | {
         "bottleneck": __version__,
         "commit": commit,
@@ -290,10 +276,9 @@ def _processor() -> str:
 def use_cache() -> None:
     """Keep compiled programs between runs; without a writable cache folder, go on without.
 
-    Compiled code is for one processor and one version of jax, so both are in the folder's name: a
-    home folder may be shared by machines of several kinds. All programs are kept, the smallest too:
-    dozens that each take some ms would add up to a second per run. One that cannot be read is
-    compiled again; jax would say so for each, on two lines.
+    Compiled code is for one processor and one version of jax, so both are in the folder's name. All
+    programs are kept, the smallest too: dozens that each take some ms would add up to a second. One
+    that cannot be read is compiled again; jax would say so for each, on two lines.
     """
     root = cache_root()
     if root is None:
@@ -301,10 +286,8 @@ def use_cache() -> None:
     kind = f"{platform.node()} {_processor()} {version('jaxlib')}"
     folder = root / hashlib.sha256(kind.encode()).hexdigest()[:12]
     warnings.filterwarnings("ignore", message="Error (read|writ)ing persistent compilation cache")
-    try:
+    with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return
     if os.access(folder, os.W_OK):
         jax.config.update("jax_compilation_cache_dir", str(folder))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)

@@ -13,7 +13,7 @@ from typing import Any
 from filelock import FileLock
 
 from ..corpus.corpus import REAL
-from ..corpus.files import given_test_files, read_pairs, training_files
+from ..corpus.files import pair_files, read_pairs
 from ..results.export import write_bundle
 from ..results.folders import GROUPS, STORE, drop_tables, finished_runs, json_text, read_groups
 from ..results.schema import FILES, RUNS
@@ -60,7 +60,7 @@ def check_text(corpus: CorpusSettings) -> None:
     A drawn corpus has no files; those of a named one were checked when they were fetched.
     """
     if corpus.name in REAL:
-        given = training_files(corpus), given_test_files(corpus)
+        given = pair_files(corpus, "train"), pair_files(corpus, "test")
         if corpus.name == "files":
             for files in filter(None, given):
                 read_pairs(files, corpus.lowercase)

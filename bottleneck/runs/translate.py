@@ -1,22 +1,15 @@
-"""Translating with a finished run, sentences and whole texts, and the attention behind outputs.
+"""Translating with a finished run, and the attention weights behind outputs.
 
-A text is read a few thousand lines at a time, so that its length costs no memory. An unknown word
-of an output can be replaced by the source word that it attends to most: the replacement of Luong et
-al. (2015b, section 3.3) without its dictionary, for names and numbers, which unknown words mostly
-are, are the same in both languages.
+An unknown word of an output can be replaced by the source word that it attends to most: the
+replacement of Luong et al. (2015b, section 3.3) without its dictionary, for names and numbers,
+which unknown words mostly are, are the same in both languages.
 """
 
-import gzip
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from io import BufferedIOBase
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
-from unicodedata import normalize
 
 import jax
 import numpy as np
@@ -24,10 +17,15 @@ from flax import nnx
 from jaxtyping import Float
 from safetensors import SafetensorError
 
-from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches, restore
+from ..corpus.batches import (
+    EncodedPairs,
+    EvaluationBatch,
+    encode_pairs,
+    evaluation_batches,
+    restore,
+)
 from ..corpus.pair import SentencePair
-from ..corpus.subwords import links_from_weights
-from ..corpus.vocabulary import BOS, EOS, UNK, WORDS, Tokenizer, Vocabulary, prepare_source
+from ..corpus.vocabulary import BOS, EOS, UNKNOWN, WORDS, Tokenizer, Vocabulary, prepare_source
 from ..decoding.search import make_attention_weights, make_search
 from ..model.parts import on_host
 from ..model.translator import Weights, create
@@ -39,22 +37,32 @@ from ..results.folders import (
     read_settings,
     was_written,
 )
-from ..settings.errors import UsageError, UserError, counted
-from ..settings.machine import is_endless
+from ..settings.concerns import DecodingSettings
+from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from .checkpoint import load_vocabularies, read_weights
 
-CHUNK = 4096
-"""Lines of a text in memory at once."""
 BATCH = 64
 """Sentences of one search."""
-LONGEST = 10_000_000
-"""Bytes of a line: what never ends one would be read for ever (``/dev/zero``)."""
 END = "</s>"
 """How the end token is shown."""
 
 _searcher = lru_cache(maxsize=4)(make_search)
 _reader = lru_cache(maxsize=4)(make_attention_weights)
+
+
+def search_outputs(
+    graph: nnx.GraphDef,
+    weights: Weights,
+    settings: DecodingSettings,
+    batches: list[EvaluationBatch],
+) -> list[list[int]]:
+    """The token ids of every output, the end token last where there is one."""
+    search = _searcher(graph, settings)
+    results = [search(weights, item.batch.source, item.batch.source_lengths) for item in batches]
+    rows = restore([on_host(result.tokens) for result in results], batches)
+    lengths = restore([on_host(result.lengths) for result in results], batches)
+    return [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
 
 
 def attention_matrices(
@@ -86,15 +94,6 @@ def attention_matrices(
     return matrices
 
 
-def check_pointing(settings: RunSettings, wish: str) -> None:
-    """UsageError, which names the wish, for an arm whose weights point at no word."""
-    if not settings.model.points:
-        raise UsageError(
-            f"{wish} needs attention weights that point at a word, and arm {settings.model.arm} "
-            f"has none; take an arm with attention (model.attention, --arm) or leave {wish} out"
-        )
-
-
 def with_copies(
     graph: nnx.GraphDef,
     weights: Weights,
@@ -106,20 +105,15 @@ def with_copies(
     """The tokens of every output, no unknown word among them.
 
     ``encoded`` are sources and outputs as they were read and written, ``tokens`` the outputs' and
-    ``words`` the sources' as they are to be copied, in reading order, without the end: that is the
-    last column of the weights, and no word to copy.
+    ``words`` the sources' in reading order, without the end: that is the last column of the
+    weights, and no word to copy.
     """
-    copied = list(tokens)
-    lacking = [place for place, ids in enumerate(encoded.target) if UNK in ids]
-    pairs = EncodedPairs(*([side[place] for place in lacking] for side in encoded))
-    matrices = attention_matrices(graph, weights, pairs, reverse)
-    for place, ids, matrix in zip(lacking, pairs.target, matrices, strict=True):
-        source = words[place]
-        attended = matrix[:, : len(source)].argmax(axis=1)
-        copied[place] = [
-            source[attended[row]] if ids[row] == UNK else token
-            for row, token in enumerate(tokens[place])
-        ]
+    copied = []
+    matrices = attention_matrices(graph, weights, encoded, reverse)
+    for output, source, matrix in zip(tokens, words, matrices, strict=True):
+        attended = matrix[: len(output), : len(source)].argmax(axis=1)
+        pairs = zip(output, attended, strict=True)
+        copied.append([source[place] if token == UNKNOWN else token for token, place in pairs])
     return copied
 
 
@@ -131,16 +125,14 @@ def readable(tokens: list[str], ended: bool, tokenizer: Tokenizer = WORDS) -> li
 class Translation(NamedTuple):
     """A sentence's tokens and those of its translation, end tokens left out.
 
-    ``unknown`` counts source tokens that the run has never seen; ``ended`` is False where the
-    translation was cut at its cap. ``weights`` have the end tokens as last row (if it ended) and
-    last column, and are there where they were asked for.
+    ``ended`` is False where the translation was cut at its cap. ``weights`` have the end tokens as
+    last row (if it ended) and last column, and are there where they were asked for.
     """
 
     source: list[str]
     output: list[str]
     text: str
     ended: bool = True
-    unknown: int = 0
     weights: Float[np.ndarray, "output source"] | None = None
 
 
@@ -161,13 +153,6 @@ class TrainedRun:
     def tokens(self, sentence: str) -> list[str]:
         """The tokens that the model reads."""
         return self.source_vocabulary.pieces(self.prepare(sentence))
-
-    def written(self, sentence: str) -> list[str]:
-        """The same tokens in the user's own case; as the model reads them where it cut others."""
-        read = self.tokens(sentence)
-        pieces = self.source_vocabulary.pieces(normalize("NFC", sentence))[: len(read)]
-        same = [token.lower() for token in pieces] == [token.lower() for token in read]
-        return pieces if same else read
 
     def display(self, token: str) -> str:
         """One token as a person reads it."""
@@ -190,33 +175,23 @@ class TrainedRun:
         Unknown words are copied from the source where the settings say so.
         """
         results = [Translation([], [], "")] * len(sentences)
-        filled = [place for place, sentence in enumerate(sentences) if self.tokens(sentence)]
-        if not filled:
+        words = {place: self.tokens(sentence) for place, sentence in enumerate(sentences)}
+        words = {place: tokens for place, tokens in words.items() if tokens}
+        if not words:
             return results
         reverse, vocabulary = self.settings.model.reverse_source, self.target_vocabulary
-        pairs = [SentencePair(self.prepare(sentences[place]), "") for place in filled]
+        pairs = [SentencePair(self.prepare(sentences[place]), "") for place in words]
         encoded = encode_pairs(pairs, self.source_vocabulary, vocabulary, reverse)
         batches = evaluation_batches(encoded, batch_size)
-        search = _searcher(self.graph, self.settings.decoding)
-        searched = [search(self.weights, b.batch.source, b.batch.source_lengths) for b in batches]
-        rows = restore([on_host(result.tokens) for result in searched], batches)
-        lengths = restore([on_host(result.lengths) for result in searched], batches)
-        outputs = [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
-        words = [self.written(sentences[place]) for place in filled]
+        outputs = search_outputs(self.graph, self.weights, self.settings.decoding, batches)
         tokens = [vocabulary.decode(ids) for ids in outputs]
         read = self.graph, self.weights, EncodedPairs(encoded.source, outputs), reverse
         if self.settings.decoding.copy_unknown:
-            tokens = with_copies(*read, tokens, words)
+            tokens = with_copies(*read, tokens, list(words.values()))
         weights = attention_matrices(*read) if attended else [None] * len(outputs)
-        for index, place in enumerate(filled):
-            results[place] = Translation(
-                words[index],
-                tokens[index],
-                vocabulary.text(tokens[index]),
-                EOS in outputs[index],
-                encoded.source[index].count(UNK),
-                weights[index],
-            )
+        for place, output, ids, matrix in zip(words, tokens, outputs, weights, strict=True):
+            text = vocabulary.text(output)
+            results[place] = Translation(words[place], output, text, EOS in ids, matrix)
         return results
 
 
@@ -255,110 +230,3 @@ def load_run(folder: Path) -> TrainedRun:
     if shapes[0] != shapes[1]:
         raise damaged(path, "its sizes are not those of the run's settings and vocabularies")
     return TrainedRun(settings, source, target, graph, weights)
-
-
-@dataclass
-class Tally:
-    """What became of the lines of a text so far; tokens are the source's.
-
-    ``long`` and ``cut`` are the numbers of lines with more words than any that the run was trained
-    on, and of those whose translations were cut.
-    """
-
-    lines: int = 0
-    empty: int = 0
-    tokens: int = 0
-    unknown: int = 0
-    long: list[int] = field(default_factory=list)
-    cut: list[int] = field(default_factory=list)
-
-    def notes(self, settings: RunSettings) -> list[str]:
-        """One line for each thing that a reader of the translations should know."""
-        longest, decoding = settings.corpus.longest_trained, settings.decoding
-        cap = f"{decoding.cap_factor:g} x source + {decoding.cap_extra} tokens"
-        notes = []
-        if self.lines:
-            notes.append(f"{counted(self.lines, 'line')} translated, {self.empty:,} of them empty")
-        if self.unknown:
-            share = f"{self.unknown:,} of {self.tokens:,}"
-            notes.append(f"{share} source tokens are not in the training vocabulary")
-        long = f"longer than any trained on ({longest} words), translated all the same"
-        cut = f"without an end, cut at the cap of {cap}"
-        for lines, noun, text in ((self.long, "line", long), (self.cut, "translation", cut)):
-            if lines:
-                others = " and others" if len(lines) > 1 else ""
-                notes.append(f"{counted(len(lines), noun)} {text}: line {lines[0]:,}{others}")
-        return notes
-
-
-def translate_lines(
-    trained: TrainedRun, lines: Iterable[str], tally: Tally, aligned: bool = False
-) -> Iterator[list[str]]:
-    """Translations in chunks, one for each line; an empty line for an empty line.
-
-    ``aligned`` puts three columns behind a translation (``with_links``).
-    """
-    remaining, longest = iter(lines), trained.settings.corpus.longest_trained
-    while chunk := list(islice(remaining, CHUNK)):
-        translations = trained.translations(chunk, BATCH, aligned)
-        for line, item in zip(chunk, translations, strict=True):
-            tally.lines += 1
-            tally.empty += not item.source
-            tally.tokens += len(item.source)
-            tally.unknown += item.unknown
-            tally.long += [tally.lines] * (len(line.split()) > longest)
-            tally.cut += [tally.lines] * (not item.ended)
-        yield [with_links(trained, item) if aligned else item.text for item in translations]
-
-
-def with_links(trained: TrainedRun, translation: Translation) -> str:
-    """Translation, links, source tokens, output tokens, with tabs between.
-
-    A link ``i-j`` says that output token j looked most at source token i, both counted from 0; end
-    tokens are left out. Each output token has one, in the order of the output.
-    """
-    if translation.weights is None:
-        return translation.text
-    best = links_from_weights(translation.weights, len(translation.source), len(translation.output))
-    links = [f"{i}-{j}" for i, j in sorted(best, key=lambda link: link[1])]
-    tokens = [map(trained.display, side) for side in (translation.source, translation.output)]
-    return "\t".join([translation.text, *(" ".join(column) for column in (links, *tokens))])
-
-
-@contextmanager
-def open_file(path: Path) -> Iterator[Iterator[str]]:
-    """Lines of a UTF-8 file, plain or ``.gz``; what is wrong with it is a UserError."""
-    opened = gzip.open if path.suffix.lower() == ".gz" else open
-    try:
-        if is_endless(path):
-            raise UserError(f"{str(path)!r} is a device and not a text; name a text file")
-        file = opened(path, "rb")
-    except OSError as error:
-        raise UserError(
-            f"{str(path)!r} cannot be read ({error.strerror}); name a text file, plain or .gz"
-        ) from None
-    with file:
-        yield read_lines(file, repr(str(path)))
-
-
-def read_lines(stream: BufferedIOBase, name: str) -> Iterator[str]:
-    """Lines as text, without their ends; only LF and CRLF end a line.
-
-    Raises UserError, with the line's number, for what is no UTF-8, has no end or cannot be read.
-    """
-    number = 0
-    try:
-        for number, line in enumerate(iter(lambda: stream.readline(LONGEST + 1), b""), 1):
-            if len(line) > LONGEST:
-                raise UserError(
-                    f"{name} line {number:,} is over {LONGEST:,} bytes and no sentence; "
-                    "is it a text, with one sentence per line?"
-                )
-            text = line.decode().removesuffix("\n").removesuffix("\r")
-            yield text.removeprefix("\ufeff") if number == 1 else text  # a byte-order mark
-    except UnicodeDecodeError:
-        raise UserError(f"{name} line {number:,} is not UTF-8; save it as UTF-8") from None
-    except (OSError, EOFError, zlib.error) as error:
-        raise UserError(
-            f"{name} cannot be read after line {number:,} ({error}); is the file whole?"
-        ) from None

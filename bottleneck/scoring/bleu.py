@@ -17,13 +17,6 @@ from .bootstrap import ratio_of_sums
 HYPOTHESIS, REFERENCE = 0, 1
 """Columns of BLEU's two lengths, in tokens of the scorer; sacreBLEU's own order of columns."""
 CHRF_ORDERS = 6
-SHORT_SENTENCES = (
-    "Corpus BLEU of a row is sacreBLEU's own score of that row's sentences: n-grams are counted "
-    "over all of them before a precision is taken, so a sentence under four tokens counts for the "
-    "orders it has (effective order off); an order with no match is smoothed (exp), and a row "
-    "whose translations hold no four-token run at all scores 0."
-)
-"""The rule for short sentences, for a table's caption."""
 
 
 def bleu_statistics(

@@ -107,12 +107,6 @@ def _place(part: Path, path: Path) -> None:
     """Give what ``write_part`` wrote its name."""
     with _or_nothing(part, path):
         os.replace(part, path)
-    with suppress(OSError):  # the folder's names are on the disk too, where the system can
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
 
 @contextmanager

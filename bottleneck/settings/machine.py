@@ -38,7 +38,7 @@ def nproc_from(environment: Mapping[str, str]) -> int | None:
 
 
 def cache_root() -> Path | None:
-    """The folder of programs, lexicons and corpora that can be made again; None without a home."""
+    """The folder of programs and corpora that can be made again; None without a home."""
     base = os.environ.get("XDG_CACHE_HOME")
     try:
         return Path(base or Path.home() / ".cache") / "seq2seq-bottleneck"

@@ -1,7 +1,6 @@
 """A run's settings as a whole: from a preset and overrides to a frozen, hashed description."""
 
 import hashlib
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -36,16 +35,12 @@ class RunSettings(Concern):
 
     @model_validator(mode="after")
     def _copies_what_is_pointed_at(self) -> "RunSettings":
-        if self.decoding.copy_unknown and not self.model.points:
+        words = self.corpus.tokens == "words"
+        if self.decoding.copy_unknown and not (self.model.points and words):
             raise ValueError(
-                "decoding.copy_unknown needs attention weights that point at a word, and arm "
-                f"{self.model.arm} has none; `bottleneck translate --copy-unknown` copies with the "
-                "arms that can"
-            )
-        if self.decoding.copy_unknown and self.corpus.tokens == "subwords":
-            raise ValueError(
-                "decoding.copy_unknown has nothing to copy with corpus.tokens=subwords, which "
-                "spell every word: leave one of the two out"
+                "decoding.copy_unknown needs corpus.tokens=words and attention weights that point "
+                f"at a word, which arm {self.model.arm} may not have; `bottleneck translate "
+                "--copy-unknown --arm NAME` copies with one that has"
             )
         return self
 
@@ -116,12 +111,7 @@ def _fault(fault: Mapping[str, Any]) -> str:
     if not name:
         return message
     text = f"setting {name!r}: {message[:1].lower()}{message[1:]}"
-    text += "" if isinstance(given, dict) else f", not {quoted(given)}"
-    if fault["type"] == "literal_error":
-        words = re.findall(r"'([^']+)'", fault["ctx"]["expected"])
-        nearest = get_close_matches(str(given), words, n=1, cutoff=0.5)
-        text += f"; did you mean {nearest[0]!r}?" if nearest else ""
-    return text
+    return text if isinstance(given, dict) else f"{text}, not {quoted(given)}"
 
 
 def preset_names() -> list[str]:

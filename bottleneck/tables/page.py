@@ -15,7 +15,7 @@ from ..claims.verdict import MARKED_BELOW, Verdict, two_digits
 from ..results.schema import FORMATS
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.files import write_listed
-from .comparison import runs_text, what_was_run
+from .comparison import what_was_run
 from .render import PlainConsole, print_prose
 
 DETAILS = "Add --details for the rules, the schedule and the rest of the caption."
@@ -25,13 +25,6 @@ SIDES = {"at least": ">", "under": "<"}
 """What a column of bounds calls a number that lies beyond what was measured, and its sign."""
 MARKDOWN = str.maketrans(
     {sign: f"\\{sign}" for sign in "\\|*_`"} | {"<": "&lt;", ">": "&gt;", "\n": " "}
-)
-LATEX_NAMES = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum",
-               "<": "less", ">": "greater", "|": "bar"}  # fmt: skip
-LATEX = str.maketrans(
-    {sign: rf"\text{name}{{}}" for sign, name in LATEX_NAMES.items()}
-    | {sign: f"\\{sign}" for sign in "&%$#_{}"}
-    | {"\n": " "}
 )
 
 
@@ -132,30 +125,13 @@ def markdown(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
 
 
 def latex(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
-    """A booktabs table for LaTeX; an interval stands in its value's cell, the lines as notes."""
+    """A booktabs tabular for LaTeX, below its title and the lines as LaTeX's own comments."""
     merged = with_intervals(frame)
     columns = "".join("r" if is_numeric_dtype(frame[name]) else "l" for name in merged.columns)
-    rows = [[*merged.columns], *merged.to_numpy().tolist()]
-    head, *body = (rf"{' & '.join(cell.translate(LATEX) for cell in row)} \\" for row in rows)
-    return "\n".join(
-        [
-            r"% \usepackage{booktabs}",
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{title.translate(LATEX)}}}",
-            rf"\begin{{tabular}}{{{columns}}}",
-            r"\toprule",
-            head,
-            r"\midrule",
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\par\raggedright\footnotesize",
-            *(rf"{line.translate(LATEX)}\par" for line in lines),
-            r"\end{table}",
-            "",
-        ]
-    )
+    styled = merged.style.hide(axis="index").format(escape="latex")
+    styled = styled.format_index(escape="latex", axis="columns")
+    notes = [f"% {' '.join(line.split())}" for line in (title, *lines)]
+    return "\n".join([*notes, styled.to_latex(column_format=columns, hrules=True)])
 
 
 def json_text(name: str, title: str, frame: pd.DataFrame, **others: Any) -> str:
@@ -226,8 +202,7 @@ def wide(frame: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
 
 def run_line(frame: pd.DataFrame) -> str:
     """What was run, in one line."""
-    small = f"; * under {MARKED_BELOW}" if (frame["n"] < MARKED_BELOW).any() else ""
-    return f"{what_was_run(frame)}; 95 % intervals{small}"
+    return f"{what_was_run(frame)}; 95 % intervals; * under {MARKED_BELOW}"
 
 
 def caption(frame: pd.DataFrame) -> list[str]:
@@ -235,15 +210,10 @@ def caption(frame: pd.DataFrame) -> list[str]:
 
     The first line also explains the mark of `render.count`, which any study's table may have.
     """
-    runs = frame[frame["seed"].notna()].drop_duplicates(["arm", "seed"])
-    seeds = {tuple(sorted(part)) for _, part in runs.groupby("arm")["seed"]}
-    by_arm = f" ({runs_text(zip(runs['arm'], runs['seed'], strict=True))})" * (len(seeds) > 1)
-    spread = "" if runs["arm"].duplicated().any() else ": with one, their spread is not known"
-    in_settings = any("=" in name for name in frame["arm"])
-    named = " An arm's name leaves out what most arms have." if in_settings else ""
     return [
-        f"Corpus {what_was_run(frame)}. A value is the mean over its arm's seeds{by_arm}{spread}."
-        f"{named} * behind a count: under {MARKED_BELOW}, too few to lean on.",
+        f"Corpus {what_was_run(frame)}. A value is the mean over its arm's seeds. An arm's name "
+        f"leaves out what most arms have. * behind a count: under {MARKED_BELOW}, too few to lean "
+        "on.",
         "Ranges are 95 % over test sentences (bootstrap), the same resamples for every seed, and "
         "for arms of one text; they say nothing of other seeds.",
     ]

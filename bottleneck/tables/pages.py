@@ -1,6 +1,6 @@
 """The tables by name, of a bundle's runs, of a study, of gold links, and the captions of runs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -22,13 +22,11 @@ from ..results.bundle import (
 )
 from ..results.folders import made_of
 from ..results.schema import ALL_TABLES, GOLD, GOLD_TABLE, QUESTIONS, SETTING_COLUMNS
-from ..scoring.bleu import SHORT_SENTENCES
-from ..settings.errors import UsageError, counted, did_you_mean
-from ..settings.run import RunSettings, resolve
+from ..settings.errors import UsageError, did_you_mean
+from ..settings.run import resolve
 from . import run_tables
 from .claims import judge
 from .comparison import (
-    MOST_POINTS,
     NONE,
     Arm,
     Comparison,
@@ -51,15 +49,13 @@ RATIO = "Ratio: mean source words of the bucket x embedding size / context size 
 SLIDE_WORDS = (
     "Slide L4 (100 numbers per word, 256 for the sentence): "
     + "; ".join(f"{row.words} words {row.printed_ratio}:1 {row.quality}" for row in L4)
-    + ". Each row has the word of the slide's highest ratio that does not exceed its own, before "
-    f"the slide's rounding ({', '.join(f'{row.ratio:.3g}' for row in L4)}); lower ratios are "
-    f"{L4[0].quality} too, for which the slide has no better word."
+    + ". Each row has the word of the slide's highest ratio that does not exceed its own."
 )
 ARM_NAMES = (
     "An arm is all runs that differ in their seed alone, called by its attention and by the "
-    "settings in which it is not as most arms are. n: test sentences, on a screen of most arms "
-    "above the columns, of another under its name. BLEU levels are not comparable across buckets, "
-    "since texts of other lengths have other n-grams: compare arms within one."
+    "settings in which it is not as most arms are. n: test sentences. BLEU levels are not "
+    "comparable across buckets, since texts of other lengths have other n-grams: compare arms "
+    "within one."
 )
 
 
@@ -126,32 +122,30 @@ def _comparing_page(name: str, bundle: Bundle, sizes: Sequence[Comparison]) -> P
         for size in sizes
         for arm in size.arms
     }
-    over_sizes = name not in ("failure-pattern", "vindication")
-    if over_sizes:
-        judged = [verdict_on("C1", run_tables.cells(sizes))]
-        lines = [SLIDE_WORDS if name == "compression" else "", LEVELS, RATIO]
-    else:
+    ratio = "" if name == "vindication" else RATIO
+    lines = [SLIDE_WORDS if name == "compression" else "", LEVELS, ratio, *_seed_lines(arms)]
+    if name in ("failure-pattern", "vindication"):
         start = "L-FAIL" if name == "failure-pattern" else "L-VIND"
         ids = [claim.id for claim in CLAIMS if claim.id.startswith(start)]
         judged = [verdict_on(claim, first.scores) for claim in ids]
-        lines = [RATIO if name == "failure-pattern" else "", LEVELS]
+        lines.append(_schedule(first, bundle))
+    else:
+        judged = [verdict_on("C1", run_tables.cells(sizes))]
     used = pd.concat([size.runs for size in sizes])
     small = small_buckets(dict(zip(first.none.buckets, first.none.n, strict=True)))
     small = f"* {small}" if small else ""
-    facts = bundle.facts(used["run"].iloc[0])
+    model, training, beam = (
+        first.settings.model, first.settings.training, first.settings.decoding.beam_size
+    )  # fmt: skip
     lines += [
-        *seed_lines(arms),
-        _run(first.settings, used),
+        f"Run: {what_was_run(used)}; {model.cell.upper()}, embedding {model.embedding_size}, "
+        f"hidden {list_values(used['hidden_size'])}; {training.optimizer.capitalize()}; "
+        f"{f'beam {beam}' if beam > 1 else 'greedy'}.",
         *_arm_lines(arms, bundle),
-        "" if over_sizes else _schedule(first, bundle),
-        f"Vocabulary: {facts['source_vocabulary']:,} source and {facts['target_vocabulary']:,} "
-        f"target {first.settings.corpus.tokens}; unknown in the test set: "
-        f"{100 * facts['source_unknown']:.2f} % and {100 * facts['target_unknown']:.2f} %.",
-        _near_copies(facts.get("near_copies"), first, bundle),
         *(note for size in sizes for note in bundle.facts(size.none.runs[0])["notes"]),
         f"{small}." if small else "",
+        *_common_lines(bundle, used),
     ]
-    lines = [*lines, *_common_lines(bundle, used)]
     return Page(
         name.replace("-", "_"),
         run_tables.TITLES[name].format(attention=attention),
@@ -164,18 +158,17 @@ def _comparing_page(name: str, bundle: Bundle, sizes: Sequence[Comparison]) -> P
 
 
 def _common_lines(bundle: Bundle, used: pd.DataFrame) -> list[str]:
-    """The end of a caption: intervals, runs that are left out, how BLEU was computed.
+    """The end of a caption: intervals, settings, runs that are left out, sacreBLEU's signature.
 
     ``used`` has a row per run of the table. A setting that is not set is "none".
     """
-    scoring, usual = (
-        bundle.settings(used["run"].iloc[0]).scoring,
-        setting_columns(resolve("lecture")),
-    )
+    scoring = bundle.settings(used["run"].iloc[0]).scoring
+    usual = setting_columns(resolve("lecture"))
     unlike = [
         f"{name} {list_values(used[name])}"
         for name in SETTING_COLUMNS
-        if name != "seed" and (used[name].map(as_condition) != as_condition(usual[name])).any()
+        if name not in ("attention", "seed")
+        and (used[name].map(as_condition) != as_condition(usual[name])).any()
     ]
     listed = bundle.runs.drop_duplicates("run")
     rest = listed[~listed["run"].isin(used["run"])]
@@ -188,80 +181,39 @@ def _common_lines(bundle: Bundle, used: pd.DataFrame) -> list[str]:
         f"{left_out}: {describe(rest)}." if len(rest) else "",
         without_result(bundle.environment),
         other_versions(bundle.environment),
-        SHORT_SENTENCES,
         f"sacreBLEU: {signed}" if signed else "",
     ]
 
 
-def seed_lines(arms: Mapping[str, Arm]) -> Iterator[str]:
-    """BLEU by bucket of each seed (seeds are points), or of many what they lie between."""
-    seeds = {arm.seeds for arm in arms.values()}
-    if len(seeds) == 1 and len(min(seeds)) == 1:
-        yield f"One seed ({min(seeds)[0]}): nothing is known of the spread over seeds."
-        return
+def _seed_lines(arms: Mapping[str, Arm]) -> list[str]:
+    """BLEU by bucket of each seed: seeds are points."""
+    seeds = {seed for arm in arms.values() for seed in arm.seeds}
+    if len(seeds) == 1:
+        return [f"One seed ({min(seeds)}): nothing is known of the spread over seeds."]
+    lines = []
     for name, arm in arms.items():
-        count = counted(len(arm.seeds), "seed")
-        points = dict(zip((f"seed {seed}" for seed in arm.seeds), arm.by_seed, strict=True))
-        if len(arm.seeds) > MOST_POINTS:
-            ends = np.quantile(arm.by_seed, (0.0, 0.5, 1.0), axis=0)
-            heads = (f"{end} of {count}" for end in ("lowest", "median", "highest"))
-            points = dict(zip(heads, ends, strict=True))
+        points = {f"seed {seed}": bleu for seed, bleu in zip(arm.seeds, arm.by_seed, strict=True)}
         if len(arm.seeds) > 1:
-            points[f"standard deviation over {count}"] = arm.by_seed.std(axis=0, ddof=1)
-        for head, values in points.items():
-            yield f"BLEU by bucket, {name}, {head}: {_by_bucket(values)}"
+            points["standard deviation over seeds"] = arm.by_seed.std(axis=0, ddof=1)
+        lines += [f"BLEU by bucket, {name}, {k}: {_by_bucket(v)}" for k, v in points.items()]
+    return lines
 
 
-def _run(settings: RunSettings, used: pd.DataFrame) -> str:
-    """Corpus, network, training and decoding, in a sentence."""
-    model, training, decoding = settings.model, settings.training, settings.decoding
-    tokens, beam, share = training.batch_tokens, decoding.beam_size, training.average_last
-    hidden = list_values(used["hidden_size"]).replace(", ", " / ")
-    parts = [
-        what_was_run(used),
-        f"{model.cell.upper()}, {'bi' if model.bidirectional else 'uni'}directional",
-        "reversed source" if model.reverse_source else "",
-        f"embedding {model.embedding_size}, hidden {hidden}, placement {model.placement}",
-        f"{training.optimizer.capitalize()}, batches of "
-        + (f"about {tokens:,} target tokens" if tokens else f"{training.batch_size} pairs"),
-        f"weights averaged over the last {share:.0%} of them" if share else "",
-        f"label smoothing {training.label_smoothing:g}" if training.label_smoothing else "",
-        f"beam {beam}, length penalty {decoding.length_penalty:g}" if beam > 1 else "greedy",
-    ]
-    return (
-        f"Run: {'; '.join(filter(None, parts))}; at most {decoding.cap_factor:g} x source tokens "
-        f"+ {decoding.cap_extra} tokens."
-    )
-
-
-def _arm_lines(arms: Mapping[str, Arm], bundle: Bundle) -> Iterator[str]:
-    """What each arm's training came to, and how many of its outputs were cut.
+def _arm_lines(arms: Mapping[str, Arm], bundle: Bundle) -> list[str]:
+    """Size and losses of each arm.
 
     If validation's loss is far above training's, an arm lacks data more than capacity; training's
     loss has label smoothing, if any, and validation's has none.
     """
+    lines = []
     for name, arm in arms.items():
         rows = bundle.runs[bundle.runs["run"].isin(arm.runs)]
-        epochs, train, valid = rows[["epochs", "train_loss", "valid_loss"]].astype(float).mean()
-        smoothed = (rows["label_smoothing"] > 0).any()
-        yield (
-            f"{name}: {arm.parameters:,} parameters; means over seeds: {epochs:.1f} epochs, loss "
-            f"at the end {train:.2f} in training{' (smoothed labels)' if smoothed else ''}, "
-            f"{valid:.2f} in validation, nats per target token; in all seeds "
-            f"{counted(int(rows['unfinished'].sum()), 'output')} cut without an end."
+        train, valid = rows[["train_loss", "valid_loss"]].astype(float).mean()
+        lines.append(
+            f"{name}: {arm.parameters:,} parameters; loss at the end {train:.2f} in training, "
+            f"{valid:.2f} in validation (nats per target token, means over seeds)."
         )
-
-
-def _near_copies(share: float | None, comparison: Comparison, bundle: Bundle) -> str:
-    """How much of the test set training has, over all and by bucket; empty where unknown."""
-    if share is None:
-        return ""
-    rows = bundle.runs[bundle.runs["run"] == comparison.none.runs[0]].set_index("bucket")
-    shares = 100 * rows["near_copies"].reindex(list(comparison.none.buckets))
-    return (
-        f"Training has {100 * share:.1f} % of the test set's source 5-grams; by bucket "
-        f"{_by_bucket(shares)}: if these differ, buckets differ in more than length."
-    )
+    return lines
 
 
 def _schedule(comparison: Comparison, bundle: Bundle) -> str:
@@ -300,6 +252,6 @@ def _schedule(comparison: Comparison, bundle: Bundle) -> str:
     )
 
 
-def _by_bucket(values: Sequence[float] | np.ndarray | pd.Series, form: str = "{:.1f}") -> str:
+def _by_bucket(values: Sequence[float] | np.ndarray, form: str = "{:.1f}") -> str:
     """The numbers of all buckets, a dash for one that there is not."""
     return " ".join("-" if np.isnan(value) else form.format(value) for value in values)

@@ -20,9 +20,6 @@ from ..settings.errors import plain
 
 MEASURE = 100
 """The most columns of a line of prose, which is hard to read when it is longer."""
-EIGHTHS = " ▏▎▍▌▋▊▉█"
-"""The characters that fill so many eighths of a column."""
-SCALE = "Bars: BLEU from 0 to 100."
 SHADES, PLAIN_SHADES = " ░▒▓█", " .:+#"
 """The second are for a terminal whose encoding lacks the first."""
 LOWEST = (0.0, 0.1, 0.3, 0.5, 0.8)
@@ -51,45 +48,12 @@ class PlainConsole(Console):
 class CompactTable(Table):
     """A table that reduces the space between its columns before it breaks a number."""
 
-    def fits(self, console: Console, options: ConsoleOptions) -> bool:
-        """Whether no cell has to be folded, if need be with less space between the columns."""
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The table, compact where it would not fit otherwise."""
         wide = console.options.update_width(1_000)  # more than any table needs
         if Table.__rich_measure__(self, console, wide).maximum > options.max_width:
             self.padding = (0, 0, 0, 0)
-        return Table.__rich_measure__(self, console, wide).maximum <= options.max_width
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The table, compact where it would not fit otherwise."""
-        self.fits(console, options)
         yield from super().__rich_console__(console, options)
-
-
-class BarTable:
-    """A table with bars as wide as the console has room for, none if it cannot show them.
-
-    ``make`` builds the table with bars of so many columns.
-    """
-
-    def __init__(self, make: Callable[[int], CompactTable]) -> None:
-        self.make = make
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The table with the widest bars that fit."""
-        for width in (10, 5) if can_encode(options.encoding, EIGHTHS) else ():
-            table = self.make(width)
-            table.caption, table.caption_justify, table.caption_style = f"{SCALE}\n", "left", "dim"
-            if table.fits(console, options):
-                yield table
-                return
-        yield self.make(0)
-
-
-def can_encode(encoding: str, text: str) -> bool:
-    """Whether an encoding has these characters."""
-    try:
-        return bool(text.encode(encoding))
-    except (UnicodeEncodeError, LookupError):
-        return False
 
 
 def print_prose(console: Console, lines: Sequence[str] | str, style: str | None = None) -> None:
@@ -119,52 +83,31 @@ class Column:
     """A column of a terminal's table: its head, and how it prints the data's column ``name``.
 
     ``form`` is that of a number, or prints a row. An interval, if the data have one, stands on a
-    second line; ``bars`` of BLEU stand before the number, and ``zero`` in place of 0. ``printed``
-    are the slide's numbers, dimmed.
+    second line; ``zero`` stands in place of 0. ``printed`` are the slide's numbers, dimmed.
     """
 
     head: str
     name: str = ""
     form: str | Callable[[Mapping[str, Any]], str] = "{}"
-    bars: bool = False
     zero: str = ""
     printed: bool = False
 
-    def texts(self, frame: pd.DataFrame, width: int) -> list[str]:
-        """All cells, with bars of so many columns that begin in one place."""
-        rows, cells = frame.to_dict("records"), []
-        for row in rows:
-            if callable(self.form):
-                cells.append(self.form(row))
-            else:
-                zero = bool(self.zero) and row[self.name] == 0
-                cells.append(self.zero if zero else ranged(row, self.name, self.form))
-        if not (self.bars and width):
-            return cells
-        longest = max(len(cell.partition("\n")[0]) for cell in [*cells, "99.9"])
-        for place, (row, cell) in enumerate(zip(rows, cells, strict=True)):
-            value, line, span = cell.partition("\n")
-            if value:
-                cells[place] = f"{bar(row[self.name], width)} {value:>{longest}}{line}{span}"
-        return cells
+    def text(self, row: Mapping[str, Any]) -> str:
+        """The cell of a row."""
+        if callable(self.form):
+            return self.form(row)
+        if self.zero and row[self.name] == 0:
+            return self.zero
+        return ranged(row, self.name, self.form)
 
 
-def bar(bleu: float, width: int) -> str:
-    """A bar that 100 BLEU fill; any BLEU above 0 is visible."""
-    eighths = min(max(round(8 * width * bleu / 100), int(bleu > 0)), 8 * width)
-    whole, part = divmod(eighths, 8)
-    return f"{EIGHTHS[-1] * whole}{EIGHTHS[part].strip()}".ljust(width)
-
-
-def filled_table(
-    title: str, frame: pd.DataFrame, columns: Sequence[Column], width: int = 0
-) -> CompactTable:
-    """A table with a row for each of the data, and bars of so many columns."""
+def filled_table(title: str, frame: pd.DataFrame, columns: Sequence[Column]) -> CompactTable:
+    """A table with a row for each of the data."""
     table = new_table(title, [column.head for column in columns])
     for drawn, column in zip(table.columns, columns, strict=True):
         drawn.style = "dim" if column.printed else ""
-    for cells in zip(*(column.texts(frame, width) for column in columns), strict=True):
-        table.add_row(*cells)
+    for row in frame.to_dict("records"):
+        table.add_row(*(column.text(row) for column in columns))
     return table
 
 
@@ -240,7 +183,11 @@ def heatmap(
 
 def shades_for(encoding: str) -> str:
     """The shades that a terminal of this encoding can show."""
-    return SHADES if can_encode(encoding, SHADES) else PLAIN_SHADES
+    try:
+        SHADES.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return PLAIN_SHADES
+    return SHADES
 
 
 def legend(shades: str = SHADES) -> str:

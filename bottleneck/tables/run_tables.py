@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import pandas as pd
-from rich.console import RenderableType
 
 from ..claims.rules import Cell
 from ..claims.verdict import LEAST_BASE
@@ -21,7 +20,6 @@ from ..settings.errors import UserError
 from .comparison import NONE, Comparison, arm_names, arm_of, groups
 from .render import (
     BUCKET_COLUMNS,
-    BarTable,
     Column,
     CompactTable,
     bounds,
@@ -59,7 +57,7 @@ _ON_TERMINAL = {
         _BUCKET,
         _N,
         _RATIO,
-        Column("BLEU", "bleu", "{:.1f}", bars=True),
+        Column("BLEU", "bleu", "{:.1f}"),
         _PENALTY,
         Column("drop", "quality_drop", "{:+.0f}%", zero="baseline"),
         Column("slide\nBLEU", "slide_bleu", "{:.1f}", printed=True),
@@ -68,8 +66,8 @@ _ON_TERMINAL = {
     "vindication": [
         _BUCKET,
         _N,
-        Column("BLEU\nnone", "bleu_none", "{:.1f}", bars=True),
-        Column("BLEU\n{attention}", "bleu_attention", "{:.1f}", bars=True),
+        Column("BLEU\nnone", "bleu_none", "{:.1f}"),
+        Column("BLEU\n{attention}", "bleu_attention", "{:.1f}"),
         Column("gain", "gain", "{:+.1f}"),
         Column(
             "impr.", "improvement", lambda row: ranged({"": row["improvement"]}, "", "{:+.0f}%")
@@ -83,19 +81,15 @@ _ON_TERMINAL = {
         _BUCKET,
         _N,
         _RATIO,
-        Column("BLEU\nnone", "bleu_none", "{:.1f}", bars=True),
-        Column("BLEU\n{attention}", "bleu_attention", "{:.1f}", bars=True),
+        Column("BLEU\nnone", "bleu_none", "{:.1f}"),
+        Column("BLEU\n{attention}", "bleu_attention", "{:.1f}"),
         Column("gain", "gain", "{:+.1f}"),
     ],
     "compression": [
         _BUCKET,
         Column("mean", "source_words", "{:.1f}"),
         _N,
-        Column(
-            "numbers",
-            "numbers",
-            lambda row: ranged(row, "numbers", f"{{:,.0f}}:{row['context_size']}"),
-        ),
+        Column("numbers", "numbers", "{:,.0f}"),
         _RATIO,
         Column("slide L4", "slide_word"),
         Column("BLEU", "bleu", "{:.1f}"),
@@ -186,34 +180,29 @@ def cells(sizes: Sequence[Comparison]) -> list[Cell]:
     ]
 
 
-def run_table(name: str, frame: pd.DataFrame, attention: str | None = None) -> RenderableType:
+def run_table(name: str, frame: pd.DataFrame, attention: str | None = None) -> CompactTable:
     """A table's data for a terminal of 80 columns or more, without the columns that are blank."""
     if name == "arms":
-        return BarTable(lambda width: _arms_table(frame, width))
-    title = TITLES[name].format(attention=attention)
+        return _arms_table(frame)
     columns = [
         replace(column, head=column.head.format(attention=attention))
         for column in _ON_TERMINAL[name]
         if not column.name or frame[column.name].notna().any()
     ]
-    if not any(column.bars for column in columns):
-        return filled_table(title, frame, columns)
-    return BarTable(lambda width: filled_table(title, frame, columns, width))
+    return filled_table(TITLES[name].format(attention=attention), frame, columns)
 
 
-def _arms_table(frame: pd.DataFrame, width: int) -> CompactTable:
-    """Rows are arms, columns buckets; ranges on second lines."""
-    size = frame["bucket"].nunique()
-    counts = [tuple(frame["n"][place : place + size]) for place in range(0, len(frame), size)]
-    usual = max(counts, key=counts.count)
-    heads = zip(frame["bucket"][:size], usual, strict=True)
-    table = new_table(TITLES["arms"], ["arm", *(f"{name}\nn={count(n)}" for name, n in heads)])
+def _arms_table(frame: pd.DataFrame) -> CompactTable:
+    """Rows are arms, columns buckets; counts stand above the arms that have them."""
+    table = new_table(TITLES["arms"], ["arm", *frame["bucket"].unique()])
     table.padding = 0  # five ranges leave no space
-    texts = Column("", "bleu", "{:.1f}", bars=True).texts(frame, width)
-    for index, arm_counts in enumerate(counts):
-        place = index * size
-        note = "" if arm_counts == usual else f"\nn={' '.join(map(count, arm_counts))}"
-        table.add_row(f"{frame['arm'][place]}{note}", *texts[place : place + size])
+    above: list[str] = []
+    for arm, rows in frame.groupby("arm", sort=False):
+        counts = [f"n={count(n)}" for n in rows["n"]]
+        if counts != above:
+            above = counts
+            table.add_row("", *counts, style="dim")
+        table.add_row(arm, *(ranged(row, "bleu", "{:.1f}") for row in rows.to_dict("records")))
     return table
 
 

@@ -6,22 +6,21 @@ command on the same files. (A byte-order mark alone is dropped: it is no part of
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
-from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Int
 from numpy import ndarray
 
-from ..claims.verdict import FLOOR_BLEU, READ_FROM, small_buckets
+from ..claims.verdict import READ_FROM, small_buckets
 from ..corpus.files import lines_as_given
-from ..results.folders import finished_runs, is_run, read_outputs, read_settings
+from ..results.folders import is_run, read_outputs, read_settings
 from ..scoring.bleu import (
     HYPOTHESIS,
     REFERENCE,
-    SHORT_SENTENCES,
     bleu,
     bleu_signature,
     bleu_statistics,
@@ -44,7 +43,7 @@ from ..scoring.bootstrap import (
 from ..settings.concerns import Buckets, ScoringSettings, bucket_labels
 from ..settings.errors import UsageError, UserError, counted
 from .page import Page
-from .render import BUCKET_COLUMNS, Column, bounds, filled_table, ranged, typed_frame
+from .render import BUCKET_COLUMNS, Column, bounds, filled_table, typed_frame
 
 LEVELS = "BLEU levels are not comparable across buckets: texts of other lengths have other n-grams."
 SCORE_COLUMNS = [
@@ -62,22 +61,13 @@ COMPARE_COLUMNS = [
     Column("B - A", "difference", "{:+.1f}"),
     Column("p\nboot.", "p_bootstrap", "{:.4f}"),
     Column("p\nrandom", "p_randomisation", "{:.4f}"),
-    Column(
-        "BP A\nBP B",
-        form=lambda row: "\n".join(
-            ranged(row, f"brevity_penalty_{side}", "{:.2f}") for side in "ab"
-        ).strip(),
-    ),
+    Column("BP\nA", "brevity_penalty_a", "{:.2f}"),
+    Column("BP\nB", "brevity_penalty_b", "{:.2f}"),
 ]
-ALL, INTERACTION = "all", "interaction"
-"""The rows of the whole test set (sentences outside the buckets too), and of the longest filled
-bucket's difference minus the shortest's."""
 P_VALUES = (
-    "p: two-sided, not corrected for the number of rows. Of the bootstrap: twice the share of "
-    "resamples, the test set one of them, whose difference has not its sign (Koehn 2004). Of "
-    "approximate randomisation: the share of trials, each swapping both outputs of a sentence or "
-    "not by the toss of a coin, that differ as much (Riezler and Maxwell 2005); the safer one "
-    f"where sentences are few. Of under {READ_FROM} sentences there is no p of the bootstrap."
+    "p: two-sided, not corrected for the number of rows; by the bootstrap (Koehn 2004), and by "
+    "approximate randomisation, the safer one where sentences are few (Riezler and Maxwell 2005). "
+    f"Of under {READ_FROM} sentences there is no p of the bootstrap."
 )
 TOKENISED_LINES = 100
 """So many hypotheses that end in a full stop after a space look tokenised; sacreBLEU warns too."""
@@ -125,13 +115,9 @@ def read_systems(
 ) -> tuple[Output, Output]:
     """Two systems, a run's folder or a file of translations each, checked to be of one test set.
 
-    A file needs the two files of its test set; a run has its own. Raises ``UsageError`` where one
-    is missing, ``UserError`` for two test sets.
+    A file needs the two files of its test set (else a ``UsageError``); a run has its own. Two test
+    sets are a ``UserError``.
     """
-    files = {"--references": references, "--sources": sources}
-    missing = [option for option, path in files.items() if path is None]
-    if len(missing) == 1:
-        raise UsageError(f"{missing[0]} missing: --references and --sources go together")
     systems = []
     for label, path in (("system A", a), ("system B", b)):
         if path.is_dir() and is_run(path):
@@ -139,18 +125,12 @@ def read_systems(
             name = f"{path} ({settings.model.attention}, seed {settings.training.seed})"
             texts = result.sources, result.references, result.hypotheses
             systems.append(Output(name, *texts))
-        elif path.is_dir():
-            done = finished_runs(path)
-            raise UserError(
-                f"{label} {str(path)!r} is no file and not the folder of one run; name "
-                + (f"one run in it, such as {str(done[0])!r}" if done else "one with translations")
-            )
-        elif references and sources:
+        elif references and sources and not path.is_dir():
             systems.append(read_files(path, references, sources, label))
         else:
             raise UsageError(
-                f"{label} {str(path)!r} is no run's folder; for a file of translations give "
-                "--references and --sources too"
+                f"{label} {str(path)!r} is not the folder of one run; for a file of translations "
+                "give --references and --sources too"
             )
     _require_one_text(*systems)
     return systems[0], systems[1]
@@ -160,20 +140,16 @@ def _require_one_text(first: Output, second: Output) -> None:
     """Refuse another test set: nothing would be paired. White space does not matter to a score."""
     for what in ("references", "sources"):
         ours, theirs = (
-            [" ".join(text.split()) for text in getattr(output, what)] for output in (first, second)
+            [text.split() for text in getattr(output, what)] for output in (first, second)
         )
-        if ours == theirs:
-            continue
-        how = f"{len(ours):,} and {len(theirs):,} lines"
-        if len(ours) == len(theirs):
-            line = next(n for n, (x, y) in enumerate(zip(ours, theirs, strict=True), 1) if x != y)
-            form = [normalize("NFC", x) for x in ours] == [normalize("NFC", x) for x in theirs]
-            note = " in Unicode form alone; a run's text is in form NFC" if form else ""
-            how = f"first in line {line:,}{note}"
-        raise UserError(
-            f"{first.name} and {second.name} are not of one test set: their {what} differ ({how}); "
-            "give two outputs for the same sentences in the same order"
-        )
+        if ours != theirs:
+            pairs = enumerate(zip_longest(ours, theirs), 1)
+            line = next(line for line, (one, other) in pairs if one != other)
+            raise UserError(
+                f"{first.name} and {second.name} are not of one test set: their {what} differ "
+                f"(first in line {line:,}); give two outputs for the same sentences in the same "
+                "order"
+            )
 
 
 def assign(
@@ -197,21 +173,18 @@ def assign(
 
 
 def notes(output: Output, assigned: Int[ndarray, "sentences"], edges: tuple[int, ...]) -> list[str]:
-    """What a reader should know of the text: sentences outside, empty lines, tokenised text."""
-    outside = int((assigned < 0).sum())
-    blank, empty = (
-        sum(not text.strip() for text in side) for side in (output.references, output.hypotheses)
-    )
+    """What a reader should know of the text: sentences outside, tokenised text."""
+    lines = [
+        f"Outside the buckets, in no row of them: {counted(int((assigned < 0).sum()), 'sentence')} "
+        f"of fewer than {edges[0]} source words."
+    ]
     tokenised = sum(text.endswith(" .") for text in output.hypotheses)
-    lines = {
-        f"Outside the buckets, in no row of them: {counted(outside, 'sentence')} of fewer than "
-        f"{edges[0]} source words.": True,
-        f"Empty references: {blank:,}.": blank,
-        f"Empty hypotheses of {output.name}: {empty:,}.": empty,
-        f"{tokenised:,} hypotheses of {output.name} end in a full stop after a space: "
-        "detokenise tokenised text before it is scored.": tokenised >= TOKENISED_LINES,
-    }
-    return [line for line, said in lines.items() if said]
+    if tokenised >= TOKENISED_LINES:
+        lines.append(
+            f"{tokenised:,} hypotheses of {output.name} end in a full stop after a space: "
+            "detokenise tokenised text before it is scored."
+        )
+    return lines
 
 
 def score_page(output: Output, scoring: ScoringSettings) -> Page:
@@ -256,7 +229,6 @@ def score_page(output: Output, scoring: ScoringSettings) -> Page:
         "empty: hypotheses without a token, which are scored as any other.",
         *notes(output, assigned, edges),
         f"* {small}." if small else "",
-        SHORT_SENTENCES,
         f"sacreBLEU: {bleu_signature()}",
         f"sacreBLEU, chrF: {chrf_signature()}",
     ]
@@ -270,34 +242,19 @@ def paired_page(a: Output, b: Output, edges: tuple[int, ...], how: Resampling) -
     counts = [bleu_statistics(output.hypotheses, output.references) for output in (a, b)]
     assigned = assign(a, counts[0], edges)
     frame = _paired_frame(*counts, assigned, bucket_labels(edges), how)
-    rows, buckets = frame[:-1], frame[:-2]
-    low = rows["bucket"][rows[["bleu_a", "bleu_b"]].max(axis=1) < FLOOR_BLEU]
-    small = small_buckets(dict(zip(rows["bucket"], rows["n"], strict=True)))
-    ends = buckets["bucket"][buckets["bleu_a"].notna() & (buckets["n"] >= READ_FROM)].tolist()
-    between = f"blank, for want of two buckets of {READ_FROM} sentences or more."
-    if len(ends) > 1:
-        between = (
-            f"the difference in {ends[-1]} minus that in {ends[0]}; only buckets with {READ_FROM} "
-            "sentences or more count. It has no p of approximate randomisation, which would test "
-            "that the systems do not differ at all."
-        )
+    small = small_buckets(dict(zip(frame["bucket"][:-1], frame["n"][:-1], strict=True)))
     lines = [
         f"A: {a.name}.",
         f"B: {b.name}.",
         LEVELS,
         f"Ranges: 95 % paired bootstrap over test sentences ({how.resamples:,} resamples, the same "
-        f"for both systems; {how.trials:,} trials of approximate randomisation; seed {how.seed}). "
-        "They say nothing of a second training.",
+        f"for both systems; {how.trials:,} trials of approximate randomisation; seed {how.seed}).",
         P_VALUES,
-        f"Interaction: {between}",
+        "Interaction: the difference in the longest bucket minus that in the shortest, of those "
+        f"with {READ_FROM} sentences or more.",
         "All: every sentence, those outside the buckets too.",
         *dict.fromkeys(line for output in (a, b) for line in notes(output, assigned, edges)),
         f"* {small}." if small else "",
-        f"Both under BLEU {FLOOR_BLEU:g}: {', '.join(low)}. There BLEU is mostly the smoothing of "
-        "orders without a match, and a difference says little of translation."
-        if len(low)
-        else "",
-        SHORT_SENTENCES,
         f"sacreBLEU: {bleu_signature()}",
     ]
     title = "Two systems by sentence length: B minus A in BLEU"
@@ -321,12 +278,12 @@ def _paired_frame(
     parts = [*(assigned == place for place in range(len(labels))), np.full(len(assigned), True)]
     constant = {"resamples": how.resamples, "trials": how.trials, "seed": how.seed}
     rows, read = [], []
-    for stream, (name, part) in enumerate(zip([*labels, ALL], parts, strict=True)):
+    for stream, (name, part) in enumerate(zip([*labels, "all"], parts, strict=True)):
         first, second = a[part], b[part]
         result = Paired(nothing, nothing, np.nan)
         if first[:, REFERENCE].any():
             result = pair(bleu, first, second, how, bucket=stream)
-            if name != ALL and len(first) >= READ_FROM:
+            if name != "all" and len(first) >= READ_FROM:
                 read.append((len(first), result.gain))
         row: dict[str, Any] = {"bucket": name, "n": len(first)}
         for side, measured in (("bleu_a", result.a), ("bleu_b", result.b)):
@@ -341,7 +298,7 @@ def _paired_frame(
     gain, n = nothing, 0
     if len(read) > 1:
         gain, n = interaction([gain for _, gain in read]), read[0][0] + read[-1][0]
-    rows.append({"bucket": INTERACTION, "n": n, **_difference(gain)})
+    rows.append({"bucket": "interaction", "n": n, **_difference(gain)})
     signed = [row | constant | {"signature": bleu_signature() if row["n"] else ""} for row in rows]
     return typed_frame(signed, ("bucket", "n", *constant, "signature"))
 

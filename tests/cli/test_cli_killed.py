@@ -31,7 +31,7 @@ COMMANDS = {
     "merge": "merge out other -o both",
     "report": "report -o page.html --results out",
     "plot": "plot bleu -o bleu.svg --results out",
-    "bench": "bench --quick --vary length=5 --arms none --repeats 1 --quiet --out bench",
+    "bench": "bench --quick --lengths 5 --arms none --quiet --out bench",
 }
 SETTINGS = ("corpus.copy_words=20", "corpus.max_words=14", "corpus.train_pairs=100",
          "corpus.valid_pairs=10", "corpus.test_pairs=20", "training.updates=6",

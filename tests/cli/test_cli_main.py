@@ -15,7 +15,6 @@ from ordinary_user import bottleneck
 from seq2seq_bottleneck.cli.main import COMMANDS
 from seq2seq_bottleneck.questions.question import find_study
 from seq2seq_bottleneck.results.schema import FIGURES, GOLD_TABLE, QUESTIONS, STUDIES, TABLES
-from seq2seq_bottleneck.settings.run import preset_names
 from seq2seq_bottleneck.settings.sweep import experiment_names
 
 NAMES = [function.__name__ for function in COMMANDS]
@@ -81,25 +80,6 @@ def test_bottleneck_alone_prints_its_help_with_three_commands_to_try(ok):
     assert ok("corpus").out == ok("corpus --help").out
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("line", "offered"),
-    [
-        ("bottleneck co", ["compare", "corpus"]),
-        ("bottleneck sweep con", ["context_is_hidden", "context_size", "controls"]),
-        ("bottleneck reproduce --preset q", ["quick"]),
-        ("bottleneck table vin", ["vindication"]),
-        ("bottleneck plot ble", ["bleu"]),
-        ("bottleneck study cap", ["capacity"]),
-    ],
-)
-def test_a_shell_completes_names(line, offered, tmp_path):
-    asked = {"_BOTTLENECK_COMPLETE": "complete_bash", "COMP_WORDS": line}
-    asked["COMP_CWORD"] = str(len(line.split(" ")) - 1)
-    done = bottleneck([], tmp_path, program=[Path(sys.executable).with_name("bottleneck")], **asked)
-    assert (done.stdout.split(), done.stderr) == (offered, "")
-
-
 @pytest.mark.parametrize("page", PAGES)
 def test_help_is_plain_lines_of_80_columns_with_nothing_cut(page, ok, monkeypatch):
     monkeypatch.setenv("COLUMNS", "140")
@@ -109,15 +89,6 @@ def test_help_is_plain_lines_of_80_columns_with_nothing_cut(page, ok, monkeypatc
     assert "..." not in re.sub(meant, "", text)
     assert not set("…│╭─") & set(text)
     assert text.startswith(f"Usage: {' '.join(['bottleneck', *page.split()])} ")
-
-
-def test_help_names_every_preset_and_what_is_done_without_options(ok):
-    text = " ".join(ok("reproduce --help").out.split())
-    (named,) = re.findall(r"--preset \S+ ([^:]*): from seconds", text)
-    assert sorted(re.split(r", | or ", named)) == preset_names()
-    text = " ".join(ok("sweep --help").out.split())
-    assert "results/runs/NAME" in text
-    assert "Runs of each cell [default: the file's, else 1]" in text
 
 
 @pytest.mark.parametrize(

@@ -37,40 +37,6 @@ def out(tmp_path, monkeypatch):
     return tmp_path / "out"
 
 
-def where(conditions):
-    return "runs --results out " + " ".join(f"--where {part}" for part in conditions.split())
-
-
-@pytest.mark.usefixtures("out")
-@pytest.mark.parametrize("conditions", ["attention=nonne", "attention=dot seed=2", "group=other"])
-def test_where_nothing_meets_the_conditions_they_are_named(fails, conditions):
-    assert f"no run meets {conditions};" in fails(where(conditions))
-
-
-@pytest.mark.usefixtures("out")
-@pytest.mark.parametrize(
-    ("conditions", "expected"),
-    [
-        ("", "abcd"),
-        ("attention=none", "a"),
-        ("bidirectional=false", "ab"),
-        ("model.bidirectional=True", "c"),
-        ("learning_rate=4e-3", "b"),
-        ("learning_rate=2e-3", "ac"),
-        ("training.learning_rate=0.0040", "b"),
-        ("batch_tokens=90", "c"),
-        ("hidden_size=32", "abc"),
-        ("attention=none,dot", "ac"),
-        ("seed=1 seed=2 attention=additive", "b"),
-        ("group=steady", "a"),
-        ("run=bbbb", "b"),
-    ],
-)
-def test_filters_read_a_value_as_tables_do(ok, conditions, expected):
-    _, *lines = ok(where(conditions)).out.splitlines()
-    assert "".join(line[0] for line in lines) == expected
-
-
 def test_a_line_has_the_group_and_the_settings_that_differ_also_of_damaged_runs(out, ok):
     differ = "context_size=32 bidirectional={} seed={} batch_tokens={} learning_rate={}"
     assert ok("runs --results", out).out.splitlines() == [
@@ -87,31 +53,12 @@ def test_a_line_has_the_group_and_the_settings_that_differ_also_of_damaged_runs(
     assert lines[3].split(maxsplit=1) == ["cccc", "done     (settings not known)"]
 
 
-def test_on_a_terminal_settings_stay_in_their_column(out, ok, monkeypatch):
-    whole = ok("runs --results", out).out
-    monkeypatch.setenv("FORCE_COLOR", "1")  # a terminal, for rich
-    monkeypatch.setenv("COLUMNS", "80")
-    lines = ok("runs --results", out).out.splitlines()
-    assert max(len(line) for line in lines) <= 80 < max(map(len, whole.splitlines()))
-    assert {line[:15].strip() for line in lines} - {""} == {
-        "run   status", "aaaa  done", "bbbb  done", "cccc  done", "dddd  stopped",
-    }  # fmt: skip
-    assert " ".join("".join(lines).split()) == " ".join(whole.split())
-
-
-def test_a_run_is_shown_as_a_page_of_short_lines(out, ok):
-    text = ok("runs bb --results", out).out
-    lines = text.splitlines()
-    assert all(len(line) <= 80 for line in lines)
+def test_a_run_is_shown_with_its_folder_and_why_it_failed(out, ok):
+    lines = ok("runs bb --results", out).out.splitlines()
     assert lines[0] == "bbbb  done  attention=additive context_size=32 seed=2"
-    for row in load_results(out).query("run == 'bbbb'").to_dict("records"):
-        ranged = f"{row['bleu_low']:.1f}..{row['bleu_high']:.1f}"
-        parts = [row["bucket"], f"{row['n']}*", f"{row['bleu']:.1f}", ranged]
-        assert any(line.split()[:4] == parts for line in lines), parts
-    assert "\ntraining\n  seed = 2\n" in text
-    assert "\n  learning_rate = 0.004\n" in text
-    assert "\n  bidirectional = false\n" in text
-    assert "\nenvironment\n  notes\n    2 test sentences outside\n" in text
+    assert lines[-1].endswith("out/runs/bbbb")
+    RunFolder(out / STORE, "dddd").write_status("failed", "no memory")
+    assert ok("runs dd --results", out).out.splitlines()[1] == "no memory"
 
 
 @pytest.mark.parametrize("stdin", [io.StringIO(), None], ids=["empty", "closed"])

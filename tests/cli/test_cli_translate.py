@@ -11,12 +11,11 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from listed import relist, write_relisted
+from listed import relist
 from model import numpy_translator
 from ordinary_user import bottleneck
 from planted import write_planted
 from planted_cost import plant_costs
-from safetensors.numpy import save
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.corpus.vocabulary import BOS, EOS, PAD, build_vocabulary
@@ -26,7 +25,7 @@ from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import arms, finished_runs
 from seq2seq_bottleneck.runs.checkpoint import save_weights
 from seq2seq_bottleneck.runs.translate import load_run
-from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve
+from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.tables.lecture import COLUMNS
 
 SMALL = [
@@ -55,7 +54,7 @@ def copied(out, tmp_path):
 
 @pytest.fixture
 def translate(out, capsys, tmp_path, monkeypatch):
-    """Arguments and standard input -> what is printed and what is said beside it."""
+    """Arguments and standard input -> what is printed on both streams."""
     (tmp_path / "text").write_text(TEXT)
     (tmp_path / "latin").write_bytes("w1\nété\n".encode("latin1"))
     monkeypatch.chdir(tmp_path)
@@ -71,16 +70,19 @@ def translate(out, capsys, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_text_has_as_many_lines_out_as_in_each_as_the_argument_is_translated(translate):
+def test_a_text_has_as_many_lines_out_as_in_each_as_the_argument_is_translated(
+    translate, monkeypatch
+):
+    """In chunks of any size, and in UTF-8 whatever the encoding of the terminal."""
     printed, said = expected = translate("--file", "text")
     lines = printed.removesuffix("\n").split("\n")
     assert [bool(line) for line in lines] == [bool(line.strip()) for line in TEXT.splitlines()]
-    assert "arm additive (there are also: none; choose with --arm)" in said
-    assert "6 lines translated, 2 of them empty" in said
-    assert "of 12 source tokens are not in the training vocabulary" in said
+    assert "⁇" in printed
+    assert re.search("6 lines translated, . translations? cut at the cap; . of 12 source", said)
+    assert "Runs of" in said
     for arguments in ([], ["-"]):
         assert translate(*arguments, given=TEXT.removesuffix("\n")) == expected
-        assert translate(*arguments, given="")[0] == ""
+    monkeypatch.setattr("seq2seq_bottleneck.cli.translate.CHUNK", 2)
     options = ["--arm", "none", "--beam", "3"]
     lines = translate("--file", "text", *options)[0].splitlines()
     for sentence, line in zip(TEXT.splitlines(), lines, strict=True):
@@ -88,10 +90,17 @@ def test_a_text_has_as_many_lines_out_as_in_each_as_the_argument_is_translated(t
             printed, said = translate(sentence, *options)
             assert printed.removeprefix("none").strip() == line
             assert ("zyzzyva" in said) == ("zyzzyva" in sentence)
+    stdout = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")  # the terminal's
+    monkeypatch.setattr(sys, "stdout", stdout)
+    translate("-", given=TEXT)
+    assert stdout.buffer.getvalue().decode() == expected[0]
 
 
 @pytest.mark.slow
 def test_every_arm_or_one_translates_and_the_runs_are_named(translate, out, ok):
+    both, said = translate("w1 w2 w3", "--alignment")
+    assert "there are no weights to show" in both
+    assert "weight:" in both
     both, said = translate("w1 w2 w3")
     assert [line.split()[0] for line in both.splitlines()] == ["none", "additive"]
     (line,) = [line for line in said.splitlines() if line.startswith("Runs of")]
@@ -105,10 +114,7 @@ def test_every_arm_or_one_translates_and_the_runs_are_named(translate, out, ok):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("scores", "arms"),
-    [(None, 2), (("5.0", "0.1"), 0), (("", "5.0"), 0), (("4.99", "9"), 2), (("", "1"), 2)],
-)
+@pytest.mark.parametrize(("scores", "arms"), [(None, 2), (("", "5.0"), 0)])
 def test_the_shortest_filled_bucket_says_whether_an_arm_has_learned(
     scores, arms, copied, translate
 ):
@@ -118,55 +124,8 @@ def test_the_shortest_filled_bucket_says_whether_an_arm_has_learned(
         rows["bleu"] = scores
         rows.to_csv(path, index=False)
         relist(path)
-    for arguments, count in ((["w1 w2 w3"], arms), (["--file", "text"], min(arms, 1))):
-        _, said = translate(*arguments, folder=copied)
-        lines = [line for line in said.splitlines() if line.startswith("not learned to translate")]
-        assert len(lines) == bool(arms)
-        assert said.count("(BLEU ") == count
-
-
-@pytest.mark.slow
-def test_the_alignment_of_an_argument_is_a_picture_and_of_a_text_links(translate):
-    printed, _ = translate("w1 w2 w3", "--alignment")
-    assert "there are no weights to show" in printed
-    assert "weight:" in printed
-    texts = [translate("--file", "text", *flag)[0] for flag in ([], ["--alignment"])]
-    for sentence, text, line in zip(TEXT.splitlines(), *map(str.splitlines, texts), strict=True):
-        if not sentence.strip():
-            assert line == ""
-            continue
-        first, links, source, output = line.split("\t")
-        assert (first, source) == (text, sentence)
-        ends = [tuple(map(int, link.split("-"))) for link in links.split()]
-        assert [j for _, j in ends] == list(range(len(output.split())))
-        assert all(0 <= i < len(source.split()) for i, _ in ends)
-
-
-@pytest.mark.slow
-def test_unknown_words_of_the_output_are_copied_when_asked(translate):
-    text = "w1 w2 Zyzzyva w3\n" * 3 + "w4 w5 w6 w7 w8\n"
-    plain, copying = (translate("-", *flag, given=text)[0] for flag in ([], ["--copy-unknown"]))
-    assert "⁇" in plain
-    assert "⁇" not in copying
-    for source, before, after in zip(
-        text.splitlines(), plain.splitlines(), copying.splitlines(), strict=True
-    ):
-        for word, filled in zip(before.split(), after.split(), strict=True):
-            assert filled in source.split() if word == "⁇" else filled == word
-    assert translate("-", "--no-copy-unknown", given=text)[0] == plain
-
-
-@pytest.mark.slow
-def test_long_lines_are_named_and_not_cut_and_the_text_is_utf8(translate, monkeypatch):
-    text = " ".join(["w1"] * 40) + "\nw1 w2 Zyzzyva w3\n"
-    expected, said = translate("-", given=text)
-    assert len(expected.splitlines()) == 2
-    assert "1 line longer than any trained on (12 words), translated all the same: line 1" in said
-    assert "⁇" in expected
-    stdout = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")  # the terminal's
-    monkeypatch.setattr(sys, "stdout", stdout)
-    translate("-", given=text)
-    assert stdout.buffer.getvalue().decode() == expected
+    _, said = translate("w1 w2 w3", folder=copied)
+    assert said.count("has not learned to translate: BLEU ") == arms
 
 
 @pytest.mark.slow
@@ -174,11 +133,10 @@ def test_long_lines_are_named_and_not_cut_and_the_text_is_utf8(translate, monkey
     ("arguments", "code", "parts"),
     [
         (["w1", "--file", "text"], 2, ["--file", "one of them"]),
-        (["--file", "none"], 1, ["none", "No such file"]),
         (["--file", "latin", "--arm", "none"], 1, ["line 2 is not UTF-8"]),
         (["w1", "--arm", "aditive"], 2, ["'aditive'", "did you mean 'additive'"]),
-        (["w1", "--copy-unknown"], 2, ["--copy-unknown", "arm none", "--arm"]),
-        (["--file", "text", "--arm", "none", "--alignment"], 2, ["--alignment", "arm none"]),
+        (["w1", "--copy-unknown"], 2, ["--copy-unknown", "arm none"]),
+        (["--file", "text", "--alignment"], 2, ["--alignment", "in quotes"]),
     ],
 )
 def test_what_cannot_be_is_one_line(translate, arguments, code, parts):
@@ -191,33 +149,12 @@ def test_what_cannot_be_is_one_line(translate, arguments, code, parts):
 TERMINAL = SimpleNamespace(isatty=lambda: True)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("stdin", "arguments"), [(None, ""), (None, "-"), (TERMINAL, "")])
+@pytest.mark.parametrize(("stdin", "arguments"), [(None, "-"), (TERMINAL, "")])
 def test_standard_input_may_be_closed_and_at_a_terminal_nobody_waits(
     stdin, arguments, monkeypatch, fails
 ):
     monkeypatch.setattr(sys, "stdin", stdin)
     assert "give a sentence in quotes" in fails("translate", arguments, code=2)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "change", "part"),
-    [
-        ("weights.safetensors", lambda data: data[:-4], "cannot be read"),
-        ("weights.safetensors", lambda _: save({"other": np.zeros(3)}), "cannot be read (it has"),
-        ("source.vocabulary", lambda data: data + b"another\n", "its sizes are not those of"),
-        ("settings.json", lambda data: data.replace(b'"gru"', b'"gro"'), "model.cell"),
-    ],
-)
-def test_a_damaged_run_is_one_line(copied, fails, name, change, part):
-    folder = sorted((copied / "runs").glob("*/weights.safetensors"))[0].parent
-    path = folder / name
-    path.write_bytes(change(path.read_bytes()))
-    relist(path)
-    message = fails("translate 'w1 w2' --run", folder)
-    assert part in message
-    assert "weights.safetensors" in message or name in message
 
 
 @pytest.mark.slow
@@ -269,9 +206,8 @@ def test_another_sentence_as_json_with_the_runs_that_were_asked(trained, ok):
     names = {arm: folder.name for arm, folder in arms(trained).items()}
     runs = f"Runs of {trained}: none {names['none']}, additive {names['additive']}."
     assert runs in page["caption"]
-    (line,) = printed.err.splitlines()
-    assert line.startswith("not learned to translate: none (BLEU ")
-    assert "and additive (BLEU " in line
+    lines = [line.partition(":")[0] for line in printed.err.splitlines()]
+    assert lines == [f"{arm} has not learned to translate" for arm in ("none", "additive")]
 
 
 @pytest.mark.exhaustive(sample="session")
@@ -333,11 +269,8 @@ def test_a_benchmark_decides_on_the_cost(tmp_path, ok, lecture):
     assert "(results/runs/bench)" in csv_of(ok, "L15").loc[0, "why"]
 
 
-@pytest.mark.parametrize(
-    ("name", "run"),
-    [("L10", "with attention"), ("L17", "of English to French"), ("L-SHORT", "of English to Fre")],
-)
-def test_without_a_trained_run_the_command_that_makes_one_is_named(name, run, tmp_path, lecture):
+@pytest.mark.parametrize("name", ["L10", "L17", "L-SHORT"])
+def test_without_a_trained_run_the_command_that_makes_one_is_named(name, tmp_path, lecture):
     """Nothing, a bundle, and a run that cannot be asked: no attention to learn, or the reverse."""
     write_planted(tmp_path / "store", {"none": [0.5] * 5, "additive": [0.1] * 5})
     write_bundle(finished_runs(tmp_path / "store"), tmp_path / "bundle", {})
@@ -345,8 +278,7 @@ def test_without_a_trained_run_the_command_that_makes_one_is_named(name, run, tm
     for options in ("", "--results bundle", "--results run"):
         text = lecture(name, options)
         folder = options.rpartition(" ")[2] or "results/runs/lecture"
-        assert f"No trained run to compare with: {folder!r} has no run {run}" in text
-        assert f"`bottleneck reproduce` trains a run {run}" in text
+        assert f"{folder!r} has no trained run to compare with; `bottleneck reproduce`" in text
         assert "Runs of" not in text
 
 
@@ -373,22 +305,6 @@ def prefer(folder, token, by=100.0):
     return trained.weights
 
 
-@pytest.fixture
-def store(tmp_path):
-    """An output folder with a run of both arms."""
-    runs = tmp_path / "store" / "runs"
-    runs.mkdir(parents=True)
-    for arm in ("additive", "none"):
-        write_trained(runs / f"run-{arm}", arm)
-        (runs / f"run-{arm}" / "status.json").write_text('{"status": "done", "reason": ""}')
-        environment = json.dumps({"schema": SCHEMA_VERSION})
-        (runs / f"run-{arm}" / "environment.json").write_text(environment)
-        relist(*(runs / f"run-{arm}").iterdir())
-    rows = "run-additive,additive,seen\nrun-none,none,seen\n"
-    write_relisted(tmp_path / "store" / "runs.csv", f"run,attention,source\n{rows}")
-    return runs
-
-
 @pytest.mark.slow
 def test_a_trained_runs_matrix_is_that_of_the_formulas_beside_the_slide(tmp_path, ok):
     settings, source, target, weights = write_trained(tmp_path / "run", "dot")
@@ -405,7 +321,6 @@ def test_a_trained_runs_matrix_is_that_of_the_formulas_beside_the_slide(tmp_path
         cells = [f"{cell:.2f}" for cell in row]
         assert any([cell.strip("*") for cell in line if cell != "*"] == cells for line in rows)
     assert "learned: dot" in text
-    assert "Not in its vocabulary: sat." in " ".join(text.split())
 
 
 @pytest.mark.slow
@@ -429,29 +344,15 @@ def test_first_steps_are_those_of_the_formulas(arm, assignments, tmp_path, ok):
         step = ", ".join(f"{target.tokens[place]} {shares[place]:.3f}" for place in best)
         assert any(row.startswith(after.format(target.tokens[before[-1]]) + step) for row in rows)
         before.append(int(best[0]))
-    assert f"Note: {arm} has no token for sat, Un, chien." in " ".join(rows)
     assert f"Runs of run: {arm} run." in rows
 
 
-def test_every_arm_has_its_steps_the_one_without_attention_first_and_none_is_left_out(
-    store, ok, fails
-):
-    rows = [line.split() for line in ok("lecture L17 --results store").out.splitlines()]
-    arms = [row[0] for row in rows if row and row[0] in ("none", "additive")]
-    assert arms == ["none", "additive"] * 3
-    assert ["Runs", "of", "store:", "none", "run-none,", "additive", "run-additive."] in rows
-    (store / "run-none" / "settings.json").unlink()
-    message = fails("lecture L17 --results store")
-    assert "run-none/settings.json' cannot be read (No such file" in message
-
-
 @pytest.mark.exhaustive(sample="session")
-@pytest.mark.parametrize("platform", ["cuda", "nosuch"])
 @pytest.mark.parametrize("line", ["translate a --run run", "reproduce --preset smoke --quiet"])
-def test_a_device_that_is_not_there_is_told_in_a_line(line, platform, tmp_path):
+def test_a_device_that_is_not_there_is_told_in_a_line(line, tmp_path):
     write_trained(tmp_path / "run", "none")
-    done = bottleneck(line.split(), tmp_path, JAX_PLATFORMS=platform)
+    done = bottleneck(line.split(), tmp_path, JAX_PLATFORMS="nosuch")
     assert done.returncode == 1
-    message = f"bottleneck: jax finds no device of JAX_PLATFORMS={platform!r} here: unset it\n"
+    message = "bottleneck: jax finds no device of JAX_PLATFORMS='nosuch' here: unset it\n"
     assert done.stderr.endswith(message)
     assert "Traceback" not in done.stderr

@@ -98,14 +98,6 @@ def test_classes_hold_every_sentence_once(lengths, groups, smallest):
             assert length - max(side[row] for row in item.rows) in range(4)
 
 
-@pytest.mark.parametrize(("groups", "most"), [(6, 0.17), (8, 0.14), (12, 0.11)])
-def test_little_padding(groups: int, most: float):
-    """Lengths even from 2 to 60 pad at least 1 / (groups + 1), even with exact targets."""
-    pairs = spread(20_000)
-    lengths = (pairs.source_lengths, pairs.target_lengths)
-    assert padded_fraction(*lengths, shape_classes(*lengths, groups, 256)) < most
-
-
 @pytest.mark.slow
 def test_batches_are_padded_behind_the_end():
     stream = training_batches(spread(500), batch_size=16, seed=1)

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from seq2seq_bottleneck.corpus.drawing import Copying, draw_splits
 from seq2seq_bottleneck.corpus.pair import SentencePair, Splits, sources
 from seq2seq_bottleneck.corpus.splitting import (
-    NEARER,
     chained,
     join_test,
     sample,
@@ -86,17 +85,15 @@ def test_split_off_counts_and_notes(tmp_path):
     train, valid, test = map(sources, splits[:3])
     assert not train & valid | train & test | valid & test
     assert (len(splits.valid), len(splits.test)) == (5, len(test)) == (5, 12)
-    # 4 of 12 test sentences are long; a short one has two pairs.
+    # A short sentence has two pairs.
     tested, validated = (
         sum(1 + (pair.words == 7) for pair in pairs) for pairs in (splits.test, splits.valid)
     )
-    left = 300 - (tested - 4) - validated
     assert splits.notes == (
         "2 lines with an empty side dropped",
         f"{tested} pairs taken out of training: their source is in the test set",
         f"{validated} pairs taken out of training: their source is in the validation set",
         "46 pairs outside 2-60 words taken out of training",
-        f"200 of {left} training pairs kept (train_pairs)",
     )
     assert len(splits.train) == 200
 
@@ -114,8 +111,6 @@ def test_given_test_set_is_used_whole(tmp_path):
         "1 repeated test pair dropped",
         "10 pairs taken out of training: their source is in the test set",
         "9 pairs taken out of training: their source is in the validation set",
-        NEARER,
-        "9 of 50 validation pairs: at most 1 in 10 is split off",
     )
 
 
@@ -165,9 +160,7 @@ def test_a_given_validation_set_is_used_and_shares_nothing(tmp_path):
         "10 pairs taken out of training: their source is in the test set",
         "10 pairs taken out of training: their source is in the validation set",
         "1 validation line with an empty side dropped",
-        "5 validation pairs dropped: their source is in the test",
-        "2 validation pairs outside 2-60 words dropped",
-        "1 validation pair of a repeated source dropped",
+        "8 validation pairs dropped: tested on, repeated or too long or short",
     )
 
 
@@ -240,10 +233,7 @@ def test_what_is_too_long_or_will_not_chain_is_left_out():
     joined, notes = join_test(test, CorpusSettings(joined=2, max_words=17), LECTURE, join)
     text = f"{test[4].source}, and {test[5].source}"  # 8 and 9 words have no room for "and"
     assert joined == (SentencePair(text, text, ((0, 0),)),)
-    assert notes == (
-        "1 test sentence made of 2 each (corpus.joined)",
-        "8 test sentences not joined: too long together, in no bucket or left over",
-    )
+    assert notes == ("1 test sentence made of 2 each (corpus.joined); 8 not joined",)
 
 
 def test_copies_joined_are_copies():
@@ -260,7 +250,9 @@ def test_copies_joined_are_copies():
     assert not kept & (sources(splits.test) | sources(ordinary.test))
     made = len(splits.test)
     assert 58 <= made <= 60  # of 40 in each of three buckets; longer ones pass 60 words
-    assert splits.notes[0] == f"{made} test sentences made of 2 each (corpus.joined)"
+    left = len(ordinary.test) - 2 * made
+    note = f"{made} test sentences made of 2 each (corpus.joined); {left} not joined"
+    assert splits.notes[0] == note
 
 
 def test_a_joined_sentence_is_not_trained_on():

@@ -83,11 +83,10 @@ OPTIONS = {
     **{"--out": place | new_file, "-o": new_file | new_folder, "--bundle": new_folder},
     **dict.fromkeys(["--source", "--target", "--test-source", "--test-target"], text),
     **dict.fromkeys(["--hypotheses", "--references", "--sources", "--gold", "--file"], text),
-    **{"--sentence": junk, "--beam": whole, "--first-word": whole, "--repeats": whole},
+    **{"--sentence": junk, "--beam": whole, "--first-word": whole},
     **{"--preset": mostly("smoke"), "--corpus": mostly("copy"), "--test": junk},
     **{"--threads": number | whole, "--seeds-together": number},
-    **{"--scheduler": mostly("tcp://10.0.0.1:8786"), "--arms": mostly("none", "dot,dot-output")},
-    **{"--vary": mostly("length=5", "batch=2,3", "length")},
+    **{"--scheduler": mostly("tcp://10.0.0.1:8786")},
 }
 """Values of options; those that are not here have none."""
 TEXTS_OF = "--source --target --test-source --test-target --test --preset --reverse-direction"
@@ -97,7 +96,7 @@ COMMANDS = [
     ("table", mostly("vindication", "arms", "length", "cost"), "--results --where --format"),
     ("claims", None, "--results --where --format"),
     ("export", None, "--results --where --out -o --bundle"),
-    ("runs", mostly("dot", "none1x1", "d"), "--results --where"),
+    ("runs", mostly("dot", "none1x1", "d"), "--results"),
     ("plot", mostly("bleu", "attention", "cost"), "--results --where -o --sentence --beam"),
     ("report", None, "--results -o"),
     ("lecture", mostly("L1", "L10", "L15", "L-FAIL"), "--format"),
@@ -121,7 +120,6 @@ COMMANDS = [
         "--results --where --format --gold --source --target --first-word --preset --seeds --jobs "
         "--quiet --force",
     ),
-    ("bench --dry-run", None, "--out --vary --repeats --arms --threads --quick --format"),
     (
         "score --hypotheses other --references target --sources source",
         None,

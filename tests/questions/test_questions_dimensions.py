@@ -14,10 +14,10 @@ from scipy.stats import entropy
 
 from seq2seq_bottleneck.questions.dimensions import (
     GROUPS,
+    MEASURES,
     QUESTION,
     RULE,
     SEED,
-    TITLES,
     WANTED,
     dimensions,
     half_of,
@@ -96,21 +96,17 @@ def test_half_the_sentences_have_fewer_dimensions():
     half = half_of(contexts, seed=5)
     assert half.shape == (200, 64)
     assert np.array_equal(half, half_of(contexts, seed=5))
-    assert not np.array_equal(half, half_of(contexts, seed=6))
-    assert len(np.unique(np.concatenate([half, contexts]), axis=0)) == 401
     whole, part = estimates_of(contexts), estimates_of(half)
-    assert all(part[name].high < whole[name].value for name in TITLES)
+    assert all(part[name].high < whole[name].value for name in MEASURES)
 
 
-@pytest.mark.parametrize("change", ["moved", "scaled", "turned", "single precision"])
-def test_moving_scaling_and_turning_change_nothing(change):
+def test_moving_scaling_and_turning_change_nothing():
     contexts = gaussian(200, 0.7 ** np.arange(8), 6)
     turn, _ = np.linalg.qr(np.random.default_rng(7).normal(size=(8, 8)))
-    changed = {"moved": contexts + 50.0, "scaled": 1e-4 * contexts, "turned": contexts @ turn,
-               "single precision": contexts.astype(np.float32)}[change]  # fmt: skip
     expected = dimensions(contexts, seed=1)
-    for name, replicates in dimensions(changed, seed=1).items():
-        assert replicates == pytest.approx(expected[name], rel=1e-5)
+    for changed in (1e-4 * (contexts + 50.0) @ turn, contexts.astype(np.float32)):
+        for name, replicates in dimensions(changed, seed=1).items():
+            assert replicates == pytest.approx(expected[name], rel=1e-5)
 
 
 def test_jackknife_of_a_mean_has_the_groups_standard_error():
@@ -138,7 +134,7 @@ def test_jackknife_covers_about_as_often_as_it_says_or_oftener():
     """What 400 other sentences would give, over many samples of 400. The jackknife may be wide."""
     samples = [gaussian(400, 0.9 ** np.arange(40), 100 + trial) for trial in range(150)]
     measured = [estimates_of(sample, seed=trial) for trial, sample in enumerate(samples)]
-    for name in TITLES:
+    for name in MEASURES:
         values = [item[name].value for item in measured]
         covered = [item[name].low <= np.mean(values) <= item[name].high for item in measured]
         assert np.mean(covered) >= 0.91
@@ -171,11 +167,11 @@ def test_the_mean_over_seeds_has_the_jackknifes_interval_and_what_training_adds_
 
 
 def frame(used=200.0, *, size=256, added=40.0, shortest=80.0, longest=120.0, arms=("none",),
-          buckets=("5-10", "21-30", "41+"), n=WANTED):  # fmt: skip
+          n=WANTED):  # fmt: skip
     """A table of the question in which every interval is 5 to either side."""
     rows = []
     for arm in arms:
-        for bucket in buckets:
+        for bucket in ("5-10", "21-30", "41+"):
             number = {"5-10": shortest, "41+": longest}.get(bucket, used)
             values = {"components": number, "components_added": added,
                       "participation_ratio": 20.0, "effective_rank": 60.0}  # fmt: skip
@@ -195,18 +191,14 @@ def frame(used=200.0, *, size=256, added=40.0, shortest=80.0, longest=120.0, arm
         (frame(), "held", "training adds 40 [35, 45] to an untrained encoder's"),
         (frame(155.5), "held", "2,500 contexts of 21-30 words (the slide: 200 of 256, 78%)"),
         (frame(154.5), "partly", "154 [150, 160] of 256 components (60%)"),  # 149.5 is under 150
-        (frame(246.0), "partly", "of half as many sentences 237"),
         (frame(100.0, size=128), "held", "effective rank 60 [55, 65]"),
-        (frame(size=512), "partly", "the number grows by 40 [33, 47]"),
         (frame(added=5.1), "held", ""),
         (frame(added=4.9), "not held", ""),  # no more than without training
         (frame(added=-12.0), "not held", "training takes 12 [7, 17] away from an untrained enc"),
         (frame(100.0, longest=88.0), "partly", ""),  # 8 is more than 7.07
-        (frame(100.0, longest=87.0), "not held", ""),
         (frame(100.0, shortest=120.0, longest=80.0), "not held", "shrinks by 40 [33, 47]"),
         (None, "not measured", "`bottleneck study dimensions`"),
         (frame(arms=("additive",)), "not measured", "no run without attention has contexts of 30"),
-        (frame(buckets=("5-10", "41+")), "not measured", "contexts of 30 words"),
     ],
 )
 def test_the_number_decides(table, verdict, part):
@@ -220,17 +212,16 @@ def test_the_number_decides(table, verdict, part):
 def test_the_slides_number_stands_in_its_sentences_row_of_the_arm_without_attention():
     page = QUESTION.page(frame(arms=("none", "additive"), n=90))
     lines = [line.split() for line in printed(page)]
-    row = ["21-30", "none", "90*", "200", "1", "+40", "200", "of"]
-    assert row in [line[:6] + line[-2:] for line in lines]
+    row = ["21-30", "none", "90*", "200", "1", "+40", "191", "20", "60", "200", "of"]
+    assert row in lines
     assert sum(line[-2:] == ["200", "of"] for line in lines) == 1
     assert any("jackknife" in line for line in page.caption)
-    assert page.frame["components_added"].notna().any()
 
 
 @pytest.mark.exhaustive(sample="session")
 def test_a_real_run_is_measured_on_new_sentences(subject, tmp_path):
     found, buckets = probe(subject, lambda _: None, 90), subject.buckets.names
-    assert len(found["value"]) == len(buckets) * 2 * 2 * len(TITLES)
+    assert len(found["value"]) == len(buckets) * 2 * 2 * len(MEASURES)
     rows = kept_rows(QUESTION, tmp_path, subject.settings, found)
     pairs = subject.fresh_sentences(90)[1]
     for control, weights in (("", subject.weights), ("untrained", subject.untrained)):
@@ -241,11 +232,6 @@ def test_a_real_run_is_measured_on_new_sentences(subject, tmp_path):
             assert row["value"] == pytest.approx(expected.value)
             assert row["low"] == pytest.approx(expected.low)
     assert one_row(rows, "components", bucket=buckets[1], part="half")["n"] == 45
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_too_few_sentences_are_a_row_without_numbers(subject, tmp_path):
-    found = probe(subject, lambda _: None, 79)
-    rows = kept_rows(QUESTION, tmp_path, subject.settings, found)
-    assert {row["n"] for row in rows} == {79}
-    assert all(np.isnan(row["value"]) for row in rows)
+    few = kept_rows(QUESTION, tmp_path, subject.settings, probe(subject, lambda _: None, 79))
+    assert {row["n"] for row in few} == {79}
+    assert all(np.isnan(row["value"]) for row in few)

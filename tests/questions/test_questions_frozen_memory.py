@@ -1,4 +1,4 @@
-"""A probe that must read, memories of other sentences, coarse memories."""
+"""A probe that must read, memories of other sentences."""
 
 from functools import cached_property
 
@@ -6,11 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
-from seq2seq_bottleneck.corpus.batches import evaluation_batches
 from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.corpus.vocabulary import tokenize
 from seq2seq_bottleneck.model.attention import Memory
@@ -19,8 +15,6 @@ from seq2seq_bottleneck.questions import frozen_memory
 from seq2seq_bottleneck.questions.frozen_memory import (
     SourceReader,
     losses,
-    quantise,
-    ranges,
     shuffled,
     train_reader,
     written_back,
@@ -28,8 +22,6 @@ from seq2seq_bottleneck.questions.frozen_memory import (
 from seq2seq_bottleneck.questions.subject import Subject
 from seq2seq_bottleneck.runs.translate import TrainedRun
 from seq2seq_bottleneck.settings.run import resolve
-
-VECTORS = arrays(np.float64, (7, 3), elements=st.floats(-1e3, 1e3))
 
 
 @pytest.mark.slow
@@ -128,41 +120,3 @@ def test_a_probe_reads_what_a_memory_holds_of_a_frozen_encoder(
     if reader is SourceReader:  # another sentence's memory misleads
         others = shuffled(pairs, np.array([p.words for p in copier.corpus.test]))
         assert (exact - losses(graph, weights, others) / np.log(2.0)).sum() < 0
-
-
-@pytest.mark.slow
-def test_states_are_rounded_within_the_training_ranges(subject):
-    batches = evaluation_batches(subject.encode(subject.corpus.test), 40)
-    states = subject.memory(subject.weights, batches[0].batch)
-    for exact, span in zip(states, ranges(subject), strict=True):
-        coarse = quantise(exact, span, 2)
-        assert max(len(np.unique(column)) for column in coarse.reshape(-1, 32).T) <= 4
-        inside = np.clip(exact, *span)
-        assert (np.abs(coarse - inside) <= (span[1] - span[0]) / 8 + 1e-6).all()
-        assert (span[0] < span[1]).all()
-
-
-@given(VECTORS, VECTORS, st.integers(1, 12))
-def test_a_number_moves_by_half_a_cell_at_most_and_one_outside_to_the_edge(training, test, bits):
-    low, high = training.min(axis=0), training.max(axis=0)
-    coarse = quantise(test, (low, high), bits)
-    inside = np.clip(test, low, high)
-    assert (np.abs(coarse - inside) <= (high - low) / 2 ** (bits + 1) + 1e-9).all()
-    assert coarse == pytest.approx(quantise(inside, (low, high), bits), abs=1e-9)
-    assert quantise(coarse, (low, high), bits) == pytest.approx(coarse, abs=1e-9)
-    order = np.argsort(test, axis=0, kind="stable")
-    assert (np.diff(np.take_along_axis(coarse, order, axis=0), axis=0) >= 0).all()
-
-
-@pytest.mark.parametrize("bits", [1, 2, 4, 8])
-def test_mean_square_error_of_uniform_numbers_is_a_twelfth_of_a_cell_squared(bits):
-    vectors = np.random.default_rng(bits).uniform(-1.0, 1.0, size=(20_000, 4))
-    error = quantise(vectors, (np.full(4, -1.0), np.full(4, 1.0)), bits) - vectors
-    assert (error**2).mean() == pytest.approx((2.0 / 2**bits) ** 2 / 12, rel=0.03)
-
-
-def test_precision_and_further_axes_are_kept_and_what_never_varies_stays():
-    states = np.full((2, 3, 1), 0.25, np.float32)
-    coarse = quantise(states, (np.full(1, 0.25), np.full(1, 0.25)), 4)
-    assert coarse.dtype == np.float32
-    assert coarse == pytest.approx(states)

@@ -14,8 +14,15 @@ from planted_pages import kept_rows, one_row, printed_words, row_of
 from seq2seq_bottleneck.corpus.pair import SentencePair
 from seq2seq_bottleneck.corpus.vocabulary import EOS, PAD
 from seq2seq_bottleneck.model.translator import create
-from seq2seq_bottleneck.questions.gradient_norms import gradient_norms, token_norms
-from seq2seq_bottleneck.questions.gradients import LEAST_RATIO, QUESTION, RULE, links_of, probe
+from seq2seq_bottleneck.questions.gradients import (
+    LEAST_RATIO,
+    QUESTION,
+    RULE,
+    gradient_norms,
+    links_of,
+    probe,
+    token_norms,
+)
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.questions.subject import Subject
 from seq2seq_bottleneck.settings.concerns import ModelSettings
@@ -29,8 +36,8 @@ SENTENCES, LENGTH = 60, 12
 def run_of(sentence, steps, aligned, last, seed=1):
     """A run of these links of sentences of 12 words; untrained, nothing fades."""
     sentence, steps = np.asarray(sentence, float), np.asarray(steps, float)
-    columns = {"sentence": sentence, "source_words": np.full(len(steps), 12.0), "steps": steps}
-    columns |= {"chain": 2 * steps, "trained_aligned": aligned, "trained_last": last}
+    columns = {"sentence": sentence, "steps": steps}
+    columns |= {"trained_aligned": aligned, "trained_last": last}
     columns |= {"untrained_aligned": 3 + 0 * steps, "untrained_last": 3 + 0 * steps}
     settings = resolve("smoke", [f"training.seed={seed}", "scoring.resamples=200"])
     return Probed(Path(f"r{seed}"), settings, columns)
@@ -57,16 +64,13 @@ def test_a_linear_chain_halves_where_its_rate_says(rate):
     """Of h_t = rate h_(t-1) + x_t the gradient of h_T at x_(T-d) is rate^d."""
     rows = QUESTION.summarise([planted(lambda d: rate**d, seed=seed) for seed in (1, 2)])
     steps = np.log(0.5) / np.log(rate)
-    for bucket, seed in (("11-20", None), ("", None), ("", 2)):
-        row = one_row(rows, "half_distance", seed, bucket=bucket)
+    for seed in (None, 2):
+        row = one_row(rows, "half_distance", seed)
         assert (row["value"], row["n"]) == (pytest.approx(steps), SENTENCES * LENGTH)
-        chain = one_row(rows, "half_distance_chain", seed, bucket=bucket)
-        assert chain["value"] == pytest.approx(2 * steps)
     mean = one_row(rows, "half_distance")
     assert (mean["low"], mean["high"], mean["note"]) == (*[pytest.approx(steps)] * 2, ";;")
     flat = one_row(rows, "half_distance", control="untrained")
     assert (flat["value"], flat["note"]) == (LENGTH - 1, "at least;at least;at least")
-    assert not any(row["bucket"] == "21-30" for row in rows)
     nearest = one_row(rows, "ratio", part="1-5")  # 0 to 4 steps; geometric
     assert (nearest["value"], nearest["n"]) == (pytest.approx(rate**2), 2 * SENTENCES * 5)
     assert one_row(rows, "ratio", 1, part="11-20")["value"] == pytest.approx(rate**10.5)
@@ -87,7 +91,7 @@ def test_fit_is_least_squares_weighted_by_links():
     assert half[0] == pytest.approx(np.log(0.5) / line[0])
 
 
-@pytest.mark.parametrize("rate", [1.0, 1.1, 0.99])
+@pytest.mark.parametrize("rate", [1.1, 0.99])
 def test_what_does_not_halve_within_the_tested_distances_is_censored(rate):
     rows = QUESTION.summarise([planted(lambda d: rate**d)])
     mean, alone = (one_row(rows, "half_distance", seed) for seed in (None, 1))
@@ -129,12 +133,11 @@ FAR = {"half": (20.0, 6.1, 30.0), "far": (0.5, 0.21, 0.7)}
 def arm(name, half=(5.0, 4.0, 6.0), far=(0.1, 0.05, 0.2), note=";;", control="", bands=BANDS):
     """Rows of an arm with this half-distance, and this ratio in its farthest band."""
     ends, keys = ("value", "low", "high"), {"control": control, "n": 500}
-    halves = {"": half, "5-10": (99.0, 99.0, 99.0)}
+    # Older results have half-distances by length as well, which no rule reads.
     rows = [
-        row_of(name, measure, 0.0, bucket=bucket, note=note, **keys)
+        row_of(name, "half_distance", 0.0, bucket=bucket, note=note, **keys)
         | dict(zip(ends, numbers, strict=True))
-        for measure in ("half_distance", "half_distance_chain")
-        for bucket, numbers in halves.items()
+        for bucket, numbers in (("", half), ("5-10", (99.0, 99.0, 99.0)))
     ]
     for band in bands:
         ratio = far if band == bands[-1] else (0.9, 0.8, 1.0)
@@ -157,10 +160,8 @@ def judged(*arms):
     [
         ({}, "held"),
         ({"half": (20.0, 6.0, 30.0)}, "partly"),
-        ({"far": (0.5, 0.2, 0.7)}, "partly"),
         ({"half": (20.0, 5.9, 30.0), "far": (0.5, 0.1, 0.7)}, "not held"),
         (ALWAYS, "held"),
-        (ALWAYS | {"half": (3.0, 3.0, 3.0)}, "held"),
         ({"bands": BANDS[:2], "far": (0.9, 1.1, 1.2)}, "held"),
         ({"bands": BANDS[:2], "far": (0.9, 0.9, 1.2)}, "partly"),
     ],
@@ -181,11 +182,6 @@ def test_each_arm_with_attention_must_be_clear(third, expected):
     [
         ({"half": (5.0, 4.0, 30.0), "note": ";;at least"}, ALWAYS,
          "none halves every 5.0 [4.0, over 30] steps, additive does not halve within 30 steps"),
-        ({"half": (66.0, 66.0, 66.0), "note": OPEN}, {},
-         "the gradient of none does not halve within 66 steps, additive halves every "
-         "20.0 [6.1, 30.0] steps; "),
-        ({"half": (66.0, 12.0, 66.0), "note": "at least;;at least"}, {},
-         "within 66 steps (at the interval's lower end every 12.0)"),
         ({}, {}, "over 11-20 steps it is 0.50 [0.21, 0.70] times that"),
         ({}, {}, "before training that of none halves every 40.0 [39.0, 41.0] steps"),
     ],
@@ -213,12 +209,6 @@ def test_what_cannot_be_judged_is_not_measured(table, reason):
     assert reason in verdict.because
 
 
-@pytest.mark.parametrize("n", [99, 100])
-def test_few_links_are_marked(n):
-    (verdict,) = QUESTION.verdict(frame(arm("none"), arm("additive", **FAR)).assign(n=n))
-    assert ("under 100 links (n = 99)" in verdict.because) == (n == 99)
-
-
 def test_ratios_by_band_and_half_distances_whose_bounds_are_marked_everywhere():
     beyond = {"half": (8.0, 7.0, 40.0), "note": ";;at least"}
     tiny = {"half": (11.0, 11.0, 11.0), "note": OPEN, "far": (2.5e-7, 2.1e-7, 3e-7)}
@@ -232,10 +222,8 @@ def test_ratios_by_band_and_half_distances_whose_bounds_are_marked_everywhere():
     assert lines[nearest + 1] == ["0.80..1.0"] * 2
     farthest = lines.index(["41+", "none", "80*", "2.5e-07", "2.5e-07"])
     assert nearest < farthest
-    assert lines[lines.index(["all", "additive", "80*", *["8.0"] * 4]) + 1] == [
-        *["7.0..over", "40"] * 4
-    ]
-    assert ["all", "none", "80*", *["over", "11"] * 4] in lines
+    assert lines[lines.index(["additive", "80*", "8.0", "8.0"]) + 1] == ["7.0..over", "40"] * 2
+    assert ["none", "80*", *["over", "11"] * 2] in lines
     rows = page.frame[(page.frame["control"] == "") & (page.frame["part"] == "")]
     whole = rows[rows["bucket"] == ""]
     assert with_intervals(whole)["half_distance"].tolist() == [
@@ -291,7 +279,7 @@ def test_norms_are_those_of_finite_differences(model):
     source = jnp.array([SOURCE + [PAD] * 2] * 2, jnp.int32)
     target = jnp.array([TARGET + [PAD] * 2] * 2, jnp.int32)
     lengths = jnp.array([len(SOURCE)] * 2, jnp.int32)
-    norms = np.asarray(token_norms(graph, weights, source, lengths, target))[1]
+    norms = np.asarray(token_norms(graph)(weights, source, lengths, target))[1]
     slopes = np.zeros((len(TARGET), len(SOURCE), SIZE))
     for place, word in enumerate(SOURCE):  # no word stands twice
         for axis in range(SIZE):
@@ -315,7 +303,6 @@ def test_steps_are_counted_on_the_way_without_attention(subject):
     pair = SentencePair("the black cat", "le chat noir", ((0, 0), (1, 2), (2, 1)))
     links = links_of(subject, [pair])
     assert links["steps"].tolist() == [4, 3, 2]
-    assert links["chain"].tolist() == [3 + 1, 2 + 3, 1 + 2]
     links = links_of(Reversed(subject.folder, subject.trained), [pair])
     assert links["source"].tolist() == [2, 1, 0]
     assert links["steps"].tolist() == [2, 3, 4]

@@ -45,8 +45,8 @@ def write_hostile(folder: Path) -> Path:
     for arm, shares in ARMS.items():
         settings = planted_settings(arm, corpus=corpus)
         texts = translations(references, shares, [1, len(arm)])
-        facts = {"notes": [SCRIPT], "device": CLOSING, "processor": CONTROLS}
-        write_run(folder, f"{arm}1", settings, texts, references, **facts)
+        notes = [SCRIPT, CLOSING, CONTROLS]
+        write_run(folder, f"{arm}1", settings, texts, references, notes=notes)
     words = [SCRIPT, CLOSING, QUOTES, SEPARATORS, "</s>"]
     reference = " ".join([SCRIPT, CLOSING, QUOTES])
     _write_examples(

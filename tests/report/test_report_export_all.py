@@ -20,16 +20,6 @@ TABLES = {"failure_pattern", "vindication", "arms", "context_size", "compression
 FIGURES = {"bleu", "arms", "attention", "length"}
 
 
-def files(folder):
-    """Every file below a folder, with its bytes, but for those of stores."""
-    paths = {path.relative_to(folder): path for path in sorted(folder.rglob("*"))}
-    return {
-        name: path.read_bytes()
-        for name, path in paths.items()
-        if path.is_file() and STORE not in name.parts and not path.name.startswith(".")
-    }
-
-
 def printed(capsys, *arguments):
     """What a command prints."""
     assert run([*map(str, arguments)]) == 0
@@ -69,24 +59,8 @@ def test_what_cannot_be_made_is_left_out_in_words(results):
     assert "- figure compression: all runs have one context size (`bottleneck plot comp" in text
     assert re.search(r"- not measured: survival, .*\(`bottleneck study NAME --results ", text)
     links = re.findall(r"\]\(([^)]+)\)", text)
-    assert len(links) == 2 * len(TABLES) + 3 * len(FIGURES)
+    assert len(links) == len(TABLES) + len(FIGURES)
     assert all((folder / link).is_file() for link in links)
-
-
-def test_what_cannot_be_made_any_more_does_not_stay(tmp_path):
-    write_length(tmp_path)
-    plant_costs(tmp_path)
-    written = write_out(tmp_path)
-    assert list(written.tables) == ["length", "cost", "cost_exponents"]
-    assert written.missing == []  # and no word of runs
-    for other in ("mine.png", "cost.txt"):
-        (tmp_path / "figures" / other).write_bytes(b"mine")
-    write_listed(tmp_path, [], ["probes/cost.csv"])
-    assert write_out(tmp_path).figures == ["length"]
-    assert {path.name for path in (tmp_path / "tables").iterdir()} == {"length.md", "length.csv"}
-    assert {path.name for path in (tmp_path / "figures").iterdir()} == {
-        "length.png", "length.svg", "length.csv", "mine.png", "cost.txt"
-    }  # fmt: skip
 
 
 def test_a_folder_of_results_is_written_out_and_a_copy_without_its_stores_reads_alike(
@@ -141,8 +115,6 @@ def test_no_file_says_where_the_machine_keeps_its_folders(tmp_path, capsys, monk
     ("options", "code", "message"),
     [
         (["--all", "-o", "x.csv"], 2, "leave -o out"),
-        (["--all", "--where", "seed=1"], 2, "leave --where out"),
-        (["--all", "--bundle", "b"], 2, "leave --bundle out"),
         (["--all", "--results", "none"], 1, "no results in 'none'"),
         (["--all", "--results", "out/runs"], 2, "'out/runs' is a store of runs"),
     ],
@@ -159,19 +131,32 @@ def test_what_does_not_go_together_is_refused_and_writes_nothing(
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_damaged_file_is_named_and_nothing_is_removed(results, tmp_path, capsys):
-    """Its table and figure went once, as if they could not be made: of a bundle for ever."""
+def test_a_damaged_file_is_named(results, tmp_path, capsys):
     folder = Path(shutil.copytree(results[0], tmp_path / "out"))
-    made = files(folder / "figures") | files(folder / "tables")
     study = folder / "probes" / "length.csv"
     study.write_bytes(study.read_bytes()[:-20])
     for command in (["export", "--all"], ["report", "-o", str(tmp_path / "page.html")]):
         assert run([*command, "--results", str(folder)]) == 1
         assert "length.csv' cannot be read (it does not match" in capsys.readouterr().err
-    assert files(folder / "figures") | files(folder / "tables") == made
     bundle = shutil.copytree(folder, tmp_path / "bundle", ignore=shutil.ignore_patterns(STORE))
     shutil.copy(results[0] / "probes" / "length.csv", bundle / "probes")
     (bundle / "learning.csv").write_text("run\n")  # a curve
     assert run(["report", "-o", str(tmp_path / "page.html"), "--results", str(bundle)]) == 1
     assert "learning.csv' cannot be read (it does not match" in capsys.readouterr().err
     assert not (tmp_path / "page.html").exists()
+
+
+def test_what_cannot_be_made_any_more_does_not_stay(tmp_path):
+    write_length(tmp_path)
+    plant_costs(tmp_path)
+    written = write_out(tmp_path)
+    assert list(written.tables) == ["length", "cost", "cost_exponents"]
+    assert written.missing == []  # and no word of runs
+    for other in ("mine.png", "cost.txt"):
+        (tmp_path / "figures" / other).write_bytes(b"mine")
+    write_listed(tmp_path, [], ["probes/cost.csv"])
+    assert write_out(tmp_path).figures == ["length"]
+    assert {path.name for path in (tmp_path / "tables").iterdir()} == {"length.md", "length.csv"}
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == {
+        "length.png", "length.svg", "length.csv", "mine.png", "cost.txt"
+    }  # fmt: skip

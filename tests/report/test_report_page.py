@@ -14,11 +14,9 @@ from urllib.parse import unquote
 import numpy as np
 import pytest
 from page_parser import LOADING, Page
-from planted import write_planted
-from planted_arms import HIGH, LOW, Store, with_controls
+from planted_arms import with_controls
 from planted_cost import plant_costs
 from planted_report import (
-    ARMS,
     CLOSING,
     PAIR,
     QUOTES,
@@ -38,7 +36,6 @@ from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.corpus.grammar import english_french
 from seq2seq_bottleneck.corpus.vocabulary import plain, tokenize
 from seq2seq_bottleneck.lecture.slides import SLIDES
-from seq2seq_bottleneck.questions.word_survival import LinkedReference, word_reports
 from seq2seq_bottleneck.report.page import (
     cell,
     explorer_data,
@@ -50,11 +47,8 @@ from seq2seq_bottleneck.report.page import (
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
-from seq2seq_bottleneck.settings.run import NAMES
-from seq2seq_bottleneck.settings.sweep import load_sweep
 from seq2seq_bottleneck.tables.claims import decide_results
 from seq2seq_bottleneck.tables.pages import make_page
-from seq2seq_bottleneck.tables.render import BarTable
 
 REFERENCE = Path(__file__).parents[2] / "results" / "reference"
 GRAMMAR = CorpusSettings()
@@ -133,8 +127,6 @@ def test_links_lead_somewhere_headings_are_in_order_and_tables_have_heads(any_pa
 
 def printed(table, title):
     """The title and the cells of the tables that a terminal shows, read without the page's code."""
-    if isinstance(table, BarTable):
-        table = table.make(0)
     if isinstance(table, Table) and not table.show_header:
         for part in table.columns[0].cells:
             yield from printed(part, title)
@@ -195,12 +187,10 @@ def test_every_claim_has_its_verdict_its_number_its_rule_and_its_command(folder,
 @pytest.mark.slow
 def test_what_nothing_measured_has_no_table_and_what_cannot_be_drawn_says_why(folder, page):
     section = page.by_id("C3")
-    assert "not measured" in section.text
     assert section.all("table") == section.all("img") == []
     command = f"bottleneck study survival --results {folder}"
     assert [node.text for node in section.all("pre")] == [command]
     assert "did not log their validation loss" in page.by_id("tables").text
-    assert "bottleneck sweep" in page.by_id("further").text
 
 
 @pytest.mark.slow
@@ -215,30 +205,25 @@ def test_figures_are_there_and_the_printed_numbers_to_which_questions_lead(page)
 
 
 @pytest.mark.slow
-def test_runs_settings_environment_and_signature_are_below_the_explorer(folder, page):
+def test_runs_seeds_and_signature_are_below_the_explorer(folder, page):
     section, bundle = page.by_id("runs"), load_bundle(folder)
-    heads = [th.text for th in section.all("thead")[0].all("th")]
-    assert heads[:3] == ["run", "model.attention", "training.seed"]
-    assert set(NAMES) <= {*heads, *(node.text for node in section.all("dt"))}
+    assert "4 runs: additive, none, seed 1, 2." in section.text
     assert bundle.runs["signature"].iloc[0] in section.text
-    for run_id in set(bundle.runs["run"]):
-        assert run_id in section.text
-        assert bundle.facts(run_id)["fingerprint"] in section.text
     # Without scripts the explorer is hidden.
     assert "hidden" in page.by_id("explorer-app").attributes
     assert "JavaScript" in page.by_id("explorer").all("noscript")[0].text
 
 
 @pytest.mark.slow
-def test_markup_in_words_settings_notes_and_file_names_is_text(hostile_text):
+def test_markup_in_words_notes_and_folder_names_is_text(hostile_text):
     page = Page(hostile_text)
     kinds = [node.attributes.get("type") for node in page.named("script")]
     assert kinds == ["application/json", None]
     assert len(page.named("img")) == len(page.named("figure")) > 0
     assert page.named("b") == []
-    values = [node.text for node in page.by_id("runs").all("dd")]
-    assert {f"{SCRIPT}.en", f"{QUOTES}.fr", CLOSING} <= set(values)
-    assert "a\ufffdb\ufffd[2J\ufffd" in values
+    notes = " ".join(node.text for node in page.by_id("tables").all("li"))
+    for text in (SCRIPT, CLOSING, "a\ufffdb\ufffd[2J\ufffd"):
+        assert text in notes
     assert SCRIPT[:8] in page.named("title")[0].text
     data = json.loads(page.by_id("explorer-data").text)
     assert data["sentences"][0]["source"] == [SCRIPT, CLOSING, QUOTES, SEPARATORS, "</s>"]
@@ -260,57 +245,24 @@ def test_equal_results_give_equal_bytes(folder, text):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """A folder of results folders: a pair, controls, a side question, a pair of a user's, costs."""
+    """A folder of results folders: a pair, controls, costs."""
     whole = tmp_path_factory.mktemp("two words")
     write_results(whole / "vindication", seeds=1)
     with_controls(whole / "controls").write()
-    forced = Store(whole / "teacher_forcing")
-    for share in (1.0, 0.5):
-        for arm, shares in {"none": LOW, "additive": HIGH}.items():
-            forced.add(f"{arm}-{share}", arm, shares, training={"teacher_forcing": share})
-    forced.write()
-    write_planted(whole / "<b>mine", ARMS)
-    mixed = Store(whole / "mixed")
-    for name, edges in (("a", "5,11,21,31,41"), ("b", "5,21")):
-        mixed.add(name, "none", LOW, scoring={"edges": edges})
-    mixed.write()
     plant_costs(whole / "bench")
     return whole
 
 
-@pytest.fixture(scope="module")
-def whole_page(whole):
-    return Page(make_report(whole))
-
-
 @pytest.mark.exhaustive(sample="session")
-def test_each_claim_is_from_the_folder_that_decides_it(whole, whole_page):
+def test_each_claim_is_from_the_folder_that_decides_it(whole):
+    page = Page(make_report(whole))
     for claim, name in (("C10", "controls"), ("C11", "vindication"), ("C9", "bench")):
-        section = whole_page.by_id(claim)
+        section = page.by_id(claim)
         assert section.all("table")
         assert section.all("img")
         assert f"--results {shlex.quote(str(whole / name))}" in section.all("pre")[0].text
-    heads = [Path(node.text).name for node in whole_page.by_id("runs").all("h3")]
-    assert heads == ["vindication", "controls", "<b>mine", "mixed", "teacher_forcing"]
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_sweeps_that_no_claim_rests_on_have_their_question_and_their_table(whole, whole_page):
-    section = whole_page.by_id("further")
-    assert [node.text for node in section.all("h3")] == ["<b>mine", "mixed", "teacher_forcing"]
-    assert whole_page.named("b") == []
-    assert f"{load_sweep('teacher_forcing').question.partition('?')[0]}?" in section.text
-    assert "other buckets" in section.text
-    tables = section.all("table")
-    for name, kind, table in (
-        ("<b>mine", "vindication", tables[0]),
-        ("teacher_forcing", "arms", tables[-1]),
-    ):
-        made = make_page(kind, load_bundle(whole / name))
-        ((_, lines),) = printed(made.table, made.title)
-        body = table.all("tbody")[0].text
-        assert [line for line in lines if line.replace("..", " to ") not in body] == []
-        assert all(verdict.because[1:] in section.text for verdict in made.judged)
+    heads = [Path(node.text).name for node in page.by_id("runs").all("h3")]
+    assert heads == ["vindication", "controls"]
 
 
 @pytest.mark.exhaustive(sample="session")
@@ -333,7 +285,7 @@ def shown(text):
     return [plain(token) for token in tokenize(text)]
 
 
-@pytest.mark.parametrize("words", [3, 8, 13, 30, 55])
+@pytest.mark.parametrize("words", [3, 13, 55])
 def test_the_grammars_pair_is_found_from_the_shown_tokens(words):
     random = Random(words)
     for _ in range(20):
@@ -370,10 +322,6 @@ def test_the_data_are_those_of_the_examples(tmp_path):
     assert first["fates"] == [["survived", "le"], ["survived", "chat"], ["in part", "est assis"]]
     assert first["weights"][0] == [1000, 0, 0, 0]
     assert first["weights"][-1] == [250, 250, 500, 0]
-    target, output = tuple(shown(PAIR[1])), ["le", "chat", "est", "assis"]
-    pair = english_french().parse(PAIR[0])
-    reports = word_reports(SOURCE[:3], [""] * 3, LinkedReference(3, target, pair.links), output)
-    assert first["fates"] == [[item.fate, " ".join(item.found)] for item in reports]
     assert np.array(first["weights"]).shape == (len(first["output"]), len(SOURCE))
 
 

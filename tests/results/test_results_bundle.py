@@ -136,7 +136,7 @@ def test_runs_that_differ_in_a_setting_differ_in_its_column(single, concern, cha
     assert frame["corpus_fingerprint"].to_dict() == {"first": "planted", "second": "other"}
 
 
-@pytest.mark.parametrize("wrong", [-1, 2**64, True, "three", 1.5, None, [3]])
+@pytest.mark.parametrize("wrong", [-1, 2**64, "three", 1.5, None, [3]])
 def test_a_wrong_seed_is_damage(single, wrong):
     path = single / "runs" / "first" / "settings.json"
     known = json.loads(path.read_text())

@@ -82,17 +82,15 @@ def assert_same(first, second):
     assert facts[0] == facts[1]
 
 
-def write(folder, content, run="one"):
-    """The folder of a run of this name, with the snapshot as its checkpoint."""
-    (folder / run).mkdir(exist_ok=True)
-    (folder / run / CHECKPOINT).write_bytes(to_bytes(content, run))
-    return folder / run
+def write(folder, content):
+    """The folder of a run, with the snapshot as its checkpoint."""
+    (folder / "one").mkdir(exist_ok=True)
+    (folder / "one" / CHECKPOINT).write_bytes(to_bytes(content))
+    return folder / "one"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("average_last", "optimizer"), [(0.0, "adam"), (0.5, "adam"), (0.5, "muon")]
-)
+@pytest.mark.parametrize(("average_last", "optimizer"), [(0.0, "adam"), (0.5, "muon")])
 def test_what_is_read_is_what_was_written_and_seeds_make_up_their_stack_again(
     tmp_path, average_last, optimizer
 ):
@@ -110,16 +108,9 @@ def test_what_is_read_is_what_was_written_and_seeds_make_up_their_stack_again(
     assert read_checkpoint(tmp_path / "none", fresh) is None
 
 
-def facts_of(content):
-    """What the checkpoint says of itself."""
-    size = int.from_bytes(content[:8], "little")
-    return json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["facts"])
-
-
-def changed(content: bytes, tensors=(), facts=None) -> bytes:
-    """A checkpoint with some arrays and facts replaced, as if it had been written so."""
-    text = json.dumps(facts_of(content) | (facts or {}))
-    arrays = load(content) | dict(tensors)
+def older(content: bytes) -> bytes:
+    """A checkpoint of an earlier format, whole."""
+    text, arrays = json.dumps({"format": FORMAT - 1}), load(content)
     return save(arrays, metadata={"facts": text, "digest": digest(text, arrays)})
 
 
@@ -128,33 +119,16 @@ def changed(content: bytes, tensors=(), facts=None) -> bytes:
     ("spoil", "words"),
     [
         (lambda content: save(load(content)), "cannot be read"),  # no metadata at all
-        (lambda content: save(load(content), metadata={"facts": "[]"}), "cannot be read"),
         (lambda content: content[:-1], "cannot be read"),
         (lambda _: b"", "cannot be read"),
-        (lambda content: changed(content, facts={"format": FORMAT - 1}), "format"),
-        (lambda content: changed(content, facts={"run": "two"}), "of run two"),
-        (lambda content: changed(content, facts={"trained": {}}), "cannot be read"),
-        (lambda content: changed(content, {"state.0": np.zeros(3, np.float32)}), "arrays"),
-        (lambda content: changed(content, {"state.99": np.zeros(3, np.float32)}), "arrays"),
-        (
-            lambda content: changed(content, {"state.0": load(content)["state.0"].astype("f8")}),
-            "arrays",
-        ),
+        (older, "format"),
     ],
 )
-def test_a_file_that_is_no_whole_checkpoint_of_this_run_is_refused(tmp_path, spoil, words):
+def test_a_file_that_is_no_whole_checkpoint_is_refused(tmp_path, spoil, words):
     folder = write(tmp_path, snapshot(learner()))
     (folder / CHECKPOINT).write_bytes(spoil((folder / CHECKPOINT).read_bytes()))
     with pytest.raises(CheckpointError, match=words):
         read_checkpoint(folder, learner())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("other", [{"context_size": 5}, {"average_last": 0.5}])
-def test_the_checkpoint_of_another_model_or_without_the_mean_is_refused(tmp_path, other):
-    folder = write(tmp_path, snapshot(learner()))
-    with pytest.raises(CheckpointError, match="arrays"):
-        read_checkpoint(folder, learner(**other))
 
 
 @pytest.fixture(scope="module")
@@ -165,31 +139,18 @@ def kept(tmp_path_factory):
     return folder, (folder / CHECKPOINT).read_bytes(), content
 
 
-def write_flipped(kept, place: int, bit: int) -> None:
-    folder, content, _ = kept
-    flipped = content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
-    (folder / CHECKPOINT).write_bytes(flipped)
-
-
 @pytest.mark.exhaustive(sample="session")
 @settings(max_examples=150, deadline=None)
 @given(share=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 def test_one_flipped_bit_is_noticed_wherever_it_is(kept, share, bit):
-    write_flipped(kept, int(share * len(kept[1])), bit)
+    folder, content, whole = kept
+    place = int(share * len(content))
+    flipped = content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
+    (folder / CHECKPOINT).write_bytes(flipped)
     try:
-        assert_same(read_checkpoint(kept[0], learner()), kept[2])
+        assert_same(read_checkpoint(folder, learner()), whole)
     except CheckpointError as error:
-        assert str(error).startswith(("cannot be read (", "is of ")), error  # noqa: PT017
-
-
-@pytest.mark.slow
-def test_every_byte_of_a_checkpoints_arrays_counts(kept):
-    """Not one is taken without a word, as all were before there were digests."""
-    begin = 8 + int.from_bytes(kept[1][:8], "little")
-    for place in range(begin, len(kept[1]), 97):
-        write_flipped(kept, place, 3)
-        with pytest.raises(CheckpointError, match="does not match its checksum"):
-            read_checkpoint(kept[0], learner())
+        assert str(error).startswith("cannot be read ("), error  # noqa: PT017
 
 
 @pytest.mark.exhaustive(sample="session")

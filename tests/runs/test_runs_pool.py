@@ -73,20 +73,6 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
 
 
 @SAMPLED
-def test_only_runs_under_way_are_told_to_be_stopping(tmp_path):
-
-    def interrupt_second(job, event):
-        if job.name == "seed 2" and event["phase"] != "stopping":
-            raise KeyboardInterrupt
-
-    heard = Heard(interrupt_second)
-    with pytest.raises(KeyboardInterrupt):
-        run_jobs(jobs_of(1, 2, 3), tmp_path, heard, width=1)
-    assert "done" in heard.phases("seed 1")
-    assert [job for job, event in heard if event["phase"] == "stopping"] == ["seed 2"]
-
-
-@SAMPLED
 def test_a_run_on_several_cores_ends_as_one_on_one_does(tmp_path):
     """But for the order in which the gradients of sentences are added up.
 

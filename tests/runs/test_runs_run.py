@@ -14,7 +14,6 @@ from seq2seq_bottleneck.runs import checkpoint
 from seq2seq_bottleneck.runs.checkpoint import StopRequest
 from seq2seq_bottleneck.runs.run import execute
 from seq2seq_bottleneck.runs.store import run_folders
-from seq2seq_bottleneck.settings.run import SCHEMA_VERSION
 
 SMALL = [
     "corpus.max_words=20", "training.updates=50", "training.average_last=0.4",
@@ -112,25 +111,16 @@ def killed(killed_once, tmp_path):
     return Path(shutil.copytree(killed_once, tmp_path / "store"))
 
 
-def seeds_together(folder):
-    """What the environment says, after a look at the schema that it names."""
-    known = json.loads((folder / "environment.json").read_text())
-    assert known["schema"] == SCHEMA_VERSION
-    return known["seeds_together"]
-
-
 def test_with_more_seeds_the_old_ones_go_on_as_they_were(killed, whole):
     heard = go(killed, 1, 2, 3, 4, 5)
     assert heard.firsts() == [40, 40, 40, 20, 20]
     heard.check_done()
     assert all(same_results(heard.folder(seed), whole[seed]) for seed in SEEDS)
-    assert [seeds_together(heard.folder(seed)) for seed in heard] == [3, 3, 3, 2, 2]
 
 
 def test_one_of_a_stack_goes_on_alone_and_the_others_after_it(killed):
     alone = go(killed, 1)
     assert (alone.firsts(), alone[1][-1]["phase"]) == ([40], "done")
-    assert seeds_together(alone.folder(1)) == 3  # its first updates were
     rest = go(killed, 3, 2, 1)
     assert rest.firsts() == [40, 40, None]
     rest.check_done()

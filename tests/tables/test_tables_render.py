@@ -1,4 +1,4 @@
-"""Tables on consoles of several widths and encodings: no number is cut or broken; heatmaps."""
+"""Tables on consoles of several widths: no number is cut or broken; heatmaps."""
 
 import io
 import re
@@ -13,11 +13,8 @@ from seq2seq_bottleneck.results.schema import TABLES
 from seq2seq_bottleneck.tables.pages import make_page
 from seq2seq_bottleneck.tables.render import (
     CELL,
-    EIGHTHS,
     MEASURE,
-    SCALE,
     SHADES,
-    bar,
     heatmap,
     legend,
     new_table,
@@ -26,27 +23,12 @@ from seq2seq_bottleneck.tables.render import (
     shades_for,
 )
 
-WIDTHS = (80, 100, 140)
-BLOCKS = EIGHTHS.strip()
-WITH_BARS = TABLES[:3]
+WIDTHS = (80, 140)
 
 
-class Encoded(io.StringIO):
-    """A terminal's file with an encoding."""
-
-    def __init__(self, encoding):
-        super().__init__()
-        self.name_of_encoding = encoding
-
-    @property
-    def encoding(self):
-        return self.name_of_encoding
-
-
-def printed(renderable, width=80, encoding="utf-8"):
-    file = Encoded(encoding)
-    console = Console(file=file, width=width, highlight=False, color_system=None)
-    console.print(renderable)
+def printed(renderable, width=80):
+    file = io.StringIO()
+    Console(file=file, width=width, highlight=False, color_system=None).print(renderable)
     return file.getvalue()
 
 
@@ -64,13 +46,8 @@ def pages(tmp_path_factory):
 
 
 def numbers(text):
-    """Every number but those of the bars' scale; ranges as their two ends."""
-    return sorted(re.findall(r"[+-]?\d[\d,]*\.?\d*%?", text.replace(SCALE, "")))
-
-
-def eighths(drawn):
-    """The length of a bar."""
-    return sum(EIGHTHS.index(sign) for sign in drawn)
+    """Every number; ranges as their two ends."""
+    return sorted(re.findall(r"[+-]?\d[\d,]*\.?\d*%?", text))
 
 
 def test_texts_are_on_the_left_and_columns_move_together_before_a_number_is_broken():
@@ -91,37 +68,13 @@ def test_texts_are_on_the_left_and_columns_move_together_before_a_number_is_brok
         assert "48.4..57.4" in text
 
 
-def test_a_bar_is_as_long_as_its_bleu_to_an_eighth_of_a_column():
-    for bleu, drawn in {0.0: "", 0.1: "▏", 50.0: "██▌", 99.9: "█████"}.items():
-        assert bar(bleu, 5) == drawn.ljust(5)
-    assert [eighths(bar(count * 100 / 80, 10)) for count in range(81)] == list(range(81))
-
-
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", TABLES)
-def test_every_width_has_the_same_whole_numbers_and_bars_agree_with_them(pages, name, width):
-    table = pages[name].table
-    text = printed(table, width)
+def test_every_width_has_the_same_whole_numbers(pages, name, width):
+    text = printed(pages[name].table, width)
     assert max(len(line.rstrip()) for line in text.splitlines()) <= width
     assert "…" not in text
-    assert numbers(text) == numbers(printed(table, 400))
-    bars = re.findall(rf"([{BLOCKS}]+) +(\d+\.\d)\b", text)
-    assert bool(bars) == (SCALE in text)
-    assert bars or name not in WITH_BARS
-    size = 10 if any(len(drawn) > 5 for drawn, _ in bars) else 5
-    for drawn, bleu in bars:
-        assert eighths(drawn) == pytest.approx(float(bleu) * size * 8 / 100, abs=1)
-
-
-@pytest.mark.parametrize("encoding", ["ascii", "cp437", "no-such-encoding"])
-@pytest.mark.parametrize("name", WITH_BARS)
-def test_a_narrow_console_or_one_without_blocks_gets_no_bars(pages, name, encoding):
-    table = pages[name].table
-    text = printed(table, encoding=encoding)
-    assert not set(text) & set(BLOCKS)
-    assert SCALE not in text
-    assert numbers(text) == numbers(printed(table))
-    assert SCALE not in printed(pages["vindication"].table, 60)
+    assert numbers(text) == numbers(printed(pages[name].table, 400))
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -163,14 +116,9 @@ def test_a_long_source_is_cut_into_pieces_that_fit():
 
 def test_a_terminal_without_the_shades_gets_plain_ones_and_a_legend_of_them():
     assert shades_for("utf-8") == SHADES
-    assert legend() == "weight: ' ' < .1 <= ░ < .3 <= ▒ < .5 <= ▓ < .8 <= █"
-    for encoding in ("ascii", "latin-1"):
-        shades = shades_for(encoding)
-        assert legend(shades) == "weight: ' ' < .1 <= . < .3 <= : < .5 <= + < .8 <= #"
-        assert heatmap(["a", "cat", "</s>"], ["chat", "</s>"], WEIGHTS, 80, shades)[-2:] == [
-            "chat ##",
-            "</s> ..::++",
-        ]
+    shades = shades_for("ascii")
+    assert legend(shades) == "weight: ' ' < .1 <= . < .3 <= : < .5 <= + < .8 <= #"
+    assert heatmap(["a", "cat"], ["chat"], WEIGHTS[1:, 1:], 80, shades)[-1] == "chat ::++"
 
 
 def test_a_value_without_an_interval_stands_alone():

@@ -50,10 +50,6 @@ class Grammar:
             self._firsts[symbol] = set().union(*starts)
         self._beginnings: dict[tuple[str, str], list[Rule]] = {}
 
-    def weight(self, words: int) -> float:
-        """The probability that a sentence has so many words, were lengths left free."""
-        return self._inside[START][words]
-
     def draw(self, random: Random, words: int) -> SentencePair:
         """One sentence of exactly so many words, ``shortest`` to ``longest``."""
         return self._pair(self._derive(START, words, random.random))

@@ -274,12 +274,6 @@ def test_drawn_sentences_have_one_derivation(words: int):
         assert grammar.parse(pair.source) == pair
 
 
-def test_weights_are_a_distribution_over_lengths():
-    weights = [english_french().weight(words) for words in range(2, 61)]
-    assert min(weights) > 0
-    assert 0.8 < sum(weights) < 1
-
-
 # Tokens, alignments, words and bytes of drawn pairs.
 
 GOLDEN = {
