@@ -9,6 +9,7 @@ import shlex
 import signal
 import sys
 import threading
+from errno import ENOENT
 from typing import Annotated, Any
 
 import typer
@@ -166,6 +167,8 @@ def _fail_at(error: OSError) -> int:
         return 0
     what = repr(error.filename) if error.filename else "the output"
     way = "; check its rights" if isinstance(error, PermissionError) else ""
+    if error.errno == ENOENT and not error.filename:  # of the working folder, or tempfile's
+        what, way = "a folder", "; change into one that is there, or name one with room in TMPDIR"
     return _fail(f"{what}: {error.strerror}{way}", 1)
 
 
