@@ -46,7 +46,8 @@ class Progress:
     Tokens are target tokens, end tokens included, over all time so far; ``update`` counts from 1.
     ``loss`` is what training makes small: with label smoothing more than -log P, and not to be
     compared with ``valid_loss``, which is always -log P. ``valid_buckets`` are that one's sums by
-    length bucket, where buckets were given.
+    length bucket, where buckets were given. ``seconds_left`` goes by the updates since the
+    first report, so that compiling does not count.
     """
 
     update: int
@@ -217,7 +218,7 @@ class _Course:
         self.tokens, self.buckets, self.report = target_tokens(validation), buckets, report
         now = time.perf_counter()
         self._start = now - trained[0].seconds
-        self._opened = done, now
+        self._opened, self._first = (done, now), (updates, now)
 
     def stop_clock(self) -> float:
         """How late it is; the seconds of every seed are those until now."""
@@ -235,7 +236,9 @@ class _Course:
     ) -> None:
         """Take the mean losses of each seed, and where validation was due its sentences' losses."""
         now = self.stop_clock()
-        before, since = self._opened
+        if number < self._first[0]:
+            self._first = number, now
+        before, since = self._first if number > self._first[0] else self._opened
         left = (now - since) / (number - before) * (self.updates - number)
         whole = state.mean is not None and number == self.updates
         for place, trained in enumerate(self.trained):
