@@ -134,8 +134,7 @@ def describe(
         f"unknown {tokens} in the test set: {unknown[0]} source, {unknown[1]} target",
     ]
     if (copies := share(text.near_copies)) is not None:
-        found = f"{100 * copies:.1f} % of the test set's source 5-grams"
-        lines.append(f"near-copies: training holds {found}")
+        lines.append(f"near-copies: training has {100 * copies:.1f} % of the test's source 5-grams")
     console = output()
     console.print(table)
     print_prose(console, [*lines, *text.notes, f"fingerprint: {text.fingerprint}"])

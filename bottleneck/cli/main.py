@@ -82,8 +82,8 @@ def main() -> None:
     code = run(sys.argv[1:])
     for number in STOPS:
         signal.signal(number, signal.SIG_IGN)  # what is sent again or late breaks into no ending
-    # Under `-m` Python ends by SIGINT if an interrupt ever broke off an import, even where it was
-    # caught. To run a text, an empty one as well, takes that back.
+    # Under `-m`, Python ends by SIGINT if an interrupt ever broke off an import, even if it was
+    # caught. Running any text, even an empty one, resets that.
     exec("")  # noqa: S102
     try:
         sys.stdout.flush()

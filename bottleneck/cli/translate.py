@@ -67,7 +67,9 @@ def translate(
 
     lines = _lines(sentence, file)
     if lines is not None and alignment:
-        raise UsageError("--alignment shows one sentence; give it in quotes")
+        raise UsageError(
+            "--alignment shows the weights of one sentence; give it in quotes, without --file"
+        )
     arms, where = _arms(results)
     if arm is not None and arm not in arms:
         raise UsageError(f"no arm {arm!r} in this folder{did_you_mean(arm, arms)}")

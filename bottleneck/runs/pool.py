@@ -80,8 +80,10 @@ def default_threads(runs: int) -> int:
 
 
 def default_together() -> int:
-    """How many seeds of equal shape make one program by default: a small model leaves an
-    accelerator mostly idle, and seeds fill it up."""
+    """How many seeds of equal shape make one program by default.
+
+    A small model leaves an accelerator mostly idle, and several seeds use it.
+    """
     return 16 if has_accelerator() else 1
 
 
@@ -238,10 +240,10 @@ def in_threads(count: int) -> dict[str, str]:
 
 
 def worker_environment() -> dict[str, str]:
-    """What a worker's libraries are told of threads, memory and kernels, where the user did not.
+    """A worker's environment: threads, memory and kernels of libraries, unless the user set them.
 
-    And of numbers, whatever the user told them. OpenBLAS has one thread: its threads wait by
-    spinning, and several workers would take each other's cores. glibc has large pages and gives
+    What changes numbers is set in any case. OpenBLAS has one thread: its threads wait by spinning,
+    and several workers would take each other's cores. glibc has large pages and gives
     none back: XLA allocates its buffers anew at every step, and mapping them would take a third of
     a step (results/LOG.md, 2026-11-20).
 
