@@ -170,7 +170,7 @@ def _draw_series(axes: Axes, rows: pd.DataFrame, style: Style, shift: float, lab
         means["at"], means["value"], ends, **style, elinewidth=2.2, capthick=2.2, zorder=3,
         capsize=0.5 * style["ms"], label=label, transform=moved[0], clip_on=False
     )  # fmt: skip
-    points = {"color": style["color"], "mfc": style["mfc"], "ls": "none"}
+    points = {"color": style["color"], "mfc": style["mfc"], "ls": "none", "clip_on": False}
     for note, marker in {"value at least": "^", "value under": "v"}.items():
         bounds = means[means["note"].str.contains(note)]
         if len(bounds):

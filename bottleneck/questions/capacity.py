@@ -2,7 +2,9 @@
 
 A word survives if the words of the reference that it is linked to stand in the output (gold links,
 `questions.word_survival`). The share by chance, from the same outputs and other sources of the same
-length, is taken away: (r - c) / (1 - c). Copied words may survive out of their order.
+length, is taken away: (r - c) / (1 - c). On the copying corpus, words at their own place are
+counted too: there a word says nothing about the next, so that n words in their order are exactly
+n log2 V bits.
 
 A capacity is the length up to which 90 % or 50 % of the words survive (`censored.last_lengths`), or
 a bound of it. It is what one training budget reached: an answer can only be "at least".
@@ -11,11 +13,12 @@ a bound of it. It is what one training budget reached: an answer can only be "at
 import math
 from collections.abc import Iterator, Sequence
 from itertools import product
+from operator import eq
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from numpy import ndarray
 from rich.table import Table
 
@@ -47,7 +50,16 @@ FEWEST = 20
 FAMILY = ["corpus", "attention", "placement"]
 SHARES = {"90 %": 0.9, "50 %": 0.5}
 WORDS = ("kept", "kept_by_chance", "words")
+PLACES = ("in_place", "in_place_by_chance", "tokens")
 """Columns of the probe: words that survive, those by chance, and how many were counted."""
+CRITERIA = {
+    "": (WORDS, "corrected"),
+    "_uncorrected": (WORDS, "recall"),
+    "_in_place": (PLACES, "corrected"),
+}
+"""How the measures of a length end, and which share of which words it is the length of."""
+SURVIVE = {"": "words that survive", "_in_place": "words at their own place"}
+"""Those whose growth and change are measured, and which have a table and a panel."""
 SIZE, ASKED, MOST_ADDED = 256, 40, 0.1
 """Numbers of the lecture's context, the words of its opening question, and the share of the length
 that twice the updates may add."""
@@ -62,8 +74,8 @@ RULE = (
     "grows and the amount is neither. Not measured without several context sizes, without runs "
     "trained twice as long, or if the length is beyond the tested ones."
 )
-Lengths = dict[str, tuple[Censored, list[Censored]]]
-"""By share the length of the mean over seeds, and that of each seed."""
+Lengths = dict[tuple[str, str], tuple[Censored, list[Censored]]]
+"""By criterion and share, the length of the mean over seeds, and that of each seed."""
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
@@ -85,10 +97,21 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
         band=np.zeros(len(real), np.int64),
         shape=(len(pairs), 1, 1),
     )
+
+    def in_place(texts: Sequence[Sequence[str]]) -> Float[ndarray, "sentences"]:
+        """How many of each reference's tokens stand at their own place in its output."""
+        both = zip(linked, texts, strict=True)
+        return np.array([sum(map(eq, item.reference, text)) for item, text in both], np.float64)
+
+    by_shuffle = [in_place([outputs[other] for other in row]) for row in others]
     return {
         "source_words": lengths,
         "point": points,
+        "bits": [pair.bits for pair in pairs],
         **dict(zip(WORDS, sums[:, 0, 0].T, strict=True)),
+        "in_place": in_place(outputs),
+        "in_place_by_chance": np.mean(by_shuffle, axis=0),
+        "tokens": [len(item.reference) for item in linked],
     }
 
 
@@ -108,7 +131,7 @@ def points_of(words: Int[ndarray, "sentences"]) -> Int[ndarray, "sentences"]:
 
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
-    """Lengths, their growth, what twice the training adds: by corpus and attention.
+    """Lengths, their growth, what twice the training adds, bits: by corpus and attention.
 
     Raises UserError if the runs of one corpus and attention differ in more than context size,
     updates and seed.
@@ -137,49 +160,66 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
         for updates, sizes in measured.items():
             keys = arms[0].row("", math.nan, updates=updates, context_size=None)
             keys["arm"] = f"{' '.join(names)} updates={updates}"
-            for part in SHARES if len(sizes) > 1 else ():
-                fit = growth({size: known[part][0] for size, known in sizes.items()})
-                rows.append(keys | fit | {"measure": "growth", "part": part})
+            for suffix, part in sizes[min(sizes)] if len(sizes) > 1 else ():
+                if suffix in SURVIVE:
+                    fit = growth({size: known[suffix, part][0] for size, known in sizes.items()})
+                    rows.append(keys | fit | {"measure": f"growth{suffix}", "part": part})
     return rows
 
 
 def _lengths(arm: Arm) -> Lengths:
     """The lengths of an arm; a UserError if a test set is too small for two points of a curve."""
-    probed, statistics, score = arm.runs[0].found, arm.statistics(WORDS), rates_score("corrected")
-    at, rows, words = [], [], []
-    for point in np.unique(probed["point"]):
-        inside = probed["point"] == point
-        sums = statistics[:, inside]
-        mean = arm.estimate(score, sums, int(point))
-        if mean.filled:
-            at.append(float(probed["source_words"][inside].mean()))
-            rows.append(np.concatenate([[mean.value], score(sums.sum(axis=1)), mean.draws]))
-            words.append(probed["words"][inside].sum())
-    if len(at) < 2:
-        raise UserError(
-            f"the {len(probed['point']):,} test sentences of the {arm.settings.corpus.name} "
-            f"runs do not make two points of a curve, of {FEWEST} sentences each: train with "
-            "more corpus.test_pairs"
-        )
-    lasts = last_lengths(np.array(at), np.array(rows).T, np.array(words), SHARES.values())
-    lengths = {}
-    for part, last in zip(SHARES, lasts, strict=True):
-        value, seeds, draws = np.split(last, [1, 1 + len(arm.runs)])
-        alone = [Censored(seed, draws[:0], at[0], at[-1]) for seed in seeds.tolist()]
-        lengths[part] = Censored(float(value[0]), draws, at[0], at[-1]), alone
-    return lengths
+    probed, measured = arm.runs[0].found, {}
+    for suffix, (columns, measure) in CRITERIA.items():
+        if columns == PLACES and arm.settings.corpus.name != "copy":
+            continue
+        statistics, score = arm.statistics(columns), rates_score(measure)
+        at, rows, words = [], [], []
+        for point in np.unique(probed["point"]):
+            inside = probed["point"] == point
+            sums = statistics[:, inside]
+            mean = arm.estimate(score, sums, int(point))
+            if mean.filled:
+                at.append(float(probed["source_words"][inside].mean()))
+                rows.append(np.concatenate([[mean.value], score(sums.sum(axis=1)), mean.draws]))
+                words.append(probed[columns[-1]][inside].sum())
+        if len(at) < 2:
+            raise UserError(
+                f"the {len(probed['point']):,} test sentences of the {arm.settings.corpus.name} "
+                f"runs do not make two points of a curve, of {FEWEST} sentences each: train with "
+                "more corpus.test_pairs"
+            )
+        lasts = last_lengths(np.array(at), np.array(rows).T, np.array(words), SHARES.values())
+        for part, last in zip(SHARES, lasts, strict=True):
+            value, seeds, draws = np.split(last, [1, 1 + len(arm.runs)])
+            alone = [Censored(seed, draws[:0], at[0], at[-1]) for seed in seeds.tolist()]
+            measured[suffix, part] = Censored(float(value[0]), draws, at[0], at[-1]), alone
+    return measured
 
 
 def _arm_rows(arm: Arm, measured: Lengths, earlier: Lengths) -> Iterator[Row]:
-    """An arm's lengths, how much longer they are than with half the updates, and chance."""
+    """An arm's lengths, how much longer they are than with half the updates, bits, and chance.
+
+    Bits are those of one more word and of the words that survive, in all and for each number;
+    there are none if the bits of the sentences are not known (nan).
+    """
     probed, n = arm.runs[0].found, len(arm.runs[0].found["point"])
-    for part, (mean, seeds) in measured.items():
-        yield arm.row("length", **mean.row(), part=part, n=n)
+    for (suffix, part), (mean, seeds) in measured.items():
+        yield arm.row(f"length{suffix}", **mean.row(), part=part, n=n)
         for run, alone in zip(arm.runs, seeds, strict=True):
             keys = {"part": part, "n": n, "note": f"value {alone.side}" if alone.side else ""}
-            yield arm.seed_row(run, "length", alone.shown, **keys)
-        if earlier:
-            yield arm.row("added", **change(earlier[part][0], mean), part=part, n=n)
+            yield arm.seed_row(run, f"length{suffix}", alone.shown, **keys)
+        if suffix in SURVIVE and earlier:
+            added = change(earlier[suffix, part][0], mean)
+            yield arm.row(f"added{suffix}", **added, part=part, n=n)
+    if not np.isnan(probed["bits"]).any():
+        a_word = float(np.polyfit(probed["source_words"], probed["bits"], 1)[0])
+        yield arm.row("bits_a_word", a_word, n=n)
+        for part, share in SHARES.items():
+            length = measured.get(("_in_place", part), measured["", part])[0].row()
+            for measure, unit in (("bits", 1), ("bits_a_number", arm.settings.model.context_size)):
+                bits = {end: share * a_word * length[end] / unit for end in ENDS}
+                yield arm.row(measure, **bits, part=part, n=n, note=length["note"])
     statistics = arm.statistics(WORDS)
     for place, bucket, inside in in_buckets(arm.runs[0], probed["source_words"]):
         keys = {"place": place, "bucket": bucket}
@@ -303,45 +343,58 @@ def reading(family: Family) -> str:
 
 
 def notes(frame: pd.DataFrame) -> list[str]:
-    """What the columns are, and of each corpus its sentences and chance."""
+    """What the columns are, and of each corpus its sentences, bits and chance."""
     lines = [
         "90 %, 50 %: the length in words at which this share of a sentence's words survives beyond "
-        "chance, in any order: the mean over seeds, made to fall with length (isotonic "
-        "regression). > and <: beyond the tested lengths, whose end is printed. Twice: with twice "
-        "the updates. Added: what they add at 50 % (C12); an open end is beyond the tested "
-        "lengths. Growth: the exponent b of words = a numbers^b over the context sizes whose "
-        "length is within the tested ones; its range is too narrow if many resamples are beyond.",
+        "chance: the mean over seeds, made to fall with length (isotonic regression). Copied words "
+        "may survive out of order: those at their own place are counted as well. > and <: beyond "
+        "the tested lengths, whose end is printed. Twice: with twice the updates. Added: what they "
+        "add at 50 % (C12); an open end is beyond the tested lengths.",
+        "Growth: the exponent b of words = a numbers^b over the context sizes whose length is "
+        "within the tested ones; its range is too narrow if many resamples are beyond them.",
+        "Bits per number: bits of the surviving half of the words at the length of 50 %, after the "
+        "longer training; of copied words those at their own place. The output does not say which "
+        "half survives: up to one bit less for each word of the sentence is certain.",
     ]
     for corpus, rows in frame[frame["seed"].isna()].groupby("corpus", sort=False):
-        share = rows.loc[rows["measure"] == "chance", "value"].dropna()
-        counted = f"{int(rows.loc[rows['measure'] == 'length', 'n'].max()):,} test sentences"
-        lines.append(
-            f"{corpus}: {counted}; by chance {share.min():.0%} to {share.max():.0%} of the words "
-            "of a length bucket stand in the outputs of other sentences."
-        )
+        values = {name: part.dropna() for name, part in rows.groupby("measure")["value"]}
+        parts = [f"{int(rows.loc[rows['measure'] == 'length', 'n'].max()):,} test sentences"]
+        if len(bits := values.get("bits_a_word", ())):
+            parts.append(f"{bits.iloc[0]:.2f} bits per word")
+        if len(share := values.get("chance", ())):
+            parts.append(
+                f"by chance {share.min():.0%} to {share.max():.0%} of the words of a length bucket "
+                "stand in the outputs of other sentences"
+            )
+        lines.append(f"{corpus}: {'; '.join(parts)}.")
     return [*lines, *caption(frame)]
 
 
-def _table(family: Family) -> Table:
+def _table(family: Family, suffix: str) -> Table:
     """A row a context size, growth as the last; with columns of twice the training if there are."""
     once, twice = family.once, 2 * family.once
     budgets = [budget for budget in (once, twice) if budget in family.budgets]
     columns = [(part, updates) for updates in budgets for part in SHARES]
-    heads, title = ["context", *SHARES], f"words that survive, {once:,} updates"
+    heads, title = ["context", *SHARES], f"{SURVIVE[suffix]}, {once:,} updates"
     if twice in budgets:
         heads += ["90 %\ntwice", "50 %\ntwice", "added\n(50 %)"]
         title += f" (twice: {twice:,})"
+    with_bits = suffix == ("_in_place" if family.corpus == "copy" else "")
+    heads += ["bits per\nnumber"] * with_bits
     table = new_table(f"{family.corpus}, attention {family.attention}: {title}", heads, texts=0)
 
     def cell(measure: str, part: str, updates: int, size: int, form: str) -> str:
         """Bounds have a sign, and open ends are empty."""
-        value, low, high = ends(family.get(measure, part, updates, size), form)
+        value, low, high = ends(family.get(measure + suffix, part, updates, size), form)
         return f"{value}\n{low}..{high}" if value else ""
 
     for size in family.sizes:
         cells = [cell("length", *column, size, "{:.1f}") for column in columns]
         if twice in budgets:
             cells.append(cell("added", "50 %", twice, size, "{:+.1f}"))
+        if with_bits:  # no room for the interval
+            bits = family.get("bits_a_number", "50 %", budgets[-1], size)
+            cells.append(ends(bits, "{:.2f}")[0])
         table.add_row(str(size), *cells)
     growths = [cell("growth", *column, 0, "{:.2f}") for column in columns]
     if any(growths):
@@ -356,7 +409,8 @@ class CapacityQuestion(Question):
         """One table per corpus and attention; its data are one row per size, budget and share."""
         estimates, body = Estimates(frame), Table.grid()
         for family in families(estimates):
-            body.add_row(_table(family))
+            for suffix in SURVIVE if family.corpus == "copy" else [""]:
+                body.add_row(_table(family, suffix))
         keys = [*FAMILY, "updates", "context_size", "part"]
         rows = estimates.means[estimates.means["measure"].isin(self.measures)]
         data = rows[keys].drop_duplicates().reset_index(drop=True)
@@ -373,7 +427,7 @@ class CapacityQuestion(Question):
         return (f"{facts(frame)[0]} {beyond_tested}",)
 
 
-def panel(part: str, corpus: str) -> Axes:
+def panel(part: str, corpus: str, suffix: str) -> Axes:
     """Lengths by context size; the attention is the arm, its lines the budgets, the most first."""
 
     def select(rows: pd.DataFrame) -> pd.DataFrame:
@@ -383,8 +437,9 @@ def panel(part: str, corpus: str) -> Axes:
         return rows.sort_values(["arm", "most", "context_size"], kind="stable")
 
     return Axes(
-        f"{corpus}: {part} survive", "length", "length, words", x="context_size",
-        x_label="context size, numbers", select=select, lines=None, numeric=True, log_x=True,
+        f"{corpus}: {part} survive{suffix.replace('_', ' ')}", f"length{suffix}", "length, words",
+        x="context_size", x_label="context size, numbers", select=select, lines=None, numeric=True,
+        log_x=True,
     )  # fmt: skip
 
 
@@ -401,7 +456,10 @@ QUESTION = CapacityQuestion(
     rule=RULE,
     decide=decide,
     notes=notes,
-    measures=("length", "added", "growth"),
+    measures=(
+        "length_uncorrected", "length", "added", "growth",
+        "length_in_place", "added_in_place", "growth_in_place", "bits", "bits_a_number",
+    ),
     figure="How many words does a context hold?",
-    axes=[panel(*names) for names in product(reversed(SHARES), ("grammar", "copy"))],
+    axes=[panel(*names) for names in product(reversed(SHARES), ("grammar", "copy"), SURVIVE)],
 )  # fmt: skip

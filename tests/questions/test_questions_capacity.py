@@ -154,9 +154,13 @@ def planted(size, updates=100, seed=1, half=10.0, corpus="copy", **model):
     columns = {
         "source_words": LENGTHS,
         "point": LENGTHS - 2,
+        "bits": 7.0 * LENGTHS + 5.3,
         "kept": LENGTHS * (CHANCE + (1 - CHANCE) * curve),
         "kept_by_chance": CHANCE * LENGTHS,
         "words": LENGTHS,
+        "in_place": LENGTHS * curve,
+        "in_place_by_chance": 0.0 * LENGTHS,
+        "tokens": LENGTHS,
     }
     settings = resolve("capacity", [f"corpus.name={corpus}", "scoring.resamples=50"]).changed(
         model={"context_size": size} | model, training={"updates": updates, "seed": seed}
@@ -175,11 +179,21 @@ def summed(*runs, seed=None):
 
 def test_the_length_is_where_the_share_beyond_chance_crosses():
     rows = summed(planted(16))
-    row = rows[16, 100, "length", "50 %"]
-    assert [row[end] for end in ENDS] == pytest.approx([10] * 3)
-    assert (row["n"], row["note"]) == (len(LENGTHS), "")
-    # Straight from 1 at no words: .9 is at a fifth of where .5 is, on a tested length.
-    assert rows[16, 100, "length", "90 %"]["value"] == pytest.approx(2.0)
+    for measure in ("length", "length_in_place"):
+        row = rows[16, 100, measure, "50 %"]
+        assert [row[end] for end in ENDS] == pytest.approx([10] * 3)
+        assert (row["n"], row["note"]) == (len(LENGTHS), "")
+    for measure, part, expected in (
+        # Straight from 1 at no words: .9 is at a fifth of where .5 is, on a tested length.
+        ("length", "90 %", 2.0),
+        # With chance in it, half of the words are there until .2 + .8 s is a half: s = .375.
+        ("length_uncorrected", "50 %", 12.5),
+        # Bits are those of the surviving words alone.
+        ("bits_a_word", "", 7.0),
+        ("bits", "50 %", 0.5 * 10 * 7),
+        ("bits_a_number", "50 %", 35 / 16),
+    ):
+        assert rows[16, 100, measure, part]["value"] == pytest.approx(expected)
     assert not any(measure == "growth" for *_, measure, _ in rows)
     by_bucket = [row for row in QUESTION.summarise([planted(16)]) if row["measure"] == "chance"]
     assert [row["value"] for row in by_bucket if row["n"]] == pytest.approx([CHANCE] * 12)
@@ -211,6 +225,7 @@ def test_growth_is_the_planted_power_and_a_censored_size_is_named():
     row = rows[None, 100, "growth", "50 %"]
     assert (row["value"], row["n"]) == (pytest.approx(1.0), 3)
     assert row["note"] == "censored: 256"
+    assert rows[None, 100, "growth_in_place", "50 %"]["value"] == pytest.approx(1.0)
     beyond = rows[256, 100, "length", "50 %"]
     assert (beyond["value"], beyond["high"], beyond["note"]) == (40, 40, BEYOND)
     # At 90 % two sizes stay: .9 is at .2 of the length, 2 words at the least of the tested.
@@ -224,17 +239,29 @@ def test_twice_the_training_is_compared_by_its_updates_within_corpus_and_attenti
     rows = summed(*runs)
     row = rows[16, 200, "added", "50 %"]
     assert [row[end] for end in ENDS] == pytest.approx([3] * 3)
+    assert rows[16, 200, "added_in_place", "50 %"]["value"] == pytest.approx(3)
     assert {key[:2] for key in rows if key[2] == "added"} == {(16, 200)}
     others = [planted(16, 200, corpus="grammar"), planted(16, 200, attention="additive")]
     rows = QUESTION.summarise([runs[0], *others])
     assert not any(row["measure"] == "added" for row in rows)
+    in_place_rows = [row for row in rows if row["measure"] == "length_in_place"]
+    assert {row["corpus"] for row in in_place_rows} == {"copy"}
 
 
-def test_runs_that_differ_are_refused():
+@pytest.mark.parametrize(
+    ("changed", "name"),
+    [
+        ({"corpus": {"seed": 2}}, "corpus.seed"),
+        ({"scoring": {"seed": 2}}, "scoring.seed"),
+        ({"model": {"hidden_size": 600}}, "model.hidden_size"),
+        ({"scoring": {"edges": "2,6,11"}}, "scoring.edges"),
+    ],
+)
+def test_runs_that_differ_are_refused(changed, name):
     run = planted(16)
-    settings = run.settings.changed(model={"hidden_size": 600})
-    with pytest.raises(UserError, match=r"the runs differ in model.hidden_size, .*--where"):
-        QUESTION.summarise([run, Probed(Path("other"), settings, run.found)])
+    other = Probed(Path("other"), run.settings.changed(**changed), run.found)
+    with pytest.raises(UserError, match=rf"the runs differ in {name}, .*--where"):
+        QUESTION.summarise([run, other])
 
 
 def test_a_test_set_of_one_point_is_refused_in_words():
@@ -284,10 +311,13 @@ OTHER = frame({ADDED: (5.0, 4.0, 6.0, "")}, corpus="grammar")
     ("table", "expected", "words"),
     [
         (frame(), "held", "half of which survive in 256 numbers"),
+        (frame({ADDED: (0.5, 0.1, 1.99, "")}), "held", ""),
         (frame({ADDED: (0.5, -0.5, 2.01, "")}), "partly", ""),
         (frame({ADDED: (1.99, 0.1, 4.0, "")}), "partly", ""),
+        (frame({ADDED: (2.0, -0.1, 4.1, "")}), "partly", ""),
         (frame({ADDED: (2.0, 0.1, 4.0, "")}), "not held", ""),
         (frame({ADDED: (20.0, 19.0, NAN, "value at least")}), "not held", ""),
+        (frame({ADDED: (1.0, 0.5, NAN, "value at least")}), "partly", ""),
         (frame({ADDED: (-3.0, -4.0, -2.0, "")}), "held", ""),
         (frame({GROWTH: (0.1, 0.001, 0.2, "")}), "held", ""),
         (frame({GROWTH: (0.1, -0.001, 0.2, "")}), "not held", ""),
@@ -295,10 +325,12 @@ OTHER = frame({ADDED: (5.0, 4.0, 6.0, "")}, corpus="grammar")
         (pd.concat([OTHER, frame()]), "held", "updates change that by +5.0 [+4.0, +6.0]"),
         (OTHER, "not held", "updates change that by +5.0 [+4.0, +6.0]"),
         (pd.concat([frame(size=size) for size in (16, 512, 256)]), "held", "in 256 numbers"),
+        (pd.concat([frame(size=size) for size in (16, 64)]), "held", "in 64 numbers"),
         (None, "not measured", "`bottleneck study capacity`"),
         (frame(attention="additive"), "not measured", "no run without attention"),
         (frame(left_out="added"), "not measured", "no run was trained twice as long"),
         (frame(left_out="growth"), "not measured", "fewer than two context sizes"),
+        (frame({GROWTH: (NAN, NAN, NAN, "")}), "not measured", "fewer than two context sizes"),
         (frame({HALF: (40.0, 40.0, 40.0, BEYOND)}), "not measured", "beyond the tested ones"),
     ],
 )
@@ -310,19 +342,29 @@ def test_the_verdict_flips_at_the_rules_numbers(table, expected, words):
     assert (verdict.value, verdict.low, verdict.high) == known
 
 
-def test_a_bound_is_no_number_of_the_verdict_and_is_called_one():
-    verdict = verdict_of(frame({HALF: (12.0, 5.0, 15.0, "low under")}))
-    assert (verdict.value, verdict.low, verdict.high) == (12.0, None, 15.0)
-    assert "up to 12.0 [under 5.0, 15.0] words" in verdict.because
-    verdict = verdict_of(frame({HALF: (40.0, 40.0, 40.0, BEYOND)}))
-    assert (verdict.value, verdict.low, verdict.high) == (None, None, None)
-    assert "in sentences of at least 40.0 words" in verdict.because
+@pytest.mark.parametrize(
+    ("half", "number", "text"),
+    [
+        ((12.0, 5.0, 15.0, "low under"), (12.0, None, 15.0), "up to 12.0 [under 5.0, 15.0] words"),
+        (
+            (5.3, 5.3, 5.3, "value under, low under, high under"),
+            (None, None, None),
+            "in sentences of under 5.3 words",
+        ),
+        ((40.0, 40.0, 40.0, BEYOND), (None, None, None), "in sentences of at least 40.0 words"),
+    ],
+)
+def test_a_bound_is_no_number_of_the_verdict_and_is_called_one(half, number, text):
+    verdict = verdict_of(frame({HALF: half}))
+    assert (verdict.value, verdict.low, verdict.high) == number
+    assert text in verdict.because
 
 
 @pytest.mark.parametrize(
     ("most", "expected"),
     [
         ((7.9, 7.5, 8.3, ""), "hold at least 7 words of copy (90 % survive) and with more"),
+        ((39.9, 39.9, 40.0, "high at least"), "at least 39 words"),
         ((40.0, 40.0, 40.0, BEYOND), "at least 40 words of copy (90 % survive) and can hold 40"),
         ((2.0, 2.0, 2.0, "value under, low under"), "do not keep 90 % of the words of copy even"),
         ((6.0, 5.3, 8.0, "low under"), "may not keep 90 % of the words of copy even at the 5.3"),
@@ -343,17 +385,21 @@ def committed():
 def test_a_row_a_context_in_each_corpus_with_twice_the_training(committed):
     page = QUESTION.page(committed)
     lines, caption = printed_words(page), " ".join(page.caption)
+    # The bits stand where their words are counted: copied ones at their own place.
     assert [line for line in lines if line[0] == "256"] == [
-        ["256", "<2.0", "4.9", "<2.0", "12.2", "+7.3"],
+        ["256", "<2.0", "4.9", "<2.0", "12.2", "+7.3", "0.11"],
         ["256", "17.8", "54.9", "28.6", ">60.0", ">+5.1"],
+        ["256", "5.1", "9.8", "6.5", "12.5", "+2.8", "0.17"],
     ]
     assert ["17.4..18.4", "52.9..56.4", "27.9..30.0", ">60.0..>60.0", "+3.6.."] in lines
     assert ["growth", "0.47", "0.76", "0.59", "0.99"] in lines
-    assert "grammar: 2,400 test sentences; by chance 4% to 19%" in caption
-    assert "copy: 2,400 test sentences; by chance 3% to 29%" in caption
+    title = "copy, attention none: words at their own place, 1,200 updates"
+    assert any(" ".join(line).startswith(title) for line in lines)
+    assert "grammar: 2,400 test sentences; 4.47 bits per word; by chance 4% to 19%" in caption
+    assert "copy: 2,400 test sentences; 7.00 bits per word; by chance 3% to 29%" in caption
     lines = printed_words(QUESTION.page(committed[committed["updates"] == 1200]), 45)
     assert not any("twice" in line for line in lines)
-    assert ["256", "<2.0", "4.9"] in lines
+    assert ["256", "<2.0", "4.9", "0.04"] in lines
 
 
 @pytest.mark.slow
@@ -381,4 +427,5 @@ def test_perfect_outputs_keep_every_word_and_are_not_the_others(subject, tmp_pat
     relist(tmp_path / ENVIRONMENT)
     columns = QUESTION.probe(Subject(tmp_path, subject.trained), lambda _: None)
     assert columns["kept"] == pytest.approx(columns["words"])
+    assert columns["in_place"].tolist() == columns["tokens"]
     assert 0 < columns["kept_by_chance"].sum() < 0.6 * columns["words"].sum()
