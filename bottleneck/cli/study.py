@@ -234,11 +234,12 @@ def bench(
     sizes = sizes if lengths is None else benchmark.parse_lengths(lengths)
     start, done = time.monotonic(), []
 
-    def listen(length: int, rows: "Sequence[Row]") -> None:
+    def listen(length: int, rows: "Sequence[Row]", reason: str) -> None:
         done.append(length)
         left = time_left(time.monotonic() - start, len(done), len(sizes))
         steps = ", ".join(f"{row['arm']} {1e3 * row['seconds']:,.1f} ms" for row in rows)
-        if not quiet:
+        if reason or not quiet:
+            steps = f"not measured: {reason}" if reason else steps
             say(f"length {length}: {steps} ({len(done)} of {len(sizes)}{left})", err=True)
 
     check_place(out)

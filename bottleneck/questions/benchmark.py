@@ -66,11 +66,11 @@ def parse_lengths(text: str) -> list[int]:
 
 def measure(
     lengths: Sequence[int], arms: Sequence[str], repeats: int,
-    listener: Callable[[int, Sequence[Row]], None],
+    listener: Callable[[int, Sequence[Row], str], None],
 ) -> list[Row]:  # fmt: skip
-    """A row for each length and arm; the listener gets the rows of each length.
+    """A row for each length and arm; the listener gets the rows of each length, or why none.
 
-    Raises UserError for a length that cannot be measured.
+    Raises UserError if no length can be measured.
     """
     rows: list[Row] = []
     for length in lengths:
@@ -78,11 +78,11 @@ def measure(
         with worker_processes() as (start, events):
             start(None, "questions.benchmark:measure_length", order, threads=1)
             _, result = events.get()
-        if "arms" not in result:
-            raise UserError(f"length {length} could not be measured: {result['reason']}")
-        of_arms = [point_row(length, arm, result) for arm in arms]
+        of_arms = [point_row(length, arm, result) for arm in arms if "arms" in result]
         rows += of_arms
-        listener(length, of_arms)
+        listener(length, of_arms, result.get("reason", ""))
+    if not rows:
+        raise UserError(f"no length could be measured: {result['reason']}")
     return rows
 
 

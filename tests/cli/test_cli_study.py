@@ -9,6 +9,7 @@ import re
 import pandas as pd
 import pytest
 from listed import write_relisted
+from ordinary_user import bottleneck
 from planted import write_planted
 from planted_arms import LOW
 from planted_cost import plant_costs
@@ -103,3 +104,15 @@ def test_where_nothing_could_be_measured_or_it_is_interrupted_nothing_is_written
     monkeypatch.setattr(pool, "worker_environment", interrupt)
     assert "interrupted" in fails("bench --quiet --out", tmp_path / "new", code=130)
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.exhaustive(sample="session")
+def test_a_length_without_memory_costs_the_benchmark_no_other(tmp_path):
+    command = ["bench", "--quick", "--quiet", "--arms", "none", "--out", "out", "--lengths"]
+    done = bottleneck([*command, "2,90000000"], tmp_path, memory=8 * 10**9)
+    assert done.returncode == 0
+    assert re.search(r"^length 90000000: not measured: .+ \(2 of 2\)$", done.stderr, re.MULTILINE)
+    assert list(pd.read_csv(tmp_path / "out" / "probes" / "cost.csv")["length"]) == [2]
+    done = bottleneck([*command, "90000000"], tmp_path / "out", memory=8 * 10**9)
+    assert (done.returncode, "no length could be measured: " in done.stderr) == (1, True)
+    assert not (tmp_path / "out" / "out").exists()
