@@ -234,17 +234,19 @@ def bench(
     sizes = sizes if lengths is None else benchmark.parse_lengths(lengths)
     start, done = time.monotonic(), []
 
-    def listen(length: int, rows: "Sequence[Row]", reason: str) -> None:
+    def listen(length: int, rows: "Sequence[Row]") -> None:
         done.append(length)
         left = time_left(time.monotonic() - start, len(done), len(sizes))
         steps = ", ".join(f"{row['arm']} {1e3 * row['seconds']:,.1f} ms" for row in rows)
-        if reason or not quiet:
-            steps = f"not measured: {reason}" if reason else steps
+        if not quiet:
             say(f"length {length}: {steps} ({len(done)} of {len(sizes)}{left})", err=True)
 
     check_place(out)
-    benchmark.write(out, benchmark.measure(sizes, names, 3 if quick else 5, listen))
+    rows, failed = benchmark.measure(sizes, names, 3 if quick else 5, listen)
+    benchmark.write(out, rows)
     show_benchmark(out, form, {})
+    for length, reason in failed.items():
+        say(f"length {length} could not be measured: {reason}", err=True)
     say(f"Written to {out / 'probes' / f'{BENCHMARK}.csv'}", err=True)
 
 

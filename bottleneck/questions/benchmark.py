@@ -66,24 +66,28 @@ def parse_lengths(text: str) -> list[int]:
 
 def measure(
     lengths: Sequence[int], arms: Sequence[str], repeats: int,
-    listener: Callable[[int, Sequence[Row], str], None],
-) -> list[Row]:  # fmt: skip
-    """A row for each length and arm; the listener gets the rows of each length, or why none.
+    listener: Callable[[int, Sequence[Row]], None],
+) -> tuple[list[Row], dict[int, str]]:  # fmt: skip
+    """A row for each length and arm, and why a length could not be measured.
 
-    Raises UserError if no length can be measured.
+    The listener gets the rows of each length. Raises UserError if no length can be measured.
     """
     rows: list[Row] = []
+    failed: dict[int, str] = {}
     for length in lengths:
         order = {"length": length, "arms": arms, "repeats": repeats}
         with worker_processes() as (start, events):
             start(None, "questions.benchmark:measure_length", order, threads=1)
             _, result = events.get()
-        of_arms = [point_row(length, arm, result) for arm in arms if "arms" in result]
+        if "arms" not in result:
+            failed[length] = result["reason"]
+            continue
+        of_arms = [point_row(length, arm, result) for arm in arms]
         rows += of_arms
-        listener(length, of_arms, result.get("reason", ""))
+        listener(length, of_arms)
     if not rows:
         raise UserError(f"no length could be measured: {result['reason']}")
-    return rows
+    return rows, failed
 
 
 def point_row(length: int, arm: str, result: Mapping[str, Any]) -> Row:
