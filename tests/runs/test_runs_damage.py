@@ -148,7 +148,7 @@ def one_line(error: UserError) -> str:
 
 
 quickly = settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 NAMED = [("run", name) for name in sorted({*OF_A_RUN} - {"status.json"})]
 NAMED += [("bundle", name) for name in sorted(OF_A_BUNDLE)]
