@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from ..results.bundle import Bundle
 from ..settings.errors import UserError, counted
-from ..tables.comparison import NONE, arm_names, compare_sizes, what_was_run
+from ..tables.comparison import NONE, compare_sizes, declared, what_was_run
 from ..tables.run_tables import run_data
 from .draw import ATTENTION, BASE, GRID, GROUND, INK, SMALL, STYLE, WEIGHTS, slide
 from .plot import arm_title
@@ -51,9 +51,9 @@ def attending_run(bundle: Bundle) -> str:
 
 def _attending(bundle: Bundle) -> dict[str, str]:
     """The runs with attention, and the names of their arms."""
-    runs = bundle.runs.drop_duplicates("run")
-    names = dict(zip(runs["run"], arm_names(runs), strict=True))
-    return {run: names[run] for run in runs.loc[runs["attention"] != NONE, "run"]}
+    runs = declared(bundle)
+    runs = runs[runs["attention"] != NONE]
+    return dict(zip(runs["run"], runs["arm"], strict=True))
 
 
 @rc_context(STYLE)

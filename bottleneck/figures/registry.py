@@ -5,7 +5,6 @@ A file has its format by the name's ending, equal bytes for equal data, and is w
 
 import io
 import warnings
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -24,9 +23,8 @@ from ..results.folders import command_of, made_of, probe_file, way_back
 from ..results.schema import BENCHMARK, FIGURES, FIGURES_OF_RUNS, GOLD, GOLD_TABLE
 from ..settings.errors import UsageError, UserError, did_you_mean, plain
 from ..settings.files import write_bytes, write_text
-from ..tables.comparison import NONE, Arm, arm_of, compare, compare_sizes, varied
+from ..tables.comparison import NONE, Arm, arm_of, compare, compare_sizes
 from ..tables.run_tables import cells, named_arms
-from ..tables.selection import as_condition
 from ..tables.selection import where as narrowed
 from .draw import STYLE, draw
 from .heatmaps import Chart, attention_chart, context_length_chart
@@ -175,46 +173,35 @@ def arms(bundle: Bundle) -> Plot:
     other buckets than the first, and more rows than a slide has room for, are a ``UserError``.
     """
     known = named_arms(bundle)
-    names = varied(pd.concat(known))
-    if len(names) == 1:  # its values in their order; else the baseline is the first
-        values = pd.Series([runs[names[0]].iloc[0] for runs in known]).sort_values(kind="stable")
-        known = [known[place] for place in values.index]
+    single = all(runs["arm"].iloc[0] == runs["attention"].iloc[0] for runs in known)
     by_row: dict[str, list[pd.DataFrame]] = {}
     for runs in known:
-        run = runs.iloc[0].to_dict()
-        row = run["arm"].partition(" ")[2] or BASELINE  # what was changed
-        if len(names) < 2:
-            row = f"{names[0]}={as_condition(run[names[0]])}" if names else run["attention"]
+        arm, attention = runs["arm"].iloc[0], runs["attention"].iloc[0]
+        row = attention if single else arm.removeprefix(attention).strip(" ,") or BASELINE
         by_row.setdefault(row, []).append(runs)
     if len(by_row) > MOST_ROWS:
         raise UserError(
             f"{len(by_row)} rows of arms, and a figure has room for {MOST_ROWS}: choose with "
             "`--where`, or read `bottleneck table arms`"
         )
-    groups = {row: set(pd.concat(parts)["group"]) for row, parts in by_row.items()}
-    taken = Counter(group for names in groups.values() for group in names)
-    scores = []
-    for row, parts in by_row.items():
-        # The sweep's own name of the row, where it is this row's alone.
-        note = "".join(group for group in groups[row] if taken[group] == len(groups[row]) == 1)
-        scores += [(row, note, arm_of(bundle, runs)) for runs in parts]
+    scores = [(row, arm_of(bundle, runs)) for row, parts in by_row.items() for runs in parts]
     buckets = scores[0][-1].buckets
-    counts = [max(n) for n in zip(*(score.n for *_, score in scores), strict=True)]
+    counts = [max(n) for n in zip(*(score.n for _, score in scores), strict=True)]
     drawn, omitted = drawn_buckets(buckets, counts)
     titles = {bucket: f"{bucket} source words" for bucket in (drawn[0], drawn[-1])}
     rows = []
     for bucket, title in titles.items():
-        for row, note, score in scores:
+        for row, score in scores:
             index = score.buckets.index(bucket)
             if score.n[index]:
-                rows += _arm_rows({"panel": title, "x": row, "note": note}, score, index)
+                rows += _arm_rows({"panel": title, "x": row}, score, index)
     shape = {"joined": False, "limits": (0, roof(rows))}
     panels = tuple(
         Panel(title, "BLEU, 0 to 100", "", "sentences", **shape) for title in titles.values()
     )
     note = "Compare arms within a panel: texts of other lengths have other n-grams."
     if BASELINE in by_row:
-        note = f"Baseline: what most arms have; a row below names what it has instead. {note}"
+        note = f"Baseline: the sweep's own settings; a row below names what it has instead. {note}"
     notes = (note, " ".join(filter(None, [*facts(pd.concat(known)), omitted])))
     title = "BLEU of every arm" + (", of short and of long sentences" if len(titles) > 1 else "")
     return Plot(title, panels, data_frame(rows), notes, in_rows=True)
