@@ -30,9 +30,9 @@ def out(tmp_path, monkeypatch):
     for name, assignments in RUN_SETTINGS.items():
         write_run(tmp_path / "out", name, resolve("smoke", assignments), texts, texts)
     RunFolder(tmp_path / "out" / STORE, "dddd").write_status("running")
-    groups = {"aaaa": "steady"}
-    write_relisted(tmp_path / "out" / "groups.json", json.dumps(groups))
-    write_bundle(finished_runs(tmp_path / "out"), tmp_path / "out", groups)
+    experiments = {"steady": {"aaaa": ["none", ""]}}
+    write_relisted(tmp_path / "out" / "experiments.json", json.dumps(experiments))
+    write_bundle(finished_runs(tmp_path / "out"), tmp_path / "out")
     monkeypatch.chdir(tmp_path)
     return tmp_path / "out"
 
@@ -42,7 +42,9 @@ def where(conditions):
 
 
 @pytest.mark.usefixtures("out")
-@pytest.mark.parametrize("conditions", ["attention=nonne", "attention=dot seed=2", "group=other"])
+@pytest.mark.parametrize(
+    "conditions", ["attention=nonne", "attention=dot seed=2", "experiment=other"]
+)
 def test_where_nothing_meets_the_conditions_they_are_named(fails, conditions):
     assert f"no run meets {conditions};" in fails(where(conditions))
 
@@ -62,7 +64,7 @@ def test_where_nothing_meets_the_conditions_they_are_named(fails, conditions):
         ("hidden_size=32", "abc"),
         ("attention=none,dot", "ac"),
         ("seed=1 seed=2 attention=additive", "b"),
-        ("group=steady", "a"),
+        ("experiment=steady arm=none", "a"),
         ("run=bbbb", "b"),
     ],
 )
@@ -75,7 +77,7 @@ def test_a_line_has_the_group_and_the_settings_that_differ_also_of_damaged_runs(
     differ = "context_size=32 bidirectional={} seed={} batch_tokens={} learning_rate={}"
     assert ok("runs --results", out).out.splitlines() == [
         "run   status   settings",
-        "aaaa  done     steady: attention=none context_size=32 seed=1",
+        "aaaa  done     steady: none seed 1",
         f"bbbb  done     attention=additive {differ.format('false', 2, 'none', 0.004)}",
         f"cccc  done     attention=dot {differ.format('true', 1, 90, 0.002)}",
         "dddd  stopped  (settings not known)",

@@ -107,7 +107,7 @@ def test_a_bucket_too_small_for_a_verdict_is_left_out_and_named(tmp_path):
         write_run(tmp_path, arm, planted_settings(arm), translations(few, ARMS[arm], [1]), few)
         for arm in ARMS
     ]
-    write_bundle(runs, tmp_path, {})
+    write_bundle(runs, tmp_path)
     for name, kind, drawn in (("bleu", "x", 4), ("arms", "panel", 2)):
         figure, data = make_figure(name, tmp_path)
         assert data[kind].nunique() == drawn
@@ -188,7 +188,7 @@ def test_a_bucket_that_one_setting_left_empty_is_no_point_of_its_row(tmp_path):
             ("c", {"corpus": {"joined": 2}}, longer),
         )
     ]
-    write_bundle(runs, tmp_path, {})
+    write_bundle(runs, tmp_path)
     figure, data = make_figure("arms", tmp_path)
     assert rows_of(figure) == ["baseline", REVERSED, "joined=2"]
     assert set(data.loc[data["x"] == "joined=2", "panel"]) == {"41+ source words"}
@@ -226,7 +226,7 @@ def test_learning_has_a_panel_a_bucket_and_a_line_that_is_the_mean_over_seeds(lo
         assert list(seeds["value"]) == pytest.approx(known)
     assert len({axes.get_ylim() for axes in figure.axes}) == 1
     assert all("n = 20 sentences" in axes.get_xlabel() for axes in figure.axes)
-    write_bundle(finished_runs(logged), tmp_path / "bundle", {})
+    write_bundle(finished_runs(logged), tmp_path / "bundle")
     assert make_figure("learning", tmp_path / "bundle")[1].equals(data)
     _, alone = make_figure("learning", logged, where=["attention=none"])
     assert set(alone["arm"]) == {"none"}

@@ -395,7 +395,7 @@ def test_a_gold_set_has_a_table_of_its_own(finished, options, capsys):
 
 @trained
 def test_a_bundle_has_neither_a_gold_sets_table_nor_a_network(runs, tmp_path, monkeypatch, capsys):
-    write_bundle(runs, tmp_path / "bundle", {})
+    write_bundle(runs, tmp_path / "bundle")
     write_listed(tmp_path / "bundle", [], ["probes/alignment_gold.csv"])
     monkeypatch.chdir(tmp_path)
     for arguments, message in (
