@@ -47,12 +47,12 @@ def write_run(
     settings: RunSettings,
     hypotheses: list[str],
     references: list[str],
-    group: str = "",
+    group: str | None = "",
     **facts: object,
 ) -> Path:
     """A finished run in the store of ``folder``; ``facts`` are further ones of its data.
 
-    The store's one experiment, `PLANTED`, has the run in this group.
+    The store's one experiment, `PLANTED`, has the run in this group; with None it has not.
     """
     columns, scores = _scored(tuple(hypotheses), tuple(references), _alone(settings))
     known = {
@@ -72,10 +72,12 @@ def write_run(
     (run / "sentences.csv").write_text(tidy_csv(pd.DataFrame(columns)))
     (run / "examples.json").write_text("[]")
     reseal(run)
-    _CELLS.setdefault(folder, {})[name] = Cell(group, settings)
-    cells = zip(_CELLS[folder], declare(_CELLS[folder].values()), strict=True)
-    declared = {PLANTED: {run: [cell.arm, cell.baseline] for run, cell in cells}}
-    write_listed(folder, [(EXPERIMENTS, json.dumps(declared).encode())])
+    if group is not None:
+        known = _CELLS.setdefault(folder, {}) | {name: Cell(group, settings)}
+        _CELLS[folder] = known
+        cells = zip(known, declare(known.values()), strict=True)
+        declared = {PLANTED: {run: [cell.arm, cell.baseline] for run, cell in cells}}
+        write_listed(folder, [(EXPERIMENTS, json.dumps(declared).encode())])
     return run
 
 

@@ -29,11 +29,10 @@ NO_RUN = "no run with attention{} in {!r}: `bottleneck reproduce` makes one"
 def attention_chart(bundle: Bundle) -> Chart:
     """The shortest example and the longest that a slide has room for; each weight as a row.
 
-    They are of the first run with attention that is as most arms are, else the first; a
-    ``UserError`` without one.
+    They are of the first run with attention; a ``UserError`` without one.
     """
-    examples, names = bundle.examples(), _attending(bundle)
-    for run in sorted(names, key=lambda run: " " in names[run]):
+    examples = bundle.examples()
+    for run in _attending(bundle):
         drawable = [example for example in examples.get(run, ()) if example["hypothesis"]]
         if ordered := sorted(drawable, key=lambda example: len(example["source"])):
             # More words of a source cannot be read on a slide.

@@ -73,19 +73,19 @@ def test_filters_read_a_value_as_tables_do(ok, conditions, expected):
     assert "".join(line[0] for line in lines) == expected
 
 
-def test_a_line_has_the_group_and_the_settings_that_differ_also_of_damaged_runs(out, ok):
-    differ = "context_size=32 bidirectional={} seed={} batch_tokens={} learning_rate={}"
+def test_a_line_has_experiment_and_arm_or_the_settings_that_differ_also_of_damaged_runs(out, ok):
+    differ = "bidirectional={} batch_tokens={} learning_rate={} seed {}"
     assert ok("runs --results", out).out.splitlines() == [
         "run   status   settings",
         "aaaa  done     steady: none seed 1",
-        f"bbbb  done     attention=additive {differ.format('false', 2, 'none', 0.004)}",
-        f"cccc  done     attention=dot {differ.format('true', 1, 90, 0.002)}",
+        f"bbbb  done     additive {differ.format('false', 'none', 0.004, 2)}",
+        f"cccc  done     dot {differ.format('true', 90, 0.002, 1)}",
         "dddd  stopped  (settings not known)",
     ]
     (out / "runs" / "bbbb" / "status.json").write_text("{")
     (out / "runs" / "cccc" / "settings.json").write_text("")
     lines = ok("runs --results", out).out.splitlines()
-    assert lines[2].startswith("bbbb  damaged  attention=additive")
+    assert lines[2].startswith("bbbb  damaged  additive")
     assert lines[3].split(maxsplit=1) == ["cccc", "done     (settings not known)"]
 
 
@@ -105,7 +105,7 @@ def test_a_run_is_shown_as_a_page_of_short_lines(out, ok):
     text = ok("runs bb --results", out).out
     lines = text.splitlines()
     assert all(len(line) <= 80 for line in lines)
-    assert lines[0] == "bbbb  done  attention=additive context_size=32 seed=2"
+    assert lines[0] == "bbbb  done  additive seed 2"
     for row in load_results(out).query("run == 'bbbb'").to_dict("records"):
         ranged = f"{row['bleu_low']:.1f}..{row['bleu_high']:.1f}"
         parts = [row["bucket"], f"{row['n']}*", f"{row['bleu']:.1f}", ranged]

@@ -180,7 +180,7 @@ def test_a_cell_that_diverges_stops_no_other_and_what_is_done_is_not_done_again(
     done, out = bottleneck(["sweep", "mine.toml", "--out", "out"], tmp_path), tmp_path / "out"
     assert done.returncode == 3
     assert "4 of 5 cells done" in done.stdout
-    assert "wild: diverged: the loss was no longer finite" in done.stdout
+    assert "none, wild seed 1: diverged: the loss was no longer finite" in done.stdout
     assert "4 of 5 done" in done.stderr
     assert "Traceback" not in done.stderr
     stamps = {path: path.stat().st_mtime_ns for path in out.rglob("status.json")}

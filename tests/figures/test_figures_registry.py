@@ -26,7 +26,7 @@ from seq2seq_bottleneck.cli import main
 from seq2seq_bottleneck.figures.draw import ATTENTION
 from seq2seq_bottleneck.figures.heatmaps import attending_run, weights_chart
 from seq2seq_bottleneck.figures.plot import drawn_buckets
-from seq2seq_bottleneck.figures.registry import MOST_ROWS, image, make_figure
+from seq2seq_bottleneck.figures.registry import BASELINE, MOST_ROWS, image, make_figure
 from seq2seq_bottleneck.lecture.slides import L_FAIL, L_VIND
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.export import write_bundle
@@ -38,7 +38,7 @@ from seq2seq_bottleneck.tables.run_tables import arms, run_data
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
 RUNS = ["none1x1", "additive1x1", "none2x1", "additive2x1"]
-FORWARD, REVERSED = "reverse_source=false", "reverse_source=true"
+REVERSED = "reversed source"
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,7 @@ def test_arms_have_the_tables_numbers_of_the_shortest_and_the_longest_bucket(con
     assert len(means) == 2 * 4
     assert len(seeds) == 2 * len(means)
     for row in means.to_dict("records"):
-        name = row["arm"] if row["x"] == FORWARD else f"{row['arm']} {row['x']}"
+        name = row["arm"] if row["x"] == BASELINE else f"{row['arm']}, {row['x']}"
         expected = table.loc[(name, row["panel"].removesuffix(" source words"))]
         for end, column in (("value", "bleu"), ("low", "bleu_low"), ("high", "bleu_high")):
             assert row[end] == expected[column]
@@ -133,7 +133,7 @@ def test_arms_have_the_tables_numbers_of_the_shortest_and_the_longest_bucket(con
 
 def test_a_row_is_what_was_changed_and_each_of_its_arms_has_a_lane_and_a_look(controls):
     figure, data = make_figure("arms", controls)
-    assert rows_of(figure) == [FORWARD, REVERSED]
+    assert rows_of(figure) == [BASELINE, REVERSED]
     assert [axes.get_title() for axes in figure.axes] == ["5-10 source words", "41+ source words"]
     assert figure.axes[0].get_xlim() == figure.axes[1].get_xlim()
     assert all("n = 12 sentences" in axes.get_xlabel() for axes in figure.axes)
@@ -157,16 +157,6 @@ def test_a_row_is_what_was_changed_and_each_of_its_arms_has_a_lane_and_a_look(co
         assert part in note(figure)
 
 
-def test_the_values_of_a_setting_are_in_the_order_of_numbers_and_not_of_digits(tmp_path):
-    store = Store(tmp_path)
-    shares = (0.75, 1.0, 0.5, 0.625)
-    for share in shares:
-        store.add(f"a{share}", "none", LOW, training={"teacher_forcing": share})
-    figure, _ = make_figure("arms", store.write())
-    assert rows_of(figure) == [f"teacher_forcing={share:g}" for share in sorted(shares)]
-    assert "Baseline" not in note(figure)
-
-
 def test_where_attention_alone_differs_each_has_a_row_and_one_filled_bucket_is_one_panel(tmp_path):
     arms = {"none": LOW, "additive": HIGH, "dot": HIGH}
     write_planted(tmp_path, arms, seeds=1, keep=frozenset({15}))
@@ -181,17 +171,17 @@ def test_a_bucket_that_one_setting_left_empty_is_no_point_of_its_row(tmp_path):
     texts = sentences()
     longer = [text for text in texts if len(text.split()) > 10]
     runs = [
-        write_run(tmp_path, name, planted_settings("none", **change), references, references)
-        for name, change, references in (
-            ("a", {}, texts),
-            ("b", {"model": {"reverse_source": True}}, texts),
-            ("c", {"corpus": {"joined": 2}}, longer),
+        write_run(tmp_path, name, planted_settings("none", **change), text, text, group)
+        for name, group, change, text in (
+            ("a", "", {}, texts),
+            ("b", REVERSED, {"model": {"reverse_source": True}}, texts),
+            ("c", "joined", {"corpus": {"joined": 2}}, longer),
         )
     ]
     write_bundle(runs, tmp_path)
     figure, data = make_figure("arms", tmp_path)
-    assert rows_of(figure) == ["baseline", REVERSED, "joined=2"]
-    assert set(data.loc[data["x"] == "joined=2", "panel"]) == {"41+ source words"}
+    assert rows_of(figure) == [BASELINE, REVERSED, "joined"]
+    assert set(data.loc[data["x"] == "joined", "panel"]) == {"41+ source words"}
     assert all("(n = 12 sentences)" in axes.get_xlabel() for axes in figure.axes)
 
 
@@ -286,20 +276,15 @@ def test_attention_is_of_the_shortest_example_and_the_longest_with_room(lengths,
     assert f"{counted}: additive; grammar; 10 training pairs; context 32; 10 up" in note(figure)
 
 
-@pytest.mark.parametrize(
-    ("plain", "run", "text"),
-    [(True, "bs1", ": additive; grammar"), (False, "as1", ": additive reverse_source=true; ")],
-)
-def test_heatmaps_are_of_a_run_as_most_are_or_name_what_it_has_instead(tmp_path, plain, run, text):
-    store = Store(tmp_path).add("a", "additive", HIGH, model={"reverse_source": True})
-    store.add("c", "none", LOW).add("d", "none", LOW, 2)
-    if plain:
-        store.add("b", "additive", HIGH)
+def test_heatmaps_are_of_the_first_arm_with_attention(tmp_path):
+    store = Store(tmp_path).add("c", "none", LOW)
+    store.add("a", "additive", HIGH, group=REVERSED, model={"reverse_source": True})
+    store.add("b", "additive", HIGH)
     for folder in store.runs:
         write_relisted(folder / "examples.json", json.dumps([example(1, 3)]))
     figure, data = make_figure("attention", store.write())
-    assert set(data["run"]) == {run}
-    assert text in note(figure)
+    assert set(data["run"]) == {"as1"}
+    assert f": additive, {REVERSED}; " in note(figure)
 
 
 @pytest.mark.parametrize(("signs", "label"), [(24, "y" * 24), (25, "y" * 23 + "…")])

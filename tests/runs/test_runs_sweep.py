@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from planted import sentences, write_run
 
-from seq2seq_bottleneck.results.folders import EXPERIMENTS, STORE, arms, read_experiments
+from seq2seq_bottleneck.results.folders import STORE, arms, read_experiments
 from seq2seq_bottleneck.results.schema import FILES, RUNS
 from seq2seq_bottleneck.runs import sweep
 from seq2seq_bottleneck.runs.pool import Job, Outcome
@@ -22,7 +22,7 @@ from seq2seq_bottleneck.settings.sweep import Member
 def planted(out, name, *assignments):
     """A finished run in the store of ``out``."""
     texts = sentences()
-    return write_run(out, name, resolve("smoke", assignments), texts, texts)
+    return write_run(out, name, resolve("smoke", assignments), texts, texts, group=None)
 
 
 def bundled(out):
@@ -53,7 +53,7 @@ def test_an_interrupted_sweep_has_a_bundle_of_what_is_finished(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         run_sweep(jobs, tmp_path, silent, execute)
     assert bundled(tmp_path) == {"wild": ["first"]}
-    assert read_experiments(tmp_path)["wild"] == declared("wild", "first", "second")["wild"]
+    assert read_experiments(tmp_path) == declared("wild", "first", "second")
 
 
 def test_a_sweep_that_ends_with_nothing_leaves_nothing(tmp_path):
@@ -64,7 +64,6 @@ def test_a_sweep_that_ends_with_nothing_leaves_nothing(tmp_path):
 def test_experiments_share_runs_and_the_last_sweeps_arms_come_first(tmp_path, monkeypatch):
     for name, attention in {"a": "none", "b": "dot", "c": "additive"}.items():
         planted(tmp_path, name, f"model.attention={attention}")
-    (tmp_path / EXPERIMENTS).unlink()
     gather(tmp_path, declared("earlier", "b", "a"))
     job = Job("additive", resolve("smoke"), Member("later", "c", ""))
     outcomes = [Outcome(job, "done", run="c")]
@@ -90,7 +89,7 @@ def test_two_sweeps_that_end_at_once_lose_no_experiment(tmp_path, monkeypatch):
     monkeypatch.setattr(sweep, "read_experiments", slowly)
     with ThreadPoolExecutor() as both:
         list(both.map(lambda name: gather(tmp_path, declared("g", name)), ["a", "b"]))
-    assert read_experiments(tmp_path)["g"] == declared("g", "a", "b")["g"]
+    assert read_experiments(tmp_path) == declared("g", "a", "b")
 
 
 def test_a_removed_run_is_in_no_bundle(tmp_path):
@@ -98,7 +97,6 @@ def test_a_removed_run_is_in_no_bundle(tmp_path):
         planted(tmp_path, name, f"training.seed={seed}")
     forget(tmp_path / STORE, "c")  # of a store by itself there is no bundle
     assert not (tmp_path / RUNS).exists()
-    (tmp_path / EXPERIMENTS).unlink()
     gather(tmp_path, declared("g", "a", "b"))
     assert all((tmp_path / name).is_file() for name in FILES)
     os.utime(tmp_path / RUNS, (1000, 1000))
