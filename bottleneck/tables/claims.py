@@ -174,18 +174,22 @@ def decision(
     return Decision(claim, verdict, runs, command, folder)
 
 
-def first_runs(bundle: Bundle) -> pd.DataFrame | None:
-    """The runs of the first pair, else of the first arm without attention, twice trained ones too.
+def first_arms(bundle: Bundle) -> Bundle | None:
+    """The first pair alone, else the first arm without attention, with those twice trained.
 
-    None where there is no arm without attention.
+    They are of experiment ``vindication`` if the bundle has it, else of its first. None where there
+    is no arm without attention.
     """
+    name = min(bundle.runs["experiment"].unique(), key=lambda name: name != "vindication")
+    bundle = replace(bundle, runs=bundle.runs[bundle.runs["experiment"] == name])
     runs = declared(bundle)
     none = runs[runs["attention"] == NONE]
     if none.empty:
         return None
     pair = next(iter(_attending(usual(runs))), None)
     arms = usual(none)["arm"].iloc[:1] if pair is None else _arms(pair)
-    return runs[runs["arm"].isin([name + end for name in arms for end in ("", f", {LONGER}")])]
+    chosen = runs["arm"].isin([name + end for name in arms for end in ("", f", {LONGER}")])
+    return only(bundle, runs.loc[chosen, "run"])
 
 
 def _attending(runs: pd.DataFrame) -> list[Pair]:
@@ -208,11 +212,11 @@ def _from_runs(claim: str, bundle: Bundle) -> Judged:
     """
     runs = declared(bundle)
     if claim == "L-FAIL":
-        rows = first_runs(bundle)
-        if rows is None:
+        subset = first_arms(bundle)
+        if subset is None:
             raise UserError("no run without attention")
-        comparison = compare(only(bundle, rows["run"]), alone=True)
-        used = rows[rows["run"].isin(comparison.none.runs)]
+        comparison = compare(subset, alone=True)
+        used = runs[runs["run"].isin(comparison.none.runs)]
         return verdict_on(claim, comparison.scores), used
     if claim == "C1":
         none = usual(runs[runs["attention"] == NONE])
