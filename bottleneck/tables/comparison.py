@@ -269,13 +269,17 @@ def describe(runs: pd.DataFrame) -> str:
 
 
 def runs_text(runs: Iterable[tuple[str, int]]) -> str:
-    """The same of runs by arm and seed; arms with the same seeds share them. Empty for none."""
+    """The same of runs by arm and seed; arms with the same seeds share them. Empty for none.
+
+    Names with commas are in quotes.
+    """
     seeds: dict[str, list[int]] = {}
     for arm, seed in runs:
         seeds.setdefault(arm, []).append(int(seed))
     shared: dict[tuple[int, ...], list[str]] = {}
     for arm, numbers in seeds.items():
-        shared.setdefault(tuple(sorted(set(numbers))), []).append(arm)
+        name = repr(arm) if "," in arm else arm
+        shared.setdefault(tuple(sorted(set(numbers))), []).append(name)
     arms = "; ".join(f"{', '.join(names)}, {seeds_text(key)}" for key, names in shared.items())
     return f"{counted(sum(map(len, seeds.values())), 'run')}: {arms}" if seeds else ""
 

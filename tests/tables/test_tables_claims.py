@@ -112,7 +112,7 @@ def test_c12_flips_with_what_twice_the_training_adds(tmp_path):
         store.add("none-long", "none", shares, group=LONGER, training={"updates": 20})
         result = decided(store.write(), "C12")
         verdicts[name] = result.verdict.verdict
-        assert result.runs == "3 runs: none, none, twice the training, additive, seed 1"
+        assert result.runs == "3 runs: none, 'none, twice the training', additive, seed 1"
     assert verdicts == {"same": "not held", "some": "partly", "much": "held"}
 
 
