@@ -207,7 +207,7 @@ def bundle_of_runs(folder: Path, stored: StoredRuns, sentences: bool = True) -> 
     for run, known in stored.done.items():
         text = {"corpus_fingerprint": plain(known["environment"].get("fingerprint") or "")}
         rows.append({"run": run.name} | setting_columns(read_settings(run)) | text)
-        scores.append(read_table(run / SCORES, measured))
+        scores.append(read_table(run / SCORES, measured, may_lack=True))
         scores[-1].insert(0, "run", run.name)
         if sentences:
             counts[run.name] = _counts(read_table(run / SENTENCES, schema.COUNTED))
@@ -365,10 +365,11 @@ def tidy_csv(table: pd.DataFrame) -> str:
     return table.to_csv(index=False, lineterminator="\n")
 
 
-def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
+def read_table(path: Path, columns: Mapping[str, str], may_lack: bool = False) -> pd.DataFrame:
     """Read a CSV file of the bundle, or of a run, with the documented columns and types.
 
-    Blanks are missing values, but of texts. A fault is a ``UserError`` with the file.
+    Blanks are missing values, but of texts; so are columns that it ``may_lack``. A fault is a
+    ``UserError`` with the file.
     """
     kinds = _kinds(columns)
     try:
@@ -381,6 +382,10 @@ def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
                 na_values={name: [""] for name, kind in columns.items() if kind != "str"},
                 **PRECISE,
             )
+        for name in columns if may_lack else ():
+            if name not in frame:
+                blank = "" if columns[name] == "str" else None
+                frame[name] = pd.Series(blank, index=frame.index, dtype=kinds[name])
         frame = frame[list(columns)]
     except UNREADABLE as error:
         raise damaged(path, error) from None
