@@ -104,7 +104,7 @@ def test_the_folder_has_sentencepieces_files_and_what_it_writes_is_text_again(su
     assert "target subwords; unknown in the test set: 0.00 %" in caption
     near = f"has {100 * facts['near_copies']:.1f} % of the test set's source 5-grams; by bucket "
     assert near in caption
-    write_bundle([subject.folder], tmp_path, {})
+    write_bundle([subject.folder], tmp_path)
     rows = pd.read_csv(tmp_path / "runs.csv")
     assert list(rows) == list(RUN_COLUMNS)
     assert set(rows["tokens"]) == {"subwords"}
