@@ -4,7 +4,6 @@ import io
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,7 +20,6 @@ from ..settings.run import RunSettings, parse_settings, without_retired
 from ..settings.sweep import Member
 from . import schema
 from .folders import (
-    ENVIRONMENT,
     EXAMPLES,
     LOG,
     SCORES,
@@ -323,15 +321,6 @@ def setting_columns(settings: RunSettings) -> dict[str, Any]:
         value = getattr(getattr(settings, concern), name)
         columns[column] = plain(value or "") if kind == "str" else value
     return columns
-
-
-def columns_known(run: Path) -> dict[str, Any]:
-    """What the settings and the corpus of a run say that is not done, as far as it has files."""
-    known: dict[str, Any] = {}
-    with suppress(UserError):
-        known |= setting_columns(read_settings(run))
-        known["corpus_fingerprint"] = read_object(run / ENVIRONMENT).get("fingerprint", "")
-    return known
 
 
 def other_versions(environment: Mapping[str, Any]) -> str:

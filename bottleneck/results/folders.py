@@ -107,10 +107,7 @@ def tables(folder: Path) -> list[Path]:
 
 
 def results_inside(folder: Path) -> list[Path]:
-    """The folders with results directly inside a folder, by name; its own store is none of them.
-
-    A store is one by its name, unless somebody has called other results so.
-    """
+    """The folders with results directly inside a folder, by name; its own store is none of them."""
     inside = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     return [
         path
