@@ -177,7 +177,9 @@ def _write(
 
     def files() -> Iterator[tuple[str, Content]]:
         check_bundle(folder, bundle.names, store)  # now that no other process writes there
-        yield schema.ENVIRONMENT, _json(bundle.environment)  # first: it says whose runs these are
+        described = {run: bundle.environment["runs"][run] for run in bundle.names}
+        # First, because it says whose runs these are.
+        yield schema.ENVIRONMENT, _json({**bundle.environment, "runs": described})
         yield schema.SENTENCES, _compressed(_sentences(bundle))
         yield schema.LEARNING, tidy_csv(bundle.learning()).encode()
         yield schema.EXAMPLES, _compressed(_examples(bundle.iterate_examples() if text else ()))

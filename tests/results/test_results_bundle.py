@@ -136,7 +136,7 @@ def test_runs_that_differ_in_a_setting_differ_in_its_column(single, concern, cha
     assert frame["corpus_fingerprint"].to_dict() == {"first": "planted", "second": "other"}
 
 
-@pytest.mark.parametrize("wrong", [-1, 2**64, True, "three", 1.5, None, [3]])
+@pytest.mark.parametrize("wrong", [-1, 2**64, "three", 1.5, None, [3]])
 def test_a_wrong_seed_is_damage(single, wrong):
     path = single / "runs" / "first" / "settings.json"
     known = json.loads(path.read_text())
@@ -284,7 +284,7 @@ def test_a_run_that_the_bundle_does_not_describe_or_has_no_rows_of_is_named(bund
 
 def test_another_schema_and_a_missing_bundle_are_named(bundle, tmp_path):
     write_relisted(bundle / "environment.json", json.dumps({"schema": 99, "runs": {}}))
-    assert "schema 99, this program reads 6 and 7" in one_line(load_bundle, bundle)
+    assert "schema 99, this program reads 8" in one_line(load_bundle, bundle)
     (tmp_path / "empty").mkdir()
     assert "no environment.json" in one_line(load_bundle, tmp_path / "empty")
     assert "no folder" in one_line(load_bundle, tmp_path / "none")

@@ -18,6 +18,7 @@ from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_bundle, read_table
 from seq2seq_bottleneck.results.export import Merged, write_bundle, write_merged
 from seq2seq_bottleneck.results.folders import (
+    EXPERIMENTS,
     STORE,
     damaged,
     drop_tables,
@@ -46,10 +47,11 @@ def assert_same_files(folder, other):
 @pytest.fixture
 def parts(whole, tmp_path):
     """Two stores that have four of the six runs each, two of them in common."""
-    runs = finished_runs(whole)
+    runs = load_bundle(whole).names
     for name, chosen in (("a", runs[:4]), ("b", runs[2:])):
-        for source in chosen:
-            shutil.copytree(source, tmp_path / name / STORE / source.name)
+        for item in chosen:
+            shutil.copytree(whole / STORE / item, tmp_path / name / STORE / item)
+        write_listed(tmp_path / name, [(EXPERIMENTS, (whole / EXPERIMENTS).read_bytes())])
     return tmp_path / "a", tmp_path / "b"
 
 
@@ -340,7 +342,6 @@ RUN = f"store/{STORE}/none1x1"
     [
         ("plot bleu --results store -o bundle/runs.png", "'bundle/runs.csv' is one of the results"),
         ("plot learning --results bundle -o bundle/learning.png", "'bundle/learning.csv' is one"),
-        ("plot bleu --results store -o mine.pdf", "'mine.csv' is there already"),
         ("export --results store -o bundle/runs.csv", "'bundle/runs.csv' is one of the results"),
         (f"export --results store -o {RUN}/scores.csv", "scores.csv' is in the folder of a run"),
         (f"report --results store -o {RUN}/status.json", "status.json' is in the folder of a run"),
@@ -357,7 +358,6 @@ RUN = f"store/{STORE}/none1x1"
     ],
 )
 def test_no_result_is_written_over(command, said, place, refused):
-    (place / "mine.csv").write_text("mine\n")
     if command.startswith("merge store others"):  # which has two of the three
         shutil.rmtree(place / "others" / STORE / "none5x1")
     assert said in refused(command)
