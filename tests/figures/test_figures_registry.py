@@ -266,7 +266,7 @@ def test_the_map_has_the_tables_numbers_and_blanks(several):
 def test_one_arm_has_one_panel_and_without_the_arm_without_attention_there_is_none(several, name):
     figure, _ = make_figure(name, several, where=["attention=none"])
     assert [axes.get_title() for axes in figure.axes] == ["Without attention"]
-    with pytest.raises(UserError, match="none"):
+    with pytest.raises(UserError, match="no arm without attention"):
         make_figure(name, several, where=["attention=additive"])
 
 
