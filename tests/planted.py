@@ -9,12 +9,13 @@ import pandas as pd
 
 from seq2seq_bottleneck.results.bundle import tidy_csv
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import ENDED, STATUS
+from seq2seq_bottleneck.results.folders import ENDED, EXPERIMENTS, STATUS
 from seq2seq_bottleneck.runs.evaluation import bucket_rows, sentence_columns
 from seq2seq_bottleneck.runs.store import UNLISTED
 from seq2seq_bottleneck.scoring.bootstrap import Estimate
-from seq2seq_bottleneck.settings.files import seal
+from seq2seq_bottleneck.settings.files import seal, write_listed
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, RunSettings, resolve
+from seq2seq_bottleneck.settings.sweep import LONGER, Cell, declare
 
 
 def estimate(value: float, half: float = 0.0) -> Estimate:
@@ -22,6 +23,9 @@ def estimate(value: float, half: float = 0.0) -> Estimate:
     return Estimate(float(value), value + np.linspace(-half, half, 401) / 0.95)
 
 
+PLANTED = "planted"
+_CELLS: dict[Path, dict[str, Cell]] = {}
+"""By folder the runs that were planted there."""
 LENGTHS = [3] * 2 + [7] * 12 + [15] * 12 + [25] * 12 + [35] * 12 + [50] * 12
 
 
@@ -43,9 +47,13 @@ def write_run(
     settings: RunSettings,
     hypotheses: list[str],
     references: list[str],
+    group: str | None = "",
     **facts: object,
 ) -> Path:
-    """A finished run in the store of ``folder``; ``facts`` are further ones of its data."""
+    """A finished run in the store of ``folder``; ``facts`` are further ones of its data.
+
+    The store's one experiment, `PLANTED`, has the run in this group; with None it has not.
+    """
     columns, scores = _scored(tuple(hypotheses), tuple(references), _alone(settings))
     known = {
         "train_pairs": 10,
@@ -64,6 +72,12 @@ def write_run(
     (run / "sentences.csv").write_text(tidy_csv(pd.DataFrame(columns)))
     (run / "examples.json").write_text("[]")
     reseal(run)
+    if group is not None:
+        known = _CELLS.setdefault(folder, {}) | {name: Cell(group, settings)}
+        _CELLS[folder] = known
+        cells = zip(known, declare(known.values()), strict=True)
+        declared = {PLANTED: {run: [cell.arm, cell.baseline] for run, cell in cells}}
+        write_listed(folder, [(EXPERIMENTS, json.dumps(declared).encode())])
     return run
 
 
@@ -144,10 +158,11 @@ def write_planted(
                 texts = translations(references, shares, [seed, len(arm)])
                 settings = planted_settings(arm, seed, training={"updates": 10 * factor})
                 name = f"{arm}{seed}x{factor}"
-                runs.append(write_run(folder, name, settings, texts, references))
+                group = {1: "", 2: LONGER}.get(factor, f"{factor} times the training")
+                runs.append(write_run(folder, name, settings, texts, references, group))
                 if factor == factors[0]:
                     made[arm].append(texts)
-    write_bundle(runs, folder, {})
+    write_bundle(runs, folder)
     return made
 
 
@@ -177,5 +192,5 @@ def write_sizes(
             settings = planted_settings(arm, seed, model=model)
             runs.append(write_run(folder, f"{arm}{size}s{seed}", settings, texts, references))
             made[size, arm].append(texts)
-    write_bundle(runs, folder, {})
+    write_bundle(runs, folder)
     return made

@@ -20,7 +20,8 @@ class Store:
 
     def add(
         self, name: str, arm: str, shares: list[float], seed: int = 1,
-        parameters: int | None = None, fingerprint: str = "planted", **concerns: dict,
+        parameters: int | None = None, fingerprint: str = "planted", group: str = "",
+        **concerns: dict,
     ) -> "Store":  # fmt: skip
         """A run that loses these shares of words by bucket.
 
@@ -29,7 +30,7 @@ class Store:
         settings, references = planted_settings(arm, seed, **concerns), sentences()
         texts = translations(references, shares, [seed, *map(ord, name.split("-")[0])])
         facts = {"fingerprint": fingerprint}
-        run = write_run(self.folder, f"{name}s{seed}", settings, texts, references, **facts)
+        run = write_run(self.folder, f"{name}s{seed}", settings, texts, references, group, **facts)
         if parameters is not None:
             scores = pd.read_csv(run / "scores.csv", dtype=str, keep_default_na=False)
             text = scores.assign(parameters=parameters).to_csv(index=False)
@@ -39,7 +40,7 @@ class Store:
 
     def write(self) -> Path:
         """The bundle of all runs."""
-        write_bundle(self.runs, self.folder, {})
+        write_bundle(self.runs, self.folder)
         return self.folder
 
 
@@ -54,5 +55,6 @@ def with_controls(
     for seed in seeds:
         store.add("none", "none", LOW, seed).add("additive", "additive", HIGH, seed)
         store.add("uniform", "uniform", uniform, seed)
-        store.add("reversed", "none", reversed_source, seed, model={"reverse_source": True})
+        changed = {"model": {"reverse_source": True}}
+        store.add("reversed", "none", reversed_source, seed, group="reversed source", **changed)
     return store

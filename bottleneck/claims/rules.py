@@ -17,6 +17,7 @@ from numpy import ndarray
 from ..scoring.bootstrap import Estimate as Resampled
 from ..scoring.bootstrap import difference, interaction, percent_change
 from .verdict import (
+    FIRST,
     FLOOR_BLEU,
     LEAST_BASE,
     READ_FROM,
@@ -72,7 +73,7 @@ def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
             clauses = [*judged.because, small, f"not read: {few}" if few else ""]
             return replace(judged, because=clauses)
 
-        RULES[claim] = words, on_buckets if claim.startswith("L-") else judge
+        RULES[claim] = f"{words} {FIRST}", on_buckets if claim.startswith("L-") else judge
         return judge
 
     return add
@@ -329,10 +330,10 @@ def correlation(
     "The rule reads BLEU in the longest filled bucket. Every comparison is paired by test sentence "
     "and seed, and clear if its 95 % interval lies above 0 (not corrected for their number). Held "
     "if attention is clear above uniform weights, clear above every control without attention (as "
-    "it is, and with one thing changed: as many parameters, a larger context, the source reversed, "
-    "the encoder bidirectional, the decoder started from zero, twice the training), and, in every "
-    "variation that was trained with both arms, clear above none; partly if it is clear above "
-    "uniform weights but not all the rest, or above all the rest but not uniform weights; "
+    "it is, and in every group that the sweep declares, as with as many parameters or with twice "
+    "the training), and, in every other group that was trained with both arms, clear above none; "
+    "partly if it is clear above uniform weights but not all the rest, or above all the rest but "
+    "not uniform weights; "
     "otherwise not held. Not measured without uniform weights, without any other control than none "
     f"itself, or if attention's BLEU is under {FLOOR_BLEU:g}.",
 )
@@ -342,15 +343,13 @@ def selection_beats_compression(
     attention: Resampled,
     controls: Mapping[str, tuple[Resampled, Resampled]],
     variations: Mapping[str, Resampled],
-    lacking: Sequence[str],
 ) -> Judgement | str:
     """C10: selection beats compression, in the longest filled bucket.
 
     A control has one thing that comes with attention, and does not select: all encoder states
     (uniform weights), as many parameters, another order of the source, more training. ``controls``
     have its BLEU and attention's, on the same test sentences and seeds. A variation changes both
-    arms alike; ``variations`` have attention minus none of it, in BLEU. ``lacking`` are names of
-    controls that were not trained.
+    arms alike; ``variations`` have attention minus none of it, in BLEU.
     """
     gains = {name: Estimate.of(difference(arm, bleu)) for name, (bleu, arm) in controls.items()}
     varied = {name: Estimate.of(gain) for name, gain in variations.items()}
@@ -374,7 +373,6 @@ def selection_beats_compression(
         + f" the best control, {best} ({controls[best][0].value:.1f})",
         listed("attention minus", {name: gains[name] for name in others}),
         listed("attention minus none if both arms have the same change:", varied),
-        f"not tried: {', '.join(lacking)}" if lacking else "",
         small_buckets({bucket: sentences}),
     ]
     uniform = gains[UNIFORM].low > 0

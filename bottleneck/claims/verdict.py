@@ -17,11 +17,16 @@ FLOOR_BLEU = 5.0
 smoothing of orders without a match, which falls as texts grow, whatever the translations are."""
 LEAST_BASE = 1.0
 """BLEU under which a change is not stated in per cent of it: that would be noise over noise."""
+FIRST = (
+    "Of several experiments in a folder it is decided by the one that the claim names, or else by "
+    "the first that has the arms it needs."
+)
+"""Which experiment decides a claim: the end of every rule of runs."""
 FAMILY = (
-    "The rule judges one family of arms, which differ in attention and seed alone. Of the families "
-    "that have the arms the claim is about (on a text with what the claim needs, if there is one) "
-    "it is the nearest to the lecture's settings; of several, the one with the largest context, "
-    "then with the fewest updates. Other arms are only reported."
+    "The rule judges one family: an arm and those that are compared with it, which differ in "
+    "attention and seed alone. Of the families that have the arms the claim is about (on a text "
+    "with what the claim needs, if there is one) it is the first in the sweep's file. Other arms "
+    f"are only reported. {FIRST}"
 )
 """Which arms of a study's table its claims judge: the end of their rules."""
 

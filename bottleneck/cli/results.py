@@ -259,7 +259,7 @@ def _write_all(folder: Path) -> None:
 
 def _write_bundle(folder: Path, names: set[str], bundle: Path, text: bool) -> None:
     from ..results.export import check_bundle, write_bundle
-    from ..results.folders import finished_runs, read_groups
+    from ..results.folders import finished_runs
 
     runs = [run for run in finished_runs(folder) if run.name in names]
     if not runs:
@@ -268,7 +268,7 @@ def _write_bundle(folder: Path, names: set[str], bundle: Path, text: bool) -> No
             "folder of a store with --results"
         )
     check_bundle(bundle, {run.name for run in runs}, runs[0].parent)
-    lacking = write_bundle(runs, bundle, read_groups(folder), text)
+    lacking = write_bundle(runs, bundle, text)
     say(f"Written to {bundle}: {counted(len(runs), 'run')}", err=True)
     if lacking:
         say(

@@ -68,25 +68,20 @@ def run_status(run: "RunFolder") -> str:
 
 
 def _names(stored: "Sequence[RunFolder]") -> dict[str, str]:
-    """Each run's group, and the settings that differ among the runs of that group; by run.
+    """Each run's experiment, arm and seed, or those of its settings that differ; by run."""
+    from ..results.folders import read_experiments, read_settings
+    from ..settings.sweep import Cell, declare
 
-    Attention, context size and seed are named whether they differ or not.
-    """
-    from ..results.folders import read_groups, read_settings
-    from ..settings.run import NAMES
-    from ..settings.sweep import Cell, varying
-
-    always = {"model.attention", "model.context_size", "training.seed"}
-    groups, cells = read_groups(stored[0].store), {}
+    cells = {}
     for run in stored:
         with suppress(UserError):  # a file that is not there, is damaged or of another version
-            cells[run.run] = Cell(groups.get(run.run, ""), read_settings(run.path))
-    parts: dict[str, list[str]] = {}
-    for group in {cell.group for cell in cells.values()}:
-        differing = varying([cell for cell in cells.values() if cell.group == group])
-        parts[group] = [name for name in NAMES if name in {*differing, *always}]
-    labels = {run: cell.label(parts[cell.group]) for run, cell in cells.items()}
-    return {run.run: labels.get(run.run, "(settings not known)") for run in stored}
+            cells[run.run] = Cell("", read_settings(run.path))
+    names = {run: cell.label for run, cell in zip(cells, declare(cells.values()), strict=True)}
+    for experiment, members in read_experiments(stored[0].store).items():
+        for run in members.keys() & cells.keys():
+            arm, seed = members[run][0], cells[run].settings.training.seed
+            names[run] = f"{experiment}: {arm} seed {seed}"
+    return {run.run: names.get(run.run, "(settings not known)") for run in stored}
 
 
 def _remove(folder: "RunFolder", line: str, yes: bool) -> None:

@@ -76,12 +76,14 @@ def reproduce(
 def _print_tables(folder: Path, runs: list[str], details: bool) -> None:
     """Write both tables of these runs, whatever else the store holds, and print them."""
     from ..results.bundle import load_bundle
+    from ..runs.sweep import VINDICATION
     from ..tables.page import DETAILS, write_pages
     from ..tables.pages import slide_pages
     from ..tables.render import print_prose
     from ..tables.selection import where
 
-    pages = slide_pages(where(load_bundle(folder), [f"run={','.join(runs)}"]))
+    conditions = [f"experiment={VINDICATION}", f"run={','.join(runs)}"]
+    pages = slide_pages(where(load_bundle(folder), conditions))
     write_pages(pages, folder)
     console = output()
     for page in pages:
@@ -158,12 +160,12 @@ def sweep(
     load_corpus(corpus_settings, edges)  # a mistake in the text is an error now, not of every run
     for note in grid.notes:
         say(note, err=True)
-    work = plan(cells)
+    work = plan(read.name, cells)
     check_trainable(folder)
     check_place(folder)
     with display(work, quiet) as listener:
         outcomes = run_sweep(work, folder, listener, partial(execute, force=force))
-    _conclude(outcomes, read.question, folder)
+    _conclude(outcomes, read, folder)
 
 
 def _number_or_auto(option: str, text: str, most: int, scheduler: str | None = None) -> int | None:
@@ -201,10 +203,9 @@ def _print_plan(sweep: "Sweep", grid: "Grid", folder: Path, force: bool) -> None
     from ..corpus.corpus import load_corpus
     from ..results.folders import STORE
     from ..runs.store import RunFolder, run_folders
-    from ..settings.sweep import labels
     from ..tables.render import new_table, print_prose
 
-    store, columns = folder / STORE, {"cell": labels(grid.cells)}
+    store, columns = folder / STORE, {"cell": [cell.label for cell in grid.cells]}
     fingerprint = cache(lambda corpus, edges: load_corpus(corpus, edges).fingerprint)
     if not force and run_folders(store):
         columns["status"] = []
@@ -224,7 +225,7 @@ def _print_plan(sweep: "Sweep", grid: "Grid", folder: Path, force: bool) -> None
     print_prose(console, [*grid.notes, line])
 
 
-def _conclude(outcomes: "list[Outcome]", question: str, folder: Path) -> None:
+def _conclude(outcomes: "list[Outcome]", sweep: "Sweep", folder: Path) -> None:
     """Every arm with its BLEU by bucket, what failed and why; exit code 3 if something failed."""
     from ..results.bundle import load_bundle
     from ..tables.pages import make_page
@@ -232,12 +233,12 @@ def _conclude(outcomes: "list[Outcome]", question: str, folder: Path) -> None:
     from ..tables.selection import where
 
     console = output()
-    print_prose(console, question)
+    print_prose(console, sweep.question)
     done = [outcome.run for outcome in outcomes if outcome.phase == "done"]
     if done:
         try:
-            page = make_page("arms", where(load_bundle(folder), [f"run={','.join(done)}"]))
-            page.print(console)
+            conditions = [f"experiment={sweep.name}", f"run={','.join(done)}"]
+            make_page("arms", where(load_bundle(folder), conditions)).print(console)
         except UserError as error:  # runs with different buckets are not one table
             print_prose(console, f"No table: {error}")
     for outcome in outcomes:

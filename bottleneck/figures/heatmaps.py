@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from ..results.bundle import Bundle
 from ..settings.errors import UserError, counted
-from ..tables.comparison import NONE, arm_names, compare_sizes, what_was_run
+from ..tables.comparison import NONE, compare_sizes, declared, what_was_run
 from ..tables.run_tables import run_data
 from .draw import GROUND, SMALL, STYLE, WEIGHTS, slide
 from .plot import arm_title
@@ -27,11 +27,10 @@ NO_RUN = "no run with attention{} in {!r}: `bottleneck reproduce` makes one"
 def attention_chart(bundle: Bundle) -> Chart:
     """The shortest example and the longest that a slide has room for; each weight as a row.
 
-    They are of the first run with attention that is as most arms are, else the first; a
-    ``UserError`` without one.
+    They are of the first run with attention; a ``UserError`` without one.
     """
-    examples, names = bundle.examples(), _attending(bundle)
-    for run in sorted(names, key=lambda run: " " in names[run]):
+    examples = bundle.examples()
+    for run in _attending(bundle):
         drawable = [example for example in examples.get(run, ()) if example["hypothesis"]]
         if ordered := sorted(drawable, key=lambda example: len(example["source"])):
             # More words of a source cannot be read on a slide.
@@ -49,9 +48,9 @@ def attending_run(bundle: Bundle) -> str:
 
 def _attending(bundle: Bundle) -> dict[str, str]:
     """The runs with attention, and the names of their arms."""
-    runs = bundle.runs.drop_duplicates("run")
-    names = dict(zip(runs["run"], arm_names(runs), strict=True))
-    return {run: names[run] for run in runs.loc[runs["attention"] != NONE, "run"]}
+    runs = declared(bundle)
+    runs = runs[runs["attention"] != NONE]
+    return dict(zip(runs["run"], runs["arm"], strict=True))
 
 
 @rc_context(STYLE)

@@ -23,9 +23,8 @@ from ..results.folders import made_of, probe_file, way_back
 from ..results.schema import FIGURES, FIGURES_OF_RUNS, GOLD, GOLD_TABLE
 from ..settings.errors import UsageError, UserError, did_you_mean, plain
 from ..settings.files import write_bytes, write_text
-from ..tables.comparison import NONE, Arm, arm_of, compare, compare_sizes, varied
+from ..tables.comparison import NONE, Arm, arm_of, compare, compare_sizes
 from ..tables.run_tables import cells, named_arms
-from ..tables.selection import as_condition
 from ..tables.selection import where as narrowed
 from .draw import STYLE, draw
 from .heatmaps import Chart, attention_chart, context_length_chart
@@ -167,16 +166,11 @@ def arms(bundle: Bundle) -> Plot:
     in other buckets than the first are a ``UserError``.
     """
     known = named_arms(bundle)
-    names = varied(pd.concat(known))
-    if len(names) == 1:  # its values in their order; else the baseline is the first
-        values = pd.Series([runs[names[0]].iloc[0] for runs in known]).sort_values(kind="stable")
-        known = [known[place] for place in values.index]
+    single = all(runs["arm"].iloc[0] == runs["attention"].iloc[0] for runs in known)
     by_change: dict[str, list[Arm]] = {}
     for runs in known:
-        run = runs.iloc[0].to_dict()
-        change = run["arm"].partition(" ")[2] or BASELINE
-        if len(names) < 2:
-            change = f"{names[0]}={as_condition(run[names[0]])}" if names else run["attention"]
+        arm, attention = runs["arm"].iloc[0], runs["attention"].iloc[0]
+        change = attention if single else arm.removeprefix(attention).strip(" ,") or BASELINE
         by_change.setdefault(change, []).append(arm_of(bundle, runs))
     scores = [(change, score) for change, group in by_change.items() for score in group]
     buckets = scores[0][1].buckets
@@ -191,10 +185,9 @@ def arms(bundle: Bundle) -> Plot:
                 rows += _arm_rows({"panel": title, "x": change}, score, index)
     shape = {"joined": False, "limits": (0, roof(rows))}
     panels = tuple(Panel(title, "", *BLEU_AXES, **shape) for title in titles.values())
-    note = (
-        "Baseline: what most arms have; another name says what it has instead. Compare arms within "
-        "a panel: texts of other lengths have other n-grams."
-    )
+    note = "Compare arms within a panel: texts of other lengths have other n-grams."
+    if BASELINE in by_change:
+        note = f"Baseline: the sweep's own settings; another name says what it has instead. {note}"
     notes = (note, " ".join(filter(None, [*facts(pd.concat(known)), omitted])))
     return Plot("BLEU of every arm by sentence length", panels, data_frame(rows), notes)
 

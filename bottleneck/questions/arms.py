@@ -11,13 +11,11 @@ import pandas as pd
 from jaxtyping import Bool, Float, Real
 
 from ..claims.verdict import Estimate
-from ..results.schema import SETTING_COLUMNS
 from ..scoring.bootstrap import Estimate as Resampled
 from ..scoring.bootstrap import Score, draw, estimate
 from ..settings.concerns import UNSELECTIVE, Buckets
-from ..settings.run import RunSettings, resolve
-from ..settings.sweep import SEED, Cell, short_name, toml_word, varying
-from ..tables.comparison import unusual_settings
+from ..settings.run import RunSettings
+from ..settings.sweep import Cell, declare
 
 Row = dict[str, Any]
 """One number of ``probes/NAME.csv`` of the bundle, by ``schema.PROBE_COLUMNS``."""
@@ -98,34 +96,21 @@ class Arm:
 
 
 def arms_of(probed: Sequence[Probed]) -> list[Arm]:
-    """Runs by arm, seeds ascending; attention none first, of equals the nearest to the lecture.
+    """Runs by arm, seeds ascending; attention none first, then by context size and updates.
 
-    The claims read the first arm that they can: a control in the same folder must not come first.
-    An arm is called by its attention and by what it does not share with most of them
-    (``additive context_size=64``): the settings' columns, which `--where` takes.
+    An arm is called by its attention and by the settings in which the arms differ, as in a sweep
+    without groups: ``additive context_size=64``.
     """
-    groups: dict[RunSettings, list[Probed]] = {}
-    for run in sorted(probed, key=lambda run: run.settings.training.seed):
-        groups.setdefault(run.settings.without_seed(), []).append(run)
-    lecture = Cell("", resolve("lecture"))
+    seeds = sorted(probed, key=lambda run: run.settings.training.seed)
+    arms: dict[str, list[Probed]] = {}
+    for run, cell in zip(seeds, declare([Cell("", run.settings) for run in seeds]), strict=True):
+        arms.setdefault(cell.arm, []).append(run)
 
-    def order(settings: RunSettings) -> tuple:
-        model, updates = settings.model, settings.training.updates
-        unlike = set(varying([Cell("", settings), lecture])) - {SEED, "training.updates"}
-        attention = model.attention != "none", model.attention
-        return *attention, model.context_size, len(unlike), updates, settings.model_dump_json()
+    def order(arm: Arm) -> tuple:
+        model, updates = arm.settings.model, arm.settings.training.updates
+        return model.attention != "none", model.attention, model.context_size, updates, arm.name
 
-    cells = [Cell("", settings) for settings in sorted(groups, key=order)]
-    columns = {setting: column for column, (setting, _) in SETTING_COLUMNS.items()}
-    names = [name for name in varying(cells) if name != "model.attention"]
-    *written, usual = (
-        {columns.get(name, short_name(name)): toml_word(cell.value(name)) for name in names}
-        for cell in (*cells, lecture)
-    )
-    return [
-        Arm(" ".join([cell.settings.model.attention, *parts]), tuple(groups[cell.settings]))
-        for cell, parts in zip(cells, unusual_settings(written, usual), strict=True)
-    ]
+    return sorted((Arm(name, tuple(runs)) for name, runs in arms.items()), key=order)
 
 
 def by_arm(summary: Callable[[Arm], Iterable[Row]]) -> Callable[[Sequence[Probed]], list[Row]]:

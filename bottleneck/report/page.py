@@ -58,7 +58,7 @@ from ..tables.claims import (
     Decision,
     claims,
     decide_results,
-    first_runs,
+    first_arms,
     number,
     summary,
 )
@@ -66,7 +66,6 @@ from ..tables.comparison import NONE, describe, what_was_run
 from ..tables.lecture import audit_page, lecture_evidence
 from ..tables.page import Page
 from ..tables.pages import make_page, study_pages
-from ..tables.selection import only
 
 BESIDE: Mapping[str, Sequence[str]] = {
     "C1": ("compression", "context-size", "context-length"),
@@ -138,8 +137,7 @@ def collect(folder: Path) -> dict[str, Any]:
     place = next((decision.folder for decision in slides if decision.measured), folder)
     pair = bundles[place]
     if pair is not None:  # the runs that the slides' tables are made of, or those of one arm
-        arms = first_runs(pair)
-        pair = pair if arms is None else only(pair, arms["run"])
+        pair = first_arms(pair) or pair
     bench = next(decision.folder for decision in decisions if decision.claim.id == "C9")
     audits = audit_all(lecture_evidence(measured_exponent(bench)))
     return {

@@ -17,6 +17,7 @@ from numpy import ndarray
 from ..settings.errors import UsageError, UserError, plain
 from ..settings.files import is_name, of_one_time
 from ..settings.run import RunSettings, parse_settings, without_retired
+from ..settings.sweep import Member
 from . import schema
 from .folders import (
     EXAMPLES,
@@ -36,7 +37,7 @@ from .folders import (
     is_run,
     probe_file,
     read_checked,
-    read_groups,
+    read_experiments,
     read_object,
     read_settings,
     read_status,
@@ -94,11 +95,12 @@ class Bundle:
         return self.environment["runs"][run]["environment"]
 
     def unfinished(self) -> pd.DataFrame:
-        """What else was in the store: run, group, status, reason, and the columns of settings.
+        """What else was in the store: run, its experiment and arm, status, reason, and settings.
 
         The latter are blank for a run that was stopped before it wrote its settings down.
         """
-        kinds = dict.fromkeys(("run", "group", "status", "reason"), "str") | _SETTING_KINDS
+        names = "run", "experiment", "arm", "status", "reason"
+        kinds = dict.fromkeys(names, "str") | _SETTING_KINDS
         blank = {name: "" for name, kind in kinds.items() if kind == "str"}
         rows = []
         for run, known in self.environment.get("unfinished", {}).items():
@@ -158,7 +160,7 @@ def load_bundle(folder: Path, sentences: bool = True) -> Bundle:
     check_named(folder)
     stored = find_runs(folder)
     if stored.done:
-        return bundle_of_runs(folder, stored, read_groups(folder), sentences)
+        return bundle_of_runs(folder, stored, sentences)
     if stored.any:
         others = len(stored.other_versions)
         way = "only the version that made them reads them: train them again, into another folder"
@@ -185,24 +187,25 @@ def load_results(folder: str | Path) -> pd.DataFrame:
     return load_bundle(Path(folder), sentences=False).runs
 
 
-def bundle_of_runs(
-    folder: Path, stored: StoredRuns, groups: Mapping[str, str], sentences: bool = True
-) -> Bundle:
-    """The finished runs of a store, in their order, as a bundle; ``groups`` by run.
+def bundle_of_runs(folder: Path, stored: StoredRuns, sentences: bool = True) -> Bundle:
+    """The finished runs of a store as a bundle, in the order of the experiments beside the store.
 
-    What the settings say is in them alone; what the scores of an older run lack is blank. Of a run
-    that is not done the environment has how it stands; of a traceback the last line.
+    What the settings say is in them alone. Of a run that is not done the environment has how it
+    stands; of a traceback the last line.
     """
-    kinds = {"run": "str", **_SETTING_KINDS, "group": "str", "corpus_fingerprint": "str"}
-    measured = {name: kind for name, kind in schema.RUN_COLUMNS.items() if name not in kinds}
-    blank = {name: "" if kind == "str" else None for name, kind in measured.items()}
+    members = [
+        dict(zip(("run", *Member._fields), map(plain, (run, experiment, *names)), strict=True))
+        for experiment, runs in read_experiments(folder).items()
+        for run, names in runs.items()
+    ]
+    kinds = {"run": "str", **_SETTING_KINDS, "corpus_fingerprint": "str"}
+    skipped = {*kinds, *Member._fields}
+    measured = {name: kind for name, kind in schema.RUN_COLUMNS.items() if name not in skipped}
     scores, rows, counts, unfinished = [], [], {}, {}
     for run, known in stored.done.items():
-        texts = {"group": groups.get(run.name)}
-        texts["corpus_fingerprint"] = known["environment"].get("fingerprint")
-        texts = {name: plain(text or "") for name, text in texts.items()}
-        rows.append({"run": run.name} | setting_columns(read_settings(run)) | texts)
-        scores.append(read_table(run / SCORES, measured, blank))
+        text = {"corpus_fingerprint": plain(known["environment"].get("fingerprint") or "")}
+        rows.append({"run": run.name} | setting_columns(read_settings(run)) | text)
+        scores.append(read_table(run / SCORES, measured, may_lack=True))
         scores[-1].insert(0, "run", run.name)
         if sentences:
             counts[run.name] = _counts(read_table(run / SENTENCES, schema.COUNTED))
@@ -212,10 +215,11 @@ def bundle_of_runs(
         unfinished[run.name] = {
             "status": str(status.get("status", "")),
             "reason": lines[-1].strip() if lines else "",
-            "group": str(groups.get(run.name, "")),
+            **next((item for item in members if item["run"] == run.name), {}),
             "settings": read_object(run / SETTINGS) if (run / SETTINGS).is_file() else None,
         }
     table = pd.concat(scores).merge(_frame(rows, kinds), on="run", validate="many_to_one")
+    table = with_members(table, pd.DataFrame(members, columns=["run", *Member._fields], dtype=str))
     environment = {
         "schema": schema.VERSION,
         "runs": {run.name: known for run, known in stored.done.items()},
@@ -223,7 +227,17 @@ def bundle_of_runs(
         "other_versions": len(stored.other_versions),
     }
     sources = {run.name: run for run in stored.done}
-    return Bundle(folder, table[list(schema.RUN_COLUMNS)], counts, environment, sources)
+    return Bundle(folder, table, counts, environment, sources)
+
+
+def with_members(table: pd.DataFrame, members: pd.DataFrame) -> pd.DataFrame:
+    """Rows of runs in the order of ``members`` (columns run and those of `Member`).
+
+    Runs that no experiment has come last.
+    """
+    rest = table[["run"]][~table["run"].isin(members["run"])].drop_duplicates()
+    members = pd.concat([members, rest]).fillna("").astype("str")
+    return members.merge(table, on="run")[list(schema.RUN_COLUMNS)]
 
 
 def _environment(folder: Path) -> Mapping[str, Any]:
@@ -231,11 +245,10 @@ def _environment(folder: Path) -> Mapping[str, Any]:
     check_one(folder)
     path = folder / schema.ENVIRONMENT
     environment = read_object(path)
-    if environment.get("schema") not in schema.READABLE:
+    if environment.get("schema") != schema.VERSION:
         raise UserError(
             f"{str(folder)!r} has results of schema {environment.get('schema')}, this program "
-            f"reads {' and '.join(map(str, schema.READABLE))}; use the version of bottleneck that "
-            "wrote them"
+            f"reads {schema.VERSION}; use the version of bottleneck that wrote them"
         )
     if not of_one_time(folder, schema.FILES):
         raise UserError(
@@ -341,13 +354,11 @@ def tidy_csv(table: pd.DataFrame) -> str:
     return table.to_csv(index=False, lineterminator="\n")
 
 
-def read_table(
-    path: Path, columns: Mapping[str, str], lacking: Mapping[str, Any] = schema.ADDED
-) -> pd.DataFrame:
+def read_table(path: Path, columns: Mapping[str, str], may_lack: bool = False) -> pd.DataFrame:
     """Read a CSV file of the bundle, or of a run, with the documented columns and types.
 
-    Blanks are missing values, but of texts. Columns of ``lacking`` have these values where an older
-    file has no such column. A fault is a ``UserError`` with the file.
+    Blanks are missing values, but of texts; so are columns that it ``may_lack``. A fault is a
+    ``UserError`` with the file.
     """
     kinds = _kinds(columns)
     try:
@@ -360,8 +371,10 @@ def read_table(
                 na_values={name: [""] for name, kind in columns.items() if kind != "str"},
                 **PRECISE,
             )
-        for name in (lacking.keys() & columns.keys()).difference(frame.columns):
-            frame[name] = pd.Series(lacking[name], index=frame.index, dtype=kinds[name])
+        for name in columns if may_lack else ():
+            if name not in frame:
+                blank = "" if columns[name] == "str" else None
+                frame[name] = pd.Series(blank, index=frame.index, dtype=kinds[name])
         frame = frame[list(columns)]
     except UNREADABLE as error:
         raise damaged(path, error) from None

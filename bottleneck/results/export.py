@@ -13,8 +13,9 @@ import pandas as pd
 
 from ..settings.errors import UsageError, UserError
 from ..settings.files import SUMS, Content, check_file, parsed, read_sums, write_listed, written
+from ..settings.sweep import Member
 from . import schema
-from .bundle import Bundle, Example, bundle_of_runs, load_bundle, tidy_csv
+from .bundle import Bundle, Example, bundle_of_runs, load_bundle, tidy_csv, with_members
 from .folders import (
     STORE,
     find_runs,
@@ -85,10 +86,8 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
         )
 
 
-def write_bundle(
-    runs: Sequence[Path], folder: Path, groups: Mapping[str, str], text: bool = True
-) -> list[str]:
-    """Write the bundle of finished runs of a store into a folder; groups by run.
+def write_bundle(runs: Sequence[Path], folder: Path, text: bool = True) -> list[str]:
+    """Write the bundle of finished runs of a store into a folder.
 
     With them go the studies' tables of the folder that the store is in, but for those that rest on
     a run of its store that is left out: these are named. Without ``text`` no example sentence goes,
@@ -110,7 +109,7 @@ def write_bundle(
         earlier = {f"{schema.PROBES}/{table.name}": table for table in tables(folder)}
         others = [name for name in earlier if name not in travelling]
         gone = [name for name in others if not earlier[name].exists() or rests_on(earlier[name])]
-    _write(bundle_of_runs(store, chosen, groups), folder, store, text, travelling, gone)
+    _write(bundle_of_runs(store, chosen), folder, store, text, travelling, gone)
     return lacking
 
 
@@ -139,11 +138,13 @@ def write_merged(folders: Sequence[Path], out: Path) -> Merged:
     if tables(out):
         raise UsageError(f"{str(out)!r} has results of its own: {way}")
     bundles = [load_bundle(folder) for folder in folders]
-    frames, counts, sources, described, unfinished = [], {}, {}, {}, {}
+    frames, members, counts, sources, described, unfinished = [], [], {}, {}, {}, {}
     scores: dict[str, list[str]] = {}
     for bundle in bundles:
-        frames.append(bundle.runs[~bundle.runs["run"].isin(sources)])
-        for run, rows in bundle.runs.groupby("run", sort=False):
+        members.append(bundle.runs[["run", *Member._fields]])
+        table = bundle.runs.drop(columns=[*Member._fields]).drop_duplicates(["run", "bucket"])
+        frames.append(table[~table["run"].isin(sources)])
+        for run, rows in table.groupby("run", sort=False):
             scores.setdefault(str(run), []).append(tidy_csv(rows[["bucket", "bleu"]]))
             if run not in sources:
                 counts[run], sources[run] = bundle.sentences[run], bundle.sources[run]
@@ -157,7 +158,8 @@ def write_merged(folders: Sequence[Path], out: Path) -> Merged:
         "other_versions": sum(bundle.environment.get("other_versions", 0) for bundle in bundles),
     }
     check_bundle(out, set(scores))  # before anything is made there
-    _write(Bundle(out, pd.concat(frames), counts, environment, sources), out)
+    table = with_members(pd.concat(frames), pd.concat(members).drop_duplicates())
+    _write(Bundle(out, table, counts, environment, sources), out)
     again = [set(texts) for texts in scores.values() if len(texts) > 1]
     differing = tuple(run for run, texts in scores.items() if len(set(texts)) > 1)
     return Merged(len(scores), len(again), differing)
@@ -175,7 +177,9 @@ def _write(
 
     def files() -> Iterator[tuple[str, Content]]:
         check_bundle(folder, bundle.names, store)  # now that no other process writes there
-        yield schema.ENVIRONMENT, _json(bundle.environment)  # first: it says whose runs these are
+        described = {run: bundle.environment["runs"][run] for run in bundle.names}
+        # First, because it says whose runs these are.
+        yield schema.ENVIRONMENT, _json({**bundle.environment, "runs": described})
         yield schema.SENTENCES, _compressed(_sentences(bundle))
         yield schema.LEARNING, tidy_csv(bundle.learning()).encode()
         yield schema.EXAMPLES, _compressed(_examples(bundle.iterate_examples() if text else ()))

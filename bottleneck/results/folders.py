@@ -16,7 +16,7 @@ import json
 import os
 import shlex
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,8 +30,10 @@ from .schema import BENCHMARK, GOLD, PROBES, STUDIES
 
 STORE = "runs"
 """Folder of the run folders, inside an output folder."""
-GROUPS = "groups.json"
-"""Which group of its sweep each run belongs to, beside the store."""
+EXPERIMENTS = "experiments.json"
+"""What each experiment calls its runs, beside the store."""
+Experiments = dict[str, dict[str, Sequence[str]]]
+"""By experiment and run: the run's arm and the arm that it is compared with, in their order."""
 
 # Files of a run's folder.
 STATUS = "status.json"
@@ -105,10 +107,7 @@ def tables(folder: Path) -> list[Path]:
 
 
 def results_inside(folder: Path) -> list[Path]:
-    """The folders with results directly inside a folder, by name; its own store is none of them.
-
-    A store is one by its name, unless somebody has called other results so.
-    """
+    """The folders with results directly inside a folder, by name; its own store is none of them."""
     inside = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     return [
         path
@@ -181,7 +180,7 @@ def damaged(path: Path, reason: object, otherwise: str = "") -> DamagedError:
         way = f"delete the run with {removal(path.parent)} and train it again"
     elif path.name in schema.FILES:
         way = otherwise or "export it again"
-    elif path.name == GROUPS:
+    elif path.name == EXPERIMENTS:
         way = "where it is not there, the sweep's command writes it again"
     else:
         way = otherwise or (way_back(path) if path.parent.name == PROBES else "make it again")
@@ -286,11 +285,11 @@ def read_status(run: Path) -> dict[str, Any]:
     return status
 
 
-def read_groups(folder: Path) -> dict[str, str]:
-    """Group by run, of an output folder or of the store inside it; empty where nothing has one."""
+def read_experiments(folder: Path) -> Experiments:
+    """The experiments of an output folder, or of the store inside it."""
     whole = folder.resolve()
     places = (whole, whole.parent) if whole.name == STORE else (whole,)
-    files = [place / GROUPS for place in places if was_written(place / GROUPS)]
+    files = [place / EXPERIMENTS for place in places if was_written(place / EXPERIMENTS)]
     return read_object(files[0]) if files else {}
 
 

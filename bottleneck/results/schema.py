@@ -1,6 +1,6 @@
-"""The results bundle: which files, which columns, which types. Version 7.
+"""The results bundle: which files, which columns, which types. Version 8.
 
-- ``runs.csv``: one row per run x bucket, tidy; ``run,attention,context_size,seed,bucket`` is a key.
+- ``runs.csv``: one row per run x bucket, tidy; ``run,experiment,bucket`` is a key.
 - ``sentences.csv.gz``: one row per run x test sentence: the words of the source and the counts of
   which every BLEU, its bucket and its interval are a sum (`COUNTED`). A run's own ``sentences.csv``
   has chrF's counts as well (`CHRF_COLUMNS`), whether the hypothesis ``ended``, the reference's
@@ -22,14 +22,10 @@
 Types are pandas' own names. ``int64`` and ``bool`` columns may have blanks (a bucket without
 sentences, a setting that is not set); `load_results` reads them as ``Int64`` and ``boolean``.
 
-Since version 6: the columns ``optimizer`` and ``lexicon``, for new settings; bundles of version 6,
-which lack them, are read with what all runs had then (`ADDED`). Version 7 no longer has the column
-``products``: its setting is gone, and runs that were trained with another value than ``float32``
-are refused (`settings.run.without_retired`).
+Version 8 has the columns ``experiment``, ``arm`` and ``baseline`` in place of ``group``.
 """
 
-VERSION = 7
-READABLE = (6, VERSION)
+VERSION = 8
 
 RUNS = "runs.csv"
 SENTENCES = "sentences.csv.gz"
@@ -118,18 +114,17 @@ RUN_COLUMNS: dict[str, str] = {
         ("float64", "epochs train_loss valid_loss"),
         ("int64", "train_tokens parameters"),
         ("float64", "train_seconds train_tokens_per_second"),
-        ("str", "group signature"),
+        ("str", "experiment arm baseline signature"),
     ),
 }
 """Columns of ``runs.csv`` in order. Scores are 0-100, losses nats per target token; empty = none.
 
 ``near_copies`` is the share, from 0 to 1, of the bucket's source 5-grams (word tokens) that the
-training side holds, blank where there are none. ``group`` is the name of the sweep's group that the
-run belongs to, blank outside of groups.
+training side holds, blank where there are none. ``experiment`` names the sweep that declared the
+run, ``arm`` is the run's arm in it, and ``baseline`` the arm that this is compared with, blank
+where there is none. Rows are in the order in which the sweep declares them; a run that several
+experiments share has rows in each.
 """
-
-ADDED: dict[str, str] = {"optimizer": "adam", "lexicon": "full"}
-"""Columns that ``runs.csv`` lacks in older bundles that are still read, and what they would say."""
 
 BLEU_COLUMNS = (
     *("hypothesis_tokens", "reference_tokens"),

@@ -22,15 +22,16 @@ from typing import IO, Any
 
 from ..settings.machine import NUMBERS, cores, nproc_from
 from ..settings.run import RunSettings
+from ..settings.sweep import Member
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run to execute, a name for the display, its sweep's group."""
+    """One run to execute, a name for the display, and what its experiment calls it."""
 
     name: str
     settings: RunSettings
-    group: str = ""
+    member: Member | None = None
 
 
 @dataclass

@@ -5,7 +5,7 @@ time writes the bundle, whoever else works in the folder.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,43 +15,56 @@ from filelock import FileLock
 from ..corpus.corpus import REAL
 from ..corpus.files import pair_files, read_pairs
 from ..results.export import write_bundle
-from ..results.folders import GROUPS, STORE, drop_tables, finished_runs, json_text, read_groups
+from ..results.folders import (
+    EXPERIMENTS,
+    STORE,
+    Experiments,
+    drop_tables,
+    finished_runs,
+    json_text,
+    read_experiments,
+)
 from ..results.schema import FILES, RUNS
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UsageError, UserError, unwritten
 from ..settings.files import write_listed
 from ..settings.run import RunSettings
-from ..settings.sweep import Cell, labels
+from ..settings.sweep import LONGER, Cell, Member, declare
 from .pool import Executor, Job, Listener, Outcome, run_jobs
 from .store import sweep_up
 
+VINDICATION = "vindication"
+"""The experiment of ``bottleneck reproduce``: that of the sweep with its name."""
 
-def plan(cells: Sequence[Cell]) -> list[Job]:
+
+def plan(experiment: str, cells: Sequence[Cell]) -> list[Job]:
     """One job a cell, in their order."""
-    named = zip(labels(cells), cells, strict=True)
-    return [Job(label, cell.settings, cell.group) for label, cell in named]
+    return [
+        Job(cell.label, cell.settings, Member(experiment, cell.arm, cell.baseline))
+        for cell in cells
+    ]
 
 
 def plan_comparison(settings: RunSettings, seeds: int, check_schedule: bool) -> list[Job]:
-    """The jobs: the attention of the settings and none, for every seed.
+    """The jobs of the experiment ``vindication``: none and the settings' attention, every seed.
 
     Both arms get the same data, batches and updates. With ``check_schedule`` the first seed is
     trained once more, twice as long. Raises UsageError where the settings' attention is none.
     """
-    arms, training = (settings.model.attention, "none"), settings.training
-    if arms[0] == "none":
+    arms, training = ("none", settings.model.attention), settings.training
+    if arms[1] == "none":
         raise UsageError(
             "model.attention=none: reproduce compares none with an attention; "
             "name one of dot, scaled-dot, general, additive, uniform"
         )
-    cells = [(arm, training.seed + offset, 1) for offset in range(seeds) for arm in arms]
-    cells += [(arm, training.seed, 2) for arm in arms if check_schedule]
-    jobs = []
-    for arm, seed, times in cells:
+    points = [(arm, training.seed + offset, 1) for offset in range(seeds) for arm in arms]
+    points += [(arm, training.seed, 2) for arm in arms if check_schedule]
+    cells = []
+    for arm, seed, times in points:
         schedule = {"seed": seed, "updates": training.updates * times}
-        name = f"{arm} seed {seed}" + (f" x{times}" if times > 1 else "")
-        jobs.append(Job(name, settings.changed(model={"attention": arm}, training=schedule)))
-    return jobs
+        changed = settings.changed(model={"attention": arm}, training=schedule)
+        cells.append(Cell(LONGER if times > 1 else "", changed))
+    return plan(VINDICATION, declare(cells))
 
 
 def check_text(corpus: CorpusSettings) -> None:
@@ -72,12 +85,13 @@ def reproduce(jobs: Sequence[Job], out: Path, listener: Listener, threads: int =
     The first that did not end well is a ``UserError``. The bundle in ``out`` then holds every
     finished run of its store, of this comparison or another.
     """
-    for outcome in run_jobs(jobs, out / STORE, listener, threads=threads):
+    outcomes = run_jobs(jobs, out / STORE, listener, threads=threads)
+    for outcome in outcomes:
         if outcome.phase != "done":
             error = UsageError if outcome.exit_code == UsageError.exit_code else UserError
             reason = "" if outcome.exit_code else f"run {outcome.job.name!r} {outcome.phase}: "
             raise error(f"{reason}{outcome.reason}")
-    gather(out, {})
+    gather(out, _experiments((outcome.job, outcome.run) for outcome in outcomes))
 
 
 def run_sweep(
@@ -88,35 +102,46 @@ def run_sweep(
     The bundle in ``out`` then holds every finished run of its store, of this sweep or another;
     that of a sweep which was interrupted too.
     """
-    groups: dict[str, str] = {}
+    runs: dict[Job, str] = {}
 
     def listen(job: Job, event: dict[str, Any]) -> None:
-        if job.group and "run" in event:
-            groups[event["run"]] = job.group
+        if "run" in event:
+            runs[job] = event["run"]
         listener(job, event)
 
     try:
         return execute(jobs, out / STORE, listen)
     finally:
-        gather(out, groups)
+        gather(out, _experiments((job, runs[job]) for job in jobs if job in runs))
 
 
-def gather(out: Path, groups: Mapping[str, str]) -> None:
+def _experiments(runs: Iterable[tuple[Job, str]]) -> Experiments:
+    """What jobs declare of the runs that they became."""
+    experiments: Experiments = {}
+    for job, run in runs:
+        if job.member is not None:
+            experiment, *names = job.member
+            experiments.setdefault(experiment, {})[run] = names
+    return experiments
+
+
+def gather(out: Path, experiments: Experiments) -> None:
     """Write the bundle of all finished runs in the store of ``out``; nothing where there is none.
 
-    ``groups`` are those of one sweep, by run. A run that two sweeps share has one folder and one
-    group, that of the sweep that ended last.
+    ``experiments`` are those of one sweep, whose arms come first from now on. A run that two of
+    them share has one folder, and is in both.
     """
     if not (out / STORE).is_dir():
         return
     sweep_up(out / STORE)
     with _alone(out):
-        if groups:
+        if experiments:
             # A lost file is written from nothing: only the sweeps that write to it can mend it.
-            known = read_groups(out) if (out / GROUPS).exists() else {}
-            write_listed(out, [(GROUPS, json_text(known | groups).encode())])
+            known = read_experiments(out) if (out / EXPERIMENTS).exists() else {}
+            merged = {name: runs | known.get(name, {}) | runs for name, runs in experiments.items()}
+            write_listed(out, [(EXPERIMENTS, json_text(known | merged).encode())])
         if runs := finished_runs(out):
-            write_bundle(runs, out, read_groups(out))
+            write_bundle(runs, out)
 
 
 def forget(store: Path, run: str) -> None:
@@ -131,11 +156,12 @@ def forget(store: Path, run: str) -> None:
         return
     with _alone(out):
         written = (out / RUNS).stat().st_mtime_ns
-        groups = read_groups(out)
-        if groups.pop(run, None):
-            write_listed(out, [(GROUPS, json_text(groups).encode())])
+        experiments = read_experiments(out)
+        removed = [members.pop(run, None) for members in experiments.values()]
+        if any(removed):
+            write_listed(out, [(EXPERIMENTS, json_text(experiments).encode())])
         if runs := finished_runs(out):
-            write_bundle(runs, out, groups)
+            write_bundle(runs, out)
             os.utime(out / RUNS, ns=(written, written))
         else:
             write_listed(out, (), FILES)

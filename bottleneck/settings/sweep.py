@@ -13,15 +13,22 @@ doubles the updates, whatever they are. And it may say what its values were chos
 Cells are in this order: groups as in the file; within a group the product of the lists, in the
 order in which ``concerns.py`` declares the settings, the last of them varying fastest (so the seeds
 of a cell are next to each other).
+
+The file declares an experiment, which has its name unless ``experiment`` names it. Its arms are the
+cells that differ in their seed alone, called by their attention, the other settings that vary
+within their group, and their group: ``none context_size=64, twice the training``. Each arm is
+compared with the one that differs from it in the ``baseline`` alone, by default
+``baseline.model.attention = "none"``. Tables and claims take the arms in the order of the file.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from itertools import product, takewhile
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .errors import UsageError, did_you_mean, quoted
 from .run import (
@@ -36,9 +43,20 @@ from .run import (
 SEED = "training.seed"
 MOST_CELLS = 100_000
 """Of one sweep: each is a run with a folder of its own."""
+LONGER = "twice the training"
+"""The group of arms that show whether the schedule is long enough."""
 
 Settings = dict[str, Any]
 """Settings by their full names, ``model.context_size``; a list is the values to try."""
+BASELINE: Settings = {"model.attention": "none"}
+
+
+class Member(NamedTuple):
+    """What an experiment calls a run: its arm, and the arm that it is compared with, if any."""
+
+    experiment: str
+    arm: str
+    baseline: str
 
 
 @dataclass(frozen=True)
@@ -53,7 +71,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A sweep as its file has it; ``place`` is the file's name in messages."""
+    """A sweep as its file has it: ``name`` is the experiment, ``place`` the file in messages."""
 
     name: str
     place: str
@@ -61,24 +79,27 @@ class Sweep:
     preset: str
     settings: Settings
     groups: tuple[Group, ...]
+    baseline: Settings = field(default_factory=BASELINE.copy)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One point of the grid: the settings of one run, and their group."""
+    """One point of the grid: the settings of one run, their group, and what `declare` adds."""
 
     group: str
     settings: RunSettings
+    arm: str = ""
+    baseline: str = ""
 
     def value(self, name: str) -> Any:
         """The value of a setting by its full name."""
         concern, _, key = name.partition(".")
         return getattr(getattr(self.settings, concern), key)
 
-    def label(self, names: Sequence[str]) -> str:
-        """The group and the named settings: ``reversed source: attention=none seed=1``."""
-        values = " ".join(f"{short_name(name)}={toml_word(self.value(name))}" for name in names)
-        return ": ".join(part for part in (self.group, values) if part) or "the only cell"
+    @property
+    def label(self) -> str:
+        """``none context_size=64 seed 1``."""
+        return f"{self.arm} seed {self.settings.training.seed}"
 
 
 @dataclass(frozen=True)
@@ -138,9 +159,25 @@ def parse_sweep(text: str, place: str) -> Sweep:
             f'{place}: preset is one name, not {quoted(preset)}; write preset = "lecture" '
             "(a second preset is a second sweep, with --preset)"
         )
-    settings = _by_full_name(table, place, ("preset", "group"))
+    name, baseline = table.get("experiment", Path(place).stem), table.get("baseline", {})
+    if "experiment" in table:
+        _check_word(name, f"{place}, experiment")
+    if not isinstance(baseline, dict):
+        raise UsageError(f"{place}: 'baseline' is a table; write baseline.SECTION.KEY = VALUE")
+    baseline = _by_full_name(baseline, f"{place}, baseline") or BASELINE
+    settings = _by_full_name(table, place, ("experiment", "baseline", "preset", "group"))
     groups = _parse_groups(table.get("group", []), place)
-    return Sweep(Path(place).stem, place, question, preset, settings, groups)
+    return Sweep(name, place, question, preset, settings, groups, baseline)
+
+
+def _check_word(name: Any, place: str) -> None:
+    """A ``UsageError`` where a name is not one that a spreadsheet shows as it is."""
+    plain_text = isinstance(name, str) and name and name.isprintable()
+    if not plain_text or name.startswith(("=", "+", "-", "@")):
+        raise UsageError(
+            f"{place}: a name is one line of printable characters that a spreadsheet does not take "
+            "for a formula; rename it"
+        )
 
 
 def _parse_groups(tables: Any, place: str) -> tuple[Group, ...]:
@@ -155,11 +192,7 @@ def _parse_groups(tables: Any, place: str) -> tuple[Group, ...]:
         if name in groups:
             raise UsageError(f"{place}: two groups are named {name!r}; rename one")
         here, relative = f"{place}, group {name!r}", {}
-        if not name.isprintable() or name.startswith(("=", "+", "-", "@")):
-            raise UsageError(
-                f"{here}: a name is one line of printable characters that a spreadsheet does not "
-                "take for a formula; rename the group"
-            )
+        _check_word(name, here)
         for key in ("times", "needs"):
             if not isinstance(table.get(key, {}), dict):
                 raise UsageError(f"{here}: {key!r} is a table; write {key}.SECTION.KEY = VALUE")
@@ -245,7 +278,41 @@ def make_grid(
             f"{sweep.place}: no cell is left: {'; '.join(notes)}; change what --set or the file "
             "gives that setting"
         )
-    return Grid(tuple(cells.values()), tuple(notes))
+    return Grid(declare(cells.values(), sweep.baseline, sweep.place), tuple(notes))
+
+
+def declare(
+    cells: Iterable[Cell], baseline: Settings = BASELINE, place: str = "the sweep"
+) -> tuple[Cell, ...]:
+    """The cells with the names of their arms and of the arms that these are compared with.
+
+    Two arms of one name are a ``UsageError``.
+    """
+    known, arms = list(cells), dict[str, str]()
+    for group in dict.fromkeys(cell.group for cell in known):
+        members = [cell for cell in known if cell.group == group]
+        names = [name for name in varying(members) if name not in (SEED, "model.attention")]
+        for cell in members:
+            attention = cell.settings.model.attention
+            words = [f"{short_name(name)}={toml_word(cell.value(name))}" for name in names]
+            ending = "" if group in ("", attention) else f", {group}"
+            arms[_key(cell.settings)] = " ".join([attention, *words]) + ending
+    if twice := [name for name, count in Counter(arms.values()).items() if count > 1]:
+        raise UsageError(f"{place}: two arms are called {twice[0]!r}; rename a group")
+    declared = []
+    for cell in known:
+        arm, base = arms[_key(cell.settings)], arms.get(_key(cell.settings, baseline), "")
+        declared.append(replace(cell, arm=arm, baseline="" if base == arm else base))
+    return tuple(declared)
+
+
+def _key(settings: RunSettings, changes: Settings | None = None) -> str:
+    """Settings but for the seed, with some changed."""
+    values = settings.model_dump()
+    for name, value in ((changes or {}) | {SEED: 0}).items():
+        concern, _, key = name.partition(".")
+        values[concern][key] = value
+    return repr(values)
 
 
 def _cells(
@@ -321,6 +388,8 @@ def toml_word(value: Any) -> str:
 
 def short_name(name: str) -> str:
     """The setting's name without its concern unless two share it; the run's seed is ``seed``."""
+    if name == "corpus.name":
+        return "corpus"
     key = name.partition(".")[2]
     alone = sum(known.partition(".")[2] == key for known in NAMES) == 1
     return key if alone or name == SEED else name
@@ -329,10 +398,3 @@ def short_name(name: str) -> str:
 def varying(cells: Sequence[Cell]) -> list[str]:
     """Full names of the settings that are not the same in all cells, in order of declaration."""
     return [name for name in NAMES if len({cell.value(name) for cell in cells}) > 1]
-
-
-def labels(cells: Sequence[Cell]) -> list[str]:
-    """A name for each cell: its group, and the settings that differ within the group."""
-    groups = {cell.group: [other for other in cells if other.group == cell.group] for cell in cells}
-    names = {group: varying(members) for group, members in groups.items()}
-    return [cell.label(names[cell.group]) for cell in cells]

@@ -1,12 +1,10 @@
 """The verdict on every claim, from what a results folder holds, and all of them as text.
 
-Each claim picks the runs that it needs; nothing is refused. What cannot be decided is "not
-measured", with the reason and the command that would produce what is lacking. A study of many
-sweeps has a folder of results folders: what its own runs do not decide, one of those may.
-
-A study's table has the runs of every sweep of its folder. Its claim is judged on the arms of one
-group, that of the lecture's own settings or what comes nearest to them, and says nothing of a
-network that has not learned to translate.
+Each claim is decided by one experiment, on the arms that come first in its sweep's file; nothing
+is refused. What cannot be decided is "not measured", with the reason and the command that would
+produce what is lacking. A study of many sweeps has a folder of results folders: what its own runs
+do not decide, one of those may. A study's claim says nothing of a network that has not learned to
+translate.
 """
 
 import shlex
@@ -37,9 +35,9 @@ from ..results.schema import BENCHMARK, GOLD, SETTING_COLUMNS
 from ..scoring.bootstrap import difference
 from ..settings.concerns import UNSELECTIVE
 from ..settings.errors import UserError, counted
+from ..settings.sweep import LONGER
 from .comparison import (
     NONE,
-    PAIRED,
     SIZE,
     TEXT,
     UNIFORM,
@@ -49,12 +47,13 @@ from .comparison import (
     common_seeds,
     compare,
     compare_sizes,
+    declared,
     describe,
     following_widths,
-    groups,
+    paired,
     pairs,
-    rank,
     runs_text,
+    usual,
 )
 from .page import check_format, csv, json_text, markdown
 from .render import MEASURE, print_prose
@@ -78,15 +77,6 @@ CAPTION = (
 )
 Judged = tuple[Verdict, pd.DataFrame]
 """A verdict, and the runs or the rows of a study's table that it rests on."""
-
-PARAMETERS, LARGER, LONGER = "as many parameters", "a larger context", "twice the training"
-SINGLE = {
-    "reverse_source=true": "source reversed",
-    "bidirectional=true": "encoder bidirectional",
-    "initial_state=zero": "decoder started from zero",
-}
-"""Settings that are a control without attention, and a variation of both arms."""
-EXPECTED = (UNIFORM_WEIGHTS, PARAMETERS, LARGER, *SINGLE.values(), LONGER)
 
 
 @dataclass(frozen=True)
@@ -115,8 +105,9 @@ def decide_results(
 
     A folder without finished runs is not refused: a benchmark or a study may lie in it. Without
     conditions, results folders inside it decide what it does not; the claim's own, by its name,
-    comes before the others, and where none can decide, it says why. ``existing`` is the folder's
-    `bundle_of` where it has been read already.
+    comes before the others, and where none can decide, it says why. Of the experiments of a folder
+    the claim's own comes first, too. ``existing`` is the folder's `bundle_of` where it has been
+    read already.
     """
     whole = bundle_of(folder) if existing is None else existing
     bundle = where(whole, conditions) if whole and conditions else whole
@@ -124,11 +115,11 @@ def decide_results(
     inside = {} if conditions else {place: bundle_of(place) for place in results_inside(folder)}
     decisions = []
     for claim in CLAIMS:
-        decided = decision(claim, folder, bundle, left_out)
+        decided = _first_decision(claim, folder, bundle, left_out)
         for place in sorted(inside, key=lambda place: (place.name != claim.home, place.name)):
             if decided.measured:
                 break
-            other = decision(claim, place, inside[place])
+            other = _first_decision(claim, place, inside[place])
             if other.measured:
                 decided = replace(other, runs=": ".join(filter(None, (place.name, other.runs))))
             elif place.name == claim.home:
@@ -137,13 +128,25 @@ def decide_results(
     return decisions
 
 
+def _first_decision(
+    claim: Claim, folder: Path, bundle: Bundle | None, left_out: Collection[str] = frozenset()
+) -> Decision:
+    """That of the claim's own experiment of the folder, else of the first that decides it."""
+    if bundle is None:
+        return decision(claim, folder, None, left_out)
+    names = sorted(bundle.runs["experiment"].unique(), key=lambda name: name != claim.home)
+    parts = (replace(bundle, runs=bundle.runs[bundle.runs["experiment"] == name]) for name in names)
+    decisions = [decision(claim, folder, part, left_out) for part in parts]
+    return next((item for item in decisions if item.measured), decisions[0])
+
+
 def decision(
     claim: Claim,
     folder: Path,
     bundle: Bundle | None,
     left_out: Collection[str] = frozenset(),
 ) -> Decision:
-    """The decision on one claim; ``bundle`` is None for a folder without finished runs.
+    """The decision on one claim, by the runs of one experiment, None where there are none.
 
     ``left_out`` are runs of the folder that the user did not choose: a study's table that rests on
     one of them decides nothing. The command that a verdict lacks is put to the folder where the
@@ -171,51 +174,74 @@ def decision(
     return Decision(claim, verdict, runs, command, folder)
 
 
-def first_runs(bundle: Bundle) -> pd.DataFrame | None:
-    """The runs, of any updates, of the first pair, else of the first arm without attention."""
-    runs = bundle.runs.drop_duplicates("run")
-    known = [pair.group for pair in pairs(runs)] or groups(runs[runs["attention"] == NONE], PAIRED)
-    return known[0] if known else None
+def first_arms(bundle: Bundle) -> Bundle | None:
+    """The first pair alone, else the first arm without attention, with those twice trained.
+
+    They are of experiment ``vindication`` if the bundle has it, else of its first. None where there
+    is no arm without attention.
+    """
+    name = min(bundle.runs["experiment"].unique(), key=lambda name: name != "vindication")
+    bundle = replace(bundle, runs=bundle.runs[bundle.runs["experiment"] == name])
+    runs = declared(bundle)
+    none = runs[runs["attention"] == NONE]
+    if none.empty:
+        return None
+    pair = next(iter(_attending(usual(runs))), None)
+    arms = usual(none)["arm"].iloc[:1] if pair is None else _arms(pair)
+    chosen = runs["arm"].isin([name + end for name in arms for end in ("", f", {LONGER}")])
+    return only(bundle, runs.loc[chosen, "run"])
+
+
+def _attending(runs: pd.DataFrame) -> list[Pair]:
+    """The pairs whose weights are learned."""
+    return [pair for pair in pairs(runs) if pair.attention["attention"].iloc[0] != UNIFORM]
+
+
+def _arms(pair: Pair) -> list[str]:
+    """The names of a pair's arms."""
+    return [arm["arm"].iloc[0] for arm in (pair.none, pair.attention)]
 
 
 def _from_runs(claim: str, bundle: Bundle) -> Judged:
     """A claim that the runs themselves decide; where they cannot, a ``UserError`` says why.
 
-    L-VIND and what else the slide's table says is read from the first pair, L-FAIL from none where
-    there is no pair, C10 from the first of the pairs that have the most controls, C12 from the
-    first that was trained twice as long. C1 is read from the runs without attention with the most
-    context sizes, in which the size alone varies, or all widths with it where they always do.
+    L-VIND, what else the slide's table says and C10 are read from the first pair, L-FAIL from none
+    where there is no pair, C12 from the first that was trained twice as long. C1 is read from the
+    first arm without attention and those that differ from it in the context size alone, or in all
+    widths with it where they always follow.
     """
-    runs = bundle.runs.drop_duplicates("run")
-    if claim in ("L-FAIL", "C1"):
-        rows = first_runs(bundle)
-        if claim == "C1":
-            none = runs[runs["attention"] == NONE]
-            widths = WIDTHS if following_widths(none) == {*WIDTHS} else ()
-            series = groups(none, {*PAIRED, SIZE, *widths})
-            rows = max(series, key=lambda group: group[SIZE].nunique(), default=None)
-        if rows is None:
+    runs = declared(bundle)
+    if claim == "L-FAIL":
+        subset = first_arms(bundle)
+        if subset is None:
             raise UserError("no run without attention")
-        subset = only(bundle, rows["run"])
-        sizes = [compare(subset, alone=True)] if claim == "L-FAIL" else compare_sizes(subset)
-        used = rows[rows["run"].isin({run for size in sizes for run in size.none.runs})]
-        return verdict_on(claim, sizes[0].scores if claim == "L-FAIL" else cells(sizes)), used
-    known = pairs(runs)
+        comparison = compare(subset, alone=True)
+        used = runs[runs["run"].isin(comparison.none.runs)]
+        return verdict_on(claim, comparison.scores), used
+    if claim == "C1":
+        none = usual(runs[runs["attention"] == NONE])
+        if none.empty:
+            raise UserError("no run without attention")
+        widths = WIDTHS if following_widths(none) == {*WIDTHS} else ()
+        fixed = [name for name in SETTING_COLUMNS if name not in ("seed", SIZE, *widths)]
+        codes = none[[*fixed, TEXT]].map(as_condition)
+        used = none[(codes == codes.iloc[0]).all(axis=1)]
+        return verdict_on(claim, cells(compare_sizes(only(bundle, used["run"])))), used
+    known = _attending(usual(runs))
     if not known:
         raise UserError(
             "no runs with and without attention of one seed that differ in nothing else"
         )
     if claim == "C10":
-        most = max(known, key=lambda pair: len(changes(runs, pair)))
-        measured, used = controlled(bundle, most)
+        measured, used = controlled(bundle, known[0])
         return verdict_on(claim, **measured), used
     if claim == "C12":
         trained = next(filter(None, (twice_trained(bundle, pair) for pair in known)), None)
         if trained is None:
             raise UserError("no arm without attention was trained twice as long")
         return verdict_on(claim, trained[0]), trained[1]
-    rows = pd.concat([known[0].none, known[0].attention])
-    return verdict_on(claim, compare(only(bundle, rows["run"])).scores), rows
+    comparison = paired(bundle, known[0])
+    return verdict_on(claim, comparison.scores), comparison.runs
 
 
 def _studied(
@@ -251,21 +277,26 @@ def judge(claim: Claim, frame: pd.DataFrame, runs: pd.DataFrame | None) -> Judge
     """The verdict on a claim from its study's table, and the rows of the arms it rests on.
 
     ``runs`` is the tidy table (`schema.RUN_COLUMNS`) of the folder, None where it has none. A
-    claim that is decided by runs of its own takes all of them. Others take one group, of a text
-    that knows what the claim asks for, if one does; where none has the claim's arms, the nearest of
-    all: what lacks is for the rule to say.
+    claim that is decided by runs of its own takes all of them. Others take the first family that
+    has the claim's arms, of a text that knows what the claim asks for, if one does; where none has
+    them, the first of all: what lacks is for the rule to say.
     """
     if claim.own_runs:
         return studied(claim, frame), frame
     rows = frame.iloc[:0] if runs is None else runs[runs["run"].isin(set(frame["run"]) - {""})]
+    rows = rows[rows["arm"] != ""]
     if rows.empty:
         missing = "the folder does not have the runs that were measured, nor their scores"
         return replace(studied(claim, None), because=missing), frame.iloc[:0]
+    names = sorted(rows["experiment"].unique(), key=lambda name: name != claim.home)
+    rows = rows[rows["experiment"] == names[0]]
     listed = rows.drop_duplicates("run")
     known = listed[listed["corpus"].isin(claim.known)]
     listed = known if len(known) else listed
-    group = _closest(listed, claim.arms)
-    group = _closest(listed, ()) if group is None else group
+    bases = listed["baseline"].where(listed["baseline"] != "", listed["arm"])
+    families = [family for _, family in listed.groupby(bases, sort=False)]
+    suiting = (item for item in families if set(claim.arms) <= _arm_kinds(item["attention"]))
+    group = next(suiting, families[0])
     # The arms are named by their attention, as is enough; so is a difference's note of an arm.
     arms = frame.loc[frame["run"].isin(group["run"]), ["arm", "attention"]].drop_duplicates()
     names = dict(arms.itertuples(index=False))
@@ -292,15 +323,6 @@ def judge(claim: Claim, frame: pd.DataFrame, runs: pd.DataFrame | None) -> Judge
     return replace(verdict, because="; ".join(filter(None, [verdict.because, *notes]))), subset
 
 
-def _closest(runs: pd.DataFrame, arms: Collection[str]) -> pd.DataFrame | None:
-    """The first group that has these kinds of arms (`_arm_kinds`), with the fewest updates."""
-    candidates = []
-    for group in groups(runs, PAIRED):
-        trained = (rows for _, rows in group.groupby("updates"))
-        candidates += [rows for rows in trained if set(arms) <= _arm_kinds(rows["attention"])][:1]
-    return min(candidates, key=rank, default=None)
-
-
 def _arm_kinds(attentions: Iterable[str]) -> set[str]:
     """`NONE`, and `ATTENTION` if any of these selects: the arms as the claims name them."""
     names = set(attentions)
@@ -322,82 +344,51 @@ def _low(rows: pd.DataFrame) -> dict[str, tuple[str, float]]:
 # What the rules of C10 and C12 take: controls and longer training, beside the two arms.
 
 
-def changes(runs: pd.DataFrame, pair: Pair) -> dict[str, pd.DataFrame]:
-    """The runs of the pair's arms and of uniform weights with one thing changed, by its name."""
-    none, attention = (arm.iloc[0].to_dict() for arm in (pair.none, pair.attention))
-    bases = {NONE: none, attention["attention"]: attention, UNIFORM: none}
-    parts: dict[str, list[pd.DataFrame]] = {}
-    for arm in groups(runs[runs["attention"].isin(list(bases))], {"seed"}):
-        row = arm.iloc[0].to_dict()
-        name = _change(row, bases[row["attention"]], attention["parameters"])
-        parts.setdefault(name, []).append(arm)
-    return {name: pd.concat(arms) for name, arms in parts.items() if name}
-
-
-def _change(row: Mapping[str, Any], base: Mapping[str, Any], parameters: int) -> str:
-    """What a run has that the base has not; empty where it is not one thing with a name."""
-    differing = [
-        name
-        for name in SETTING_COLUMNS
-        if name != "seed" and as_condition(row[name]) != as_condition(base[name])
-    ]
-    if not differing:
-        return PLAIN
-    if differing == ["attention"]:
-        return UNIFORM_WEIGHTS
-    if SIZE in differing and {*differing} <= {SIZE, *WIDTHS}:
-        return f"{LARGER} ({row[SIZE]})" if row[SIZE] > base[SIZE] else ""
-    if len(differing) > 1:
-        return ""
-    (column,) = differing
-    names = {
-        "joined": f"{row['joined']} sentences joined",
-        "updates": LONGER if row["updates"] == 2 * base["updates"] else "",
-        "hidden_size": PARAMETERS if row["parameters"] >= parameters else "",
-    }
-    return names.get(column) or SINGLE.get(f"{column}={as_condition(row[column])}", "")
-
-
 def controlled(bundle: Bundle, pair: Pair) -> tuple[dict[str, Any], pd.DataFrame]:
     """What the rule of C10 takes, of the longest filled bucket, and the runs that it is of.
 
-    BLEU is 0 to 100; every control is compared with attention on the seeds that both have. A
-    variation is of both arms, in the longest bucket of its own test sentences.
+    BLEU is 0 to 100. A control is an arm of the pair's test sentences that does not select, by the
+    name of its group; it is compared with attention on the seeds that both have. A variation is of
+    both arms of a group, in the longest bucket of its own test sentences.
     """
-    attention = arm_of(bundle, pair.attention)
-    place, text = attention.longest, pair.none[TEXT].iloc[0]
+    runs, attention = declared(bundle), arm_of(bundle, pair.attention)
+    place, (none, attending) = attention.longest, _arms(pair)
     controls, variations, used = {}, {}, [pair.none, pair.attention]
-    for name, rows in changes(bundle.runs.drop_duplicates("run"), pair).items():
-        plain = rows["attention"].isin([NONE, UNIFORM])
-        control, base = common_seeds(rows[plain & (rows[TEXT] == text)], pair.attention)
-        if len(control):
-            arms = (arm_of(bundle, arm).estimates[place] for arm in (control, base))
-            controls[name] = tuple(arms)
+    for arm, rows in runs.groupby("arm", sort=False):
+        kind, name = rows["attention"].iloc[0], str(arm).partition(", ")[2]
+        if kind == UNIFORM and rows["baseline"].iloc[0] == none:
+            name = UNIFORM_WEIGHTS
+        name = PLAIN if arm == none else name
+        control, base = common_seeds(rows, pair.attention)
+        alike = set(rows[TEXT]) == set(pair.none[TEXT])
+        if name and kind in (NONE, UNIFORM) and alike and len(control):
+            controls[name] = tuple(
+                arm_of(bundle, part).estimates[place] for part in (control, base)
+            )
             used.append(control)
-        both = common_seeds(rows[plain], rows[~plain])
-        varies = name in SINGLE.values() or name.endswith("joined")
-        if varies and len(both[0]) and rows[TEXT].nunique() == 1:
-            none, other = (arm_of(bundle, arm) for arm in both)
-            ends = other.estimates[other.longest], none.estimates[none.longest]
+    for other in pairs(runs):
+        arm, name = _arms(other)[1], _arms(other)[1].partition(", ")[2]
+        kind = other.attention["attention"].iloc[0]
+        if arm != attending and name not in ("", LONGER) and kind == attention.name:
+            both = paired(bundle, other)
+            ends = (part.estimates[part.longest] for part in (both.attention, both.none))
             variations[name] = difference(*ends)
-            used += both
+            used.append(both.runs)
     measured = {
         "bucket": attention.buckets[place],
         "sentences": attention.n[place],
         "attention": attention.estimates[place],
         "controls": controls,
         "variations": variations,
-        "lacking": [
-            name for name in EXPECTED if not any(known.startswith(name) for known in controls)
-        ],
     }
     return measured, pd.concat(used).drop_duplicates("run")
 
 
 def twice_trained(bundle: Bundle, pair: Pair) -> tuple[list[BucketScores], pd.DataFrame] | None:
     """None trained twice as long beside both arms, of common seeds; None where that was not run."""
-    longer = changes(bundle.runs.drop_duplicates("run"), pair).get(LONGER, pair.none[:0])
-    parts = common_seeds(pair.none, longer[longer["attention"] == NONE], pair.attention)
+    runs = declared(bundle)
+    longer = runs[runs["arm"] == f"{_arms(pair)[0]}, {LONGER}"]
+    parts = common_seeds(pair.none, longer, pair.attention)
     if parts[0].empty:
         return None
     none, twice, attention = (arm_of(bundle, part) for part in parts)

@@ -1,13 +1,9 @@
-"""Which runs of a bundle belong together, and two arms bucket by bucket, as paired estimates.
-
-A group are runs that have the same settings and text, but for the columns that a table or a claim
-is about. Of several groups the one nearest to preset `lecture` comes first.
-"""
+"""An experiment's arms, and an arm and its baseline bucket by bucket, as paired estimates."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,22 +12,21 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ..claims.verdict import BucketScores
-from ..results.bundle import Bundle, Counts, setting_columns
+from ..results.bundle import Bundle, Counts
 from ..results.folders import damaged
 from ..results.schema import SENTENCES, SETTING_COLUMNS
 from ..scoring.bleu import bleu, brevity_penalty
 from ..scoring.bootstrap import Estimate, draw, estimate
 from ..settings.concerns import Buckets, ScoringSettings
 from ..settings.errors import UserError, counted
-from ..settings.run import RunSettings, resolve
+from ..settings.run import RunSettings
+from ..settings.sweep import LONGER
 from .selection import as_condition, list_values
 
 NONE, UNIFORM = "none", "uniform"
 SIZE, TEXT = "context_size", "corpus_fingerprint"
 MOST_POINTS = 20
 """So many seeds of an arm are listed one by one."""
-PAIRED = frozenset({"attention", "seed", "updates"})
-"""Columns in which the runs of one comparison may differ; of the updates it takes the fewest."""
 WIDTHS = ("hidden_size", "attention_size")
 """Columns of the sizes that follow the context if they are not set."""
 
@@ -94,76 +89,134 @@ class Comparison:
         return [BucketScores(*row) for row in rows]
 
 
-def compare(bundle: Bundle, *, alone: bool = False) -> Comparison:
-    """Compare none with the bundle's one attention, at the fewest updates.
+def declared(bundle: Bundle) -> pd.DataFrame:
+    """The bundle's runs, a row each, as declared; a ``UserError`` unless of one experiment."""
+    names = list(bundle.runs["experiment"].unique())
+    if len(names) > 1:
+        raise UserError(
+            f"the results hold several experiments ({list_values(bundle.runs['experiment'])}): "
+            f"choose with `--where experiment={as_condition(names[0])}`"
+        )
+    if names == [""]:
+        raise UserError(
+            "these runs belong to no experiment: run the command that trained them again, which "
+            "keeps what is finished"
+        )
+    return bundle.runs.drop_duplicates("run")
 
-    ``alone`` allows for a bundle without attention. Runs of other arms, that differ in more than
-    attention and updates, or that share no seed are a ``UserError``.
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """An arm and the arm without attention that it is compared with: the seeds that both have."""
+
+    none: pd.DataFrame
+    attention: pd.DataFrame
+
+
+def pairs(runs: pd.DataFrame) -> list[Pair]:
+    """Each arm with attention and its baseline without, as they are declared."""
+    arms = {str(name): rows for name, rows in runs.groupby("arm", sort=False)}
+    result = []
+    for rows in arms.values():
+        base = arms.get(rows["baseline"].iloc[0], runs[:0])
+        if set(base["attention"]) == {NONE} and NONE not in set(rows["attention"]):
+            both = common_seeds(base, rows)
+            result += [Pair(*both)] if len(both[0]) else []
+    return result
+
+
+def usual(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs but for those of twice the training, unless there are no others."""
+    shorter = runs[~runs["arm"].str.endswith(LONGER)]
+    return shorter if len(shorter) else runs
+
+
+def compare(bundle: Bundle, *, alone: bool = False) -> Comparison:
+    """Compare the experiment's one arm with attention with its baseline.
+
+    With ``alone`` there may be one without attention and none with it, or several. Raises
+    ``UserError`` where it is not clear which arms are meant, or they differ in more than attention.
     """
-    return _comparison(bundle, _comparable(bundle, PAIRED, alone), alone)
+    runs = usual(declared(bundle))
+    known, without = pairs(runs), runs[runs["attention"] == NONE]
+    if len(known) == 1:
+        return paired(bundle, known[0])
+    if alone and without["arm"].nunique() == 1:
+        return paired(bundle, Pair(without, runs[:0]))
+    kind = "several arms with attention" if known else "no arm with attention of its seeds"
+    missing = len(bundle.unfinished())
+    way = f"; {missing} more did not end, `bottleneck runs` lists them" if missing else ""
+    raise UserError(
+        f"this table compares an arm without attention with {kind}: there are "
+        f"{list_values(runs['arm'])}; choose two with `--where arm=NAME`{way}"
+    )
 
 
 def compare_sizes(bundle: Bundle) -> list[Comparison]:
     """The same at each context size that was run without attention, smallest first.
 
-    Attention may be missing. Widths are the context's own in all runs, or one in all: a curve over
-    context sizes is not to be one over something else as well. Raises ``UserError`` as `compare`.
+    Attention may be missing. Nothing else may vary, but for widths that follow the context in every
+    run: a curve over context sizes is not to be one over something else as well.
     """
-    runs = _comparable(bundle, {*PAIRED, SIZE, *following_widths(bundle.runs)}, alone=True)
-    sizes = sorted(runs.loc[runs["attention"] == NONE, SIZE].drop_duplicates())
-    return [_comparison(bundle, runs[runs[SIZE] == size], alone=True) for size in sizes]
+    runs = usual(declared(bundle))
+    none, known = runs[runs["attention"] == NONE], pairs(runs)
+    if none.empty:
+        raise UserError(f"no arm without attention: there are {list_values(runs['arm'])}")
+    check_alike(none, {SIZE, *following_widths(none)})
+    result = []
+    for size in sorted(set(none[SIZE])):
+        here = [pair for pair in known if pair.none[SIZE].iloc[0] == size]
+        if len(here) > 1:
+            raise UserError(
+                f"several arms with attention at context size {size}: choose with `--where "
+                f"attention={NONE},{here[0].attention['attention'].iloc[0]}`"
+            )
+        alone = Pair(none[none[SIZE] == size], runs[:0])
+        result.append(paired(bundle, here[0] if here else alone))
+    return result
 
 
-def _comparable(bundle: Bundle, free: Collection[str], alone: bool) -> pd.DataFrame:
-    """The runs of the fewest updates, if no runs differ in a setting or text outside ``free``.
-
-    They have to be those of none and one attention, or if ``alone`` those of none.
-    """
-    listed = bundle.runs.drop_duplicates("run")
-    runs = listed[listed["updates"] == listed["updates"].min()]
-    kinds = sorted(set(runs["attention"]))
-    if NONE not in kinds or not 2 - alone <= len(kinds) <= 2:
-        way = "make such results with `bottleneck reproduce`"
-        if NONE in kinds and len(kinds) > 2:
-            way = f"choose with `--where attention={NONE},{min({*kinds} - {NONE})}`"
-        elif missing := len(bundle.unfinished()):
-            way = f"{missing} more did not end, `bottleneck runs` lists them"
-        raise UserError(
-            f"the results hold the arms {', '.join(kinds)}: this table compares none with one "
-            f"attention; {way}"
-        )
+def check_alike(runs: pd.DataFrame, free: Collection[str] = ()) -> None:
+    """A ``UserError`` where runs of one table differ in a setting or text outside ``free``."""
     for column in (*SETTING_COLUMNS, TEXT):
-        if column not in free and listed[column].nunique(dropna=False) > 1:
-            values = listed[column].sort_values(na_position="last")
+        if column not in ("seed", *free) and runs[column].nunique(dropna=False) > 1:
+            values = runs[column].sort_values(na_position="last")
             common = as_condition(Counter(values).most_common(1)[0][0])
             raise UserError(
                 f"the results hold several values of {column} ({list_values(values)}), this table "
                 f"takes one: choose with `--where {column}={common}`"
             )
-    return runs
 
 
-def _comparison(bundle: Bundle, runs: pd.DataFrame, alone: bool) -> Comparison:
-    """The arms of runs that differ in attention and seed alone, of the seeds that both have.
+def following_widths(runs: pd.DataFrame) -> set[str]:
+    """Columns of widths that equal the context size in every run, and so vary with it."""
+    return {name for name in WIDTHS if (runs[name] == runs[SIZE]).all()}
 
-    With no seed in common none stands ``alone`` where it may.
-    """
-    arms = runs[runs["attention"] == NONE], runs[runs["attention"] != NONE]
-    none, attention = common_seeds(*arms)
-    if none.empty and (alone or arms[1].empty):
-        none, attention = arms[0], arms[1][:0]
-    if none.empty:
-        raise UserError(f"no seed in common ({describe(runs)}): run both arms with the same seeds")
+
+def paired(bundle: Bundle, pair: Pair) -> Comparison:
+    """The arms of a pair with their scores."""
+    runs = pd.concat([pair.none, pair.attention])
+    check_alike(runs, {"attention"})
     return Comparison(
-        settings=bundle.settings(none["run"].iloc[0]),
-        none=arm_of(bundle, none),
-        attention=arm_of(bundle, attention) if len(attention) else None,
-        runs=pd.concat([none, attention]),
+        settings=bundle.settings(pair.none["run"].iloc[0]),
+        none=arm_of(bundle, pair.none),
+        attention=arm_of(bundle, pair.attention) if len(pair.attention) else None,
+        runs=runs,
     )
 
 
+def common_seeds(*arms: pd.DataFrame) -> Sequence[pd.DataFrame]:
+    """The runs of the seeds that all arms have."""
+    common = set.intersection(*(set(arm["seed"]) for arm in arms))
+    return [arm[arm["seed"].isin(common)] for arm in arms]
+
+
 def arm_of(bundle: Bundle, runs: pd.DataFrame) -> Arm:
-    """The runs of one arm with their scores; a ``UserError`` where a run's counts are missing."""
+    """The runs of one arm with their scores; a ``UserError`` where a run's counts are missing.
+
+    Runs that differ in more than their seed, as of two folders that were merged, are one, too.
+    """
+    check_alike(runs)
     runs = runs.sort_values("seed", kind="stable")
     scoring = bundle.settings(runs["run"].iloc[0]).scoring
     for run in runs["run"]:
@@ -209,127 +262,24 @@ def _scores(seeds: tuple[Counts, ...], scoring: ScoringSettings) -> dict[str, An
     }
 
 
-@dataclass(frozen=True, eq=False)
-class Pair:
-    """Two arms that differ in attention alone: one row per run, of the seeds that both have.
-
-    ``group`` are all runs of both arms, of any updates.
-    """
-
-    none: pd.DataFrame
-    attention: pd.DataFrame
-    group: pd.DataFrame
-
-
-def pairs(runs: pd.DataFrame) -> list[Pair]:
-    """None with each attention, closest to the lecture's settings first."""
-    result = []
-    for group in groups(runs, PAIRED):
-        for name in sorted(set(group["attention"]) - {NONE, UNIFORM}):
-            both = group[group["attention"].isin([NONE, name])]
-            for _, subset in both.groupby("updates"):
-                without = subset["attention"] == NONE
-                arms = common_seeds(subset[without], subset[~without])
-                result += [Pair(*arms, both)] if len(arms[0]) else []
-    return sorted(result, key=lambda pair: rank(pair.attention))
-
-
-def common_seeds(*arms: pd.DataFrame) -> Sequence[pd.DataFrame]:
-    """The runs of the seeds that all arms have."""
-    common = set.intersection(*(set(arm["seed"]) for arm in arms))
-    return [arm[arm["seed"].isin(common)] for arm in arms]
-
-
-def groups(runs: pd.DataFrame, free: Collection[str]) -> list[pd.DataFrame]:
-    """Runs that have the same settings outside ``free`` and the same text, in the order of `rank`.
-
-    With the seed alone as ``free`` these are the arms.
-    """
-    distance = pd.Series(0, index=runs.index)
-    for name, value in _lecture().items():
-        if name not in ("seed", "updates"):
-            distance += runs[name].map(as_condition) != value
-    runs = runs.assign(distance=distance)
-    columns = [name for name in (*SETTING_COLUMNS, TEXT) if name not in free]
-    codes = [pd.factorize(runs[name], use_na_sentinel=False)[0] for name in columns]
-    places: dict[tuple, list[int]] = {}
-    for place, key in enumerate(zip(*codes, strict=True)):
-        places.setdefault(key, []).append(place)
-    return sorted((runs.iloc[rows] for rows in places.values()), key=rank)
-
-
-def rank(group: pd.DataFrame) -> tuple[int, int, int, int]:
-    """What puts groups in order, the least first.
-
-    That is in how many settings other than seed and updates its first run differs from the
-    lecture's preset, the largest context, the fewest updates, the most seeds.
-    """
-    distance, size, updates = (int(group[name].iloc[0]) for name in ("distance", SIZE, "updates"))
-    return distance, -size, updates, -group["seed"].nunique()
-
-
-@cache
-def _lecture() -> dict[str, str]:
-    """The settings of preset ``lecture``, as they are written in conditions."""
-    settings = setting_columns(resolve("lecture"))
-    return {name: as_condition(value) for name, value in settings.items()}
-
-
-def following_widths(runs: pd.DataFrame) -> frozenset[str]:
-    """Columns of widths that equal the context size in every run, and so vary with it."""
-    return frozenset(name for name in WIDTHS if (runs[name] == runs[SIZE]).all())
-
-
-def varied(runs: pd.DataFrame) -> list[str]:
-    """The settings, except attention and seed, that distinguish arms."""
-    ignored = {"attention", "seed", *following_widths(runs)}
-    return [
-        name
-        for name in SETTING_COLUMNS
-        if name not in ignored and runs[name].nunique(dropna=False) > 1
-    ]
-
-
-def arm_names(runs: pd.DataFrame) -> list[str]:
-    """A name per row: ``none updates=4000``, the settings that most arms do not share."""
-    rows = runs[["attention", *varied(runs)]].map(as_condition).to_dict("records")
-    names = [row.pop("attention") for row in rows]
-    unusual = unusual_settings(rows, _lecture())
-    return [" ".join([name, *more]) for name, more in zip(names, unusual, strict=True)]
-
-
-def unusual_settings(rows: Sequence[Mapping[str, str]], base: Mapping[str, str]) -> list[list[str]]:
-    """For each row of settings those that most rows do not share: ``["updates=80"]``.
-
-    Of values equally common, that of ``base`` is the usual one, else the smallest. Rows that differ
-    have different lists. If context sizes alone differ, every row has its own.
-    """
-    names = [name for name in (rows[0] if rows else {}) if len({row[name] for row in rows}) > 1]
-    if names == [SIZE]:
-        return [[f"{SIZE}={row[SIZE]}"] for row in rows]
-    usual = {}
-    for name in names:
-        counts = Counter(row[name] for row in rows)
-        # A shorter text is a smaller number.
-        order = [(-counts[text], text != base[name], len(text), text) for text in counts]
-        usual[name] = min(order)[-1]
-    return [[f"{name}={row[name]}" for name in names if row[name] != usual[name]] for row in rows]
-
-
 def describe(runs: pd.DataFrame) -> str:
-    """``4 runs: none, additive, seed 1, 2``, with what else distinguishes the arms."""
+    """``4 runs: none, additive, seed 1, 2``."""
     runs = runs.drop_duplicates("run")
-    return runs_text(zip(arm_names(runs), runs["seed"], strict=True))
+    return runs_text(zip(runs["arm"], runs["seed"], strict=True))
 
 
 def runs_text(runs: Iterable[tuple[str, int]]) -> str:
-    """The same of runs by arm and seed; arms with the same seeds share them. Empty for none."""
+    """The same of runs by arm and seed; arms with the same seeds share them. Empty for none.
+
+    Names with commas are in quotes.
+    """
     seeds: dict[str, list[int]] = {}
     for arm, seed in runs:
         seeds.setdefault(arm, []).append(int(seed))
     shared: dict[tuple[int, ...], list[str]] = {}
     for arm, numbers in seeds.items():
-        shared.setdefault(tuple(sorted(set(numbers))), []).append(arm)
+        name = repr(arm) if "," in arm else arm
+        shared.setdefault(tuple(sorted(set(numbers))), []).append(name)
     arms = "; ".join(f"{', '.join(names)}, {seeds_text(key)}" for key, names in shared.items())
     return f"{counted(sum(map(len, seeds.values())), 'run')}: {arms}" if seeds else ""
 

@@ -24,6 +24,7 @@ from ..results.folders import made_of
 from ..results.schema import ALL_TABLES, GOLD, GOLD_TABLE, QUESTIONS, SETTING_COLUMNS
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.run import resolve
+from ..settings.sweep import LONGER
 from . import run_tables
 from .claims import judge
 from .comparison import (
@@ -33,6 +34,7 @@ from .comparison import (
     arm_of,
     compare,
     compare_sizes,
+    declared,
     describe,
     seeds_text,
     what_was_run,
@@ -52,10 +54,9 @@ SLIDE_WORDS = (
     + ". Each row has the word of the slide's highest ratio that does not exceed its own."
 )
 ARM_NAMES = (
-    "An arm is all runs that differ in their seed alone, called by its attention and by the "
-    "settings in which it is not as most arms are. n: test sentences. BLEU levels are not "
-    "comparable across buckets, since texts of other lengths have other n-grams: compare arms "
-    "within one."
+    "An arm is all runs that differ in their seed alone, as the experiment names it. n: test "
+    "sentences. BLEU levels are not comparable across buckets, since texts of other lengths have "
+    "other n-grams: compare arms within one."
 )
 
 
@@ -100,6 +101,7 @@ def make_page(name: str, bundle: Bundle) -> Page:
         return Page("arms", title, frame, table, [], [line for line in lines if line], run)
     several = dashed == "failure-pattern" and bundle.runs["attention"].nunique() > 2
     if several or dashed == "compression":  # what they measure needs no attention
+        declared(bundle)
         bundle = where(bundle, [f"attention={NONE}"])
     if dashed in ("context-size", "compression"):
         return _comparing_page(dashed, bundle, compare_sizes(bundle))
@@ -172,7 +174,7 @@ def _common_lines(bundle: Bundle, used: pd.DataFrame) -> list[str]:
     ]
     listed = bundle.runs.drop_duplicates("run")
     rest = listed[~listed["run"].isin(used["run"])]
-    left_out = "Left out, as trained longer or without the other arm of the same size and seed"
+    left_out = "Left out, as other arms or without the other arm of the same size and seed"
     signed = "; ".join(signatures(bundle.runs[bundle.runs["run"].isin(used["run"])]))
     return [
         f"Intervals: 95 % bootstrap over test sentences ({scoring.resamples:,} resamples, the same "
@@ -221,8 +223,8 @@ def _schedule(comparison: Comparison, bundle: Bundle) -> str:
     updates, runs = comparison.settings.training.updates, bundle.runs.drop_duplicates("run")
     moved, added, seeds = [], [], set[int]()
     for arm in comparison.arms:
-        doubled = runs[(runs["updates"] == 2 * updates) & (runs["attention"] == arm.name)
-                       & runs["seed"].isin(arm.seeds)]  # fmt: skip
+        name = runs.set_index("run")["arm"].loc[arm.runs[0]]
+        doubled = runs[(runs["arm"] == f"{name}, {LONGER}") & runs["seed"].isin(arm.seeds)]
         if doubled.empty:
             continue
         seeds |= set(doubled["seed"].astype(int))

@@ -17,7 +17,7 @@ from ..lecture.slides import L4, L_FAIL, L_VIND
 from ..results.bundle import Bundle
 from ..scoring.bootstrap import Estimate, difference, percent_change
 from ..settings.errors import UserError
-from .comparison import NONE, Comparison, arm_names, arm_of, groups
+from .comparison import Comparison, arm_of, declared
 from .render import (
     BUCKET_COLUMNS,
     Column,
@@ -224,23 +224,14 @@ def arms(bundle: Bundle) -> pd.DataFrame:
 
 
 def named_arms(bundle: Bundle) -> list[pd.DataFrame]:
-    """The runs of each arm, one row per run, with its name in the column ``arm``.
+    """The runs of each arm of the experiment, one row per run, in declared order.
 
-    The arms that are as most are come first, of these the one without attention. Raises
-    ``UserError`` as `arms`.
+    Raises ``UserError`` as `arms`.
     """
-    runs = bundle.runs.drop_duplicates("run")
+    runs = declared(bundle)
     if len(edges := runs["edges"].unique()) > 1:
         raise UserError(
             f"the runs were scored in other buckets ({'; '.join(edges)}): choose with "
             f"`--where`, as by `--where run={runs['run'].iloc[0]}`"
         )
-
-    def place(arm: pd.DataFrame) -> tuple[int, bool, list[tuple[int, str]]]:
-        """Numbers in names are in the order of their values: a context of 64 before one of 128."""
-        name, *unusual = arm["arm"].iloc[0].split()
-        parts = re.split(r"([0-9]+)", arm["arm"].iloc[0])
-        numbered = [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
-        return len(unusual), name != NONE, numbered
-
-    return sorted(groups(runs.assign(arm=arm_names(runs)), {"seed"}), key=place)
+    return [rows for _, rows in runs.groupby("arm", sort=False)]

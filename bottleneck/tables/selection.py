@@ -10,8 +10,8 @@ from ..results.bundle import Bundle
 from ..results.schema import RUN_COLUMNS, SETTING_COLUMNS
 from ..settings.errors import UsageError, UserError, did_you_mean
 
-CONDITIONS = ("run", "group", "corpus_fingerprint", *SETTING_COLUMNS)
-"""Columns that say which run a row belongs to, so that a choice by them keeps runs whole."""
+CONDITIONS = ("run", "experiment", "arm", "corpus_fingerprint", *SETTING_COLUMNS)
+"""Columns that say which run of which experiment a row belongs to."""
 SETTINGS = {
     name: column
     for column, (place, _) in SETTING_COLUMNS.items()
@@ -47,7 +47,7 @@ def where(bundle: Bundle, conditions: Sequence[str]) -> Bundle:
         if column in unfinished:
             unknown = unfinished["attention"] == ""
             unfinished = unfinished[unknown | _meets(unfinished[column], column, values)]
-    return only(bundle, runs["run"], unfinished["run"])
+    return replace(only(bundle, runs["run"], unfinished["run"]), runs=runs)
 
 
 def only(bundle: Bundle, runs: Iterable[str], unfinished: Iterable[str] | None = None) -> Bundle:

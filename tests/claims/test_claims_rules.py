@@ -329,7 +329,6 @@ def controlled(uniform=10.0, others=10.0, halves=(1.0, 1.0), variation=60.0, **c
             "source reversed": (estimate(others, halves[1]), attention),
         },
         "variations": {"source reversed": estimate(variation, 1.0)},
-        "lacking": (),
     }
     return known | changes
 
@@ -355,7 +354,6 @@ def unlearned(bleu):
         ({"variation": 0.9}, "partly", ""),
         ({"variation": 0.9, "uniform": 79.1}, "not held", ""),
         ({"variations": {}}, "held", ""),
-        ({"lacking": ("as many parameters",)}, "held", "not tried: as many parameters"),
         ({"sentences": 99}, "held", "under 100 sentences: 41+ (n = 99)"),
         ({"uniform": 90}, "partly", "10.00 [9.00, 11.00] less than the best control, uniform "),
         ({"controls": controls(PLAIN)}, "not measured", "no control was trained"),

@@ -62,7 +62,7 @@ def planted_jobs(describe: Callable[[Job, int], tuple[str, list[float], int]]) -
         for job in jobs:
             name, shares, seed = describe(job, names.index(job.name))
             texts = translations(sentences(), shares, [seed])
-            write_run(store.parent, name, job.settings, texts, sentences())
+            write_run(store.parent, name, job.settings, texts, sentences(), group=None)
             end = {"phase": "done", "run": name, "reason": ""}
             listener(job, end)
             outcomes.append(Outcome(job, **end))

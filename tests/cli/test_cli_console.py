@@ -68,7 +68,7 @@ def test_a_console_prints_markup_and_control_signs_as_text(width):
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
-    """Results whose group, failure and facts are what an enemy would have written."""
+    """Results whose experiment, failure and facts are what an enemy would have written."""
     out = tmp_path_factory.mktemp("evil")
     references = sentences()
     for arm, share in (("none", 0.5), ("additive", 0.1)):
@@ -80,8 +80,8 @@ def planted(tmp_path_factory):
     (failed / "SHA256SUMS").unlink()  # a run that has not ended has none
     status = {"status": "failed", "reason": f"Traceback\n{ACTING}{MARKUP}"}
     (failed / "status.json").write_text(json.dumps(status))
-    groups = dict.fromkeys(("nonerun", "additiverun", "failedrun"), f"{ACTING}{MARKUP}")
-    write_relisted(out / "groups.json", json.dumps(groups))
+    members = {f"{arm}run": [arm, ""] for arm in ("none", "additive", "failed")}
+    write_relisted(out / "experiments.json", json.dumps({f"{ACTING}{MARKUP}": members}))
     return out
 
 
@@ -147,7 +147,7 @@ def test_a_sign_that_acts_makes_no_other_rows(planted):
     """A carriage return in a name ended a row of the tidy table."""
     runs = load_results(planted)
     assert set(runs["run"]) == {"nonerun", "additiverun"}
-    assert set(runs["group"]) == {plain(ACTING + MARKUP)}
+    assert set(runs["experiment"]) == {plain(ACTING + MARKUP)}
     assert len(runs) == 10
 
 
@@ -155,8 +155,9 @@ def test_a_sign_that_acts_makes_no_other_rows(planted):
 def test_a_figure_of_such_names_is_drawn(planted, tmp_path, capsys):
     """A lone dollar, or two, is no mathematics."""
     out = Path(shutil.copytree(planted, tmp_path / "out"))
-    names = ("nonerun", "additiverun")
-    write_relisted(out / "groups.json", json.dumps(dict.fromkeys(names, r"$\frac{$ \x1b" + ACTING)))
+    base, arm = (f"{word}{ACTING}" + r"$\frac{$ \x1b" for word in ("none", "additive"))
+    experiments = {"evil": {"nonerun": [base, ""], "additiverun": [arm, base]}}
+    write_relisted(out / "experiments.json", json.dumps(experiments))
     for figure in ("bleu", "arms", "learning", "compression", "context-length"):
         assert run(["plot", figure, "--results", str(out), "-o", str(tmp_path / "a.svg")]) in (0, 1)
         assert len(capsys.readouterr().err.splitlines()) <= 1

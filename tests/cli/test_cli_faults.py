@@ -175,8 +175,8 @@ def test_a_worker_out_of_memory_loses_its_own_run_alone(tmp_path, cache, whole):
         paths = (folder / "out" / STORE).glob(f"*/{STATUS}")
         statuses = sorted(json.loads(path.read_text())["status"] for path in paths)
         assert statuses == ["done", "done", "failed"]
-        result = numbers(folder).drop(columns="group")
-        pd.testing.assert_frame_equal(result, whole.drop(columns="group"))
+        result = numbers(folder).drop(columns="arm")
+        pd.testing.assert_frame_equal(result, whole.drop(columns="arm"))
 
 
 @pytest.fixture(scope="module")

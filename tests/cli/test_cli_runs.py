@@ -30,32 +30,32 @@ def out(tmp_path, monkeypatch):
     for name, assignments in RUN_SETTINGS.items():
         write_run(tmp_path / "out", name, resolve("smoke", assignments), texts, texts)
     RunFolder(tmp_path / "out" / STORE, "dddd").write_status("running")
-    groups = {"aaaa": "steady"}
-    write_relisted(tmp_path / "out" / "groups.json", json.dumps(groups))
-    write_bundle(finished_runs(tmp_path / "out"), tmp_path / "out", groups)
+    experiments = {"steady": {"aaaa": ["none", ""]}}
+    write_relisted(tmp_path / "out" / "experiments.json", json.dumps(experiments))
+    write_bundle(finished_runs(tmp_path / "out"), tmp_path / "out")
     monkeypatch.chdir(tmp_path)
     return tmp_path / "out"
 
 
-def test_a_line_has_the_group_and_the_settings_that_differ_also_of_damaged_runs(out, ok):
-    differ = "context_size=32 bidirectional={} seed={} batch_tokens={} learning_rate={}"
+def test_a_line_has_experiment_and_arm_or_the_settings_that_differ_also_of_damaged_runs(out, ok):
+    differ = "bidirectional={} batch_tokens={} learning_rate={} seed {}"
     assert ok("runs --results", out).out.splitlines() == [
         "run   status   settings",
-        "aaaa  done     steady: attention=none context_size=32 seed=1",
-        f"bbbb  done     attention=additive {differ.format('false', 2, 'none', 0.004)}",
-        f"cccc  done     attention=dot {differ.format('true', 1, 90, 0.002)}",
+        "aaaa  done     steady: none seed 1",
+        f"bbbb  done     additive {differ.format('false', 'none', 0.004, 2)}",
+        f"cccc  done     dot {differ.format('true', 90, 0.002, 1)}",
         "dddd  stopped  (settings not known)",
     ]
     (out / "runs" / "bbbb" / "status.json").write_text("{")
     (out / "runs" / "cccc" / "settings.json").write_text("")
     lines = ok("runs --results", out).out.splitlines()
-    assert lines[2].startswith("bbbb  damaged  attention=additive")
+    assert lines[2].startswith("bbbb  damaged  additive")
     assert lines[3].split(maxsplit=1) == ["cccc", "done     (settings not known)"]
 
 
 def test_a_run_is_shown_with_its_folder_and_why_it_failed(out, ok):
     lines = ok("runs bb --results", out).out.splitlines()
-    assert lines[0] == "bbbb  done  attention=additive context_size=32 seed=2"
+    assert lines[0] == "bbbb  done  additive seed 2"
     assert lines[-1].endswith("out/runs/bbbb")
     RunFolder(out / STORE, "dddd").write_status("failed", "no memory")
     assert ok("runs dd --results", out).out.splitlines()[1] == "no memory"

@@ -60,7 +60,8 @@ def test_tables_go_to_stdout_progress_to_stderr_and_files_into_the_folder(done):
         assert f"{name}: training" in printed.stderr
     assert "L-FAIL" not in printed.stderr
     names = "failure_pattern.csv failure_pattern.md vindication.csv vindication.md runs.csv "
-    names += "sentences.csv.gz learning.csv examples.json.gz environment.json SHA256SUMS runs"
+    names += "sentences.csv.gz learning.csv examples.json.gz environment.json experiments.json "
+    names += "SHA256SUMS runs"
     files = [name for name in os.listdir(folder / "out") if not name.startswith(".")]
     assert sorted(files) == sorted(names.split())
     assert os.listdir(folder) == ["out"]
@@ -180,7 +181,7 @@ def test_a_cell_that_diverges_stops_no_other_and_what_is_done_is_not_done_again(
     done, out = bottleneck(["sweep", "mine.toml", "--out", "out"], tmp_path), tmp_path / "out"
     assert done.returncode == 3
     assert "4 of 5 cells done" in done.stdout
-    assert "wild: diverged: the loss was no longer finite" in done.stdout
+    assert "none, wild seed 1: diverged: the loss was no longer finite" in done.stdout
     assert "4 of 5 done" in done.stderr
     assert "Traceback" not in done.stderr
     stamps = {path: path.stat().st_mtime_ns for path in out.rglob("status.json")}

@@ -273,7 +273,7 @@ def test_a_benchmark_decides_on_the_cost(tmp_path, ok, lecture):
 def test_without_a_trained_run_the_command_that_makes_one_is_named(name, tmp_path, lecture):
     """Nothing, a bundle, and a run that cannot be asked: no attention to learn, or the reverse."""
     write_planted(tmp_path / "store", {"none": [0.5] * 5, "additive": [0.1] * 5})
-    write_bundle(finished_runs(tmp_path / "store"), tmp_path / "bundle", {})
+    write_bundle(finished_runs(tmp_path / "store"), tmp_path / "bundle")
     write_trained(tmp_path / "run", "uniform", "corpus.reverse_direction=true")
     for options in ("", "--results bundle", "--results run"):
         text = lecture(name, options)

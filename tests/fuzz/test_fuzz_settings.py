@@ -12,7 +12,6 @@ from seq2seq_bottleneck.settings.run import NAMES, override, parse_settings, pre
 from seq2seq_bottleneck.settings.sweep import (
     Group,
     Sweep,
-    labels,
     load_sweep,
     make_grid,
     parse_sweep,
@@ -77,7 +76,7 @@ def test_sweep_files(tmp_path, budget):
     def check(data):
         (tmp_path / "mine.toml").write_bytes(data)
         cells = make_grid(load_sweep(tmp_path / "mine.toml")).cells
-        assert len(set(labels(cells))) == len(cells) > 0
+        assert len({cell.label for cell in cells}) == len(cells) > 0
         assert len({cell.settings.identity("text") for cell in cells}) == len(cells)
         for cell in cells[:3]:
             assert parse_settings(json.loads(cell.settings.model_dump_json())) == cell.settings

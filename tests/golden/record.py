@@ -25,7 +25,7 @@ lecture L7 --format csv
 lecture L14 --format csv
 report --results reference/vindication -o page.html
 merge reference/vindication reference/vindication_again -o both && export --results both
-merge reference/vindication reference/controls -o two && table arms --results two --format csv
+merge reference/vindication reference/controls -o two && table arms --results two --where experiment=controls --format csv
 score --hypotheses a.txt --references ref.txt --sources src.txt --format csv
 score --hypotheses b.txt --references ref.txt --sources src.txt --edges 1,21,41 --format csv
 compare a.txt b.txt --references ref.txt --sources src.txt --trials 500 --format csv
@@ -38,7 +38,7 @@ corpus describe copy --preset smoke
 reproduce --preset smoke --quiet --out smoke && export --results smoke
 reproduce --preset smoke --quiet --out smoke && table arms --results smoke --format csv
 sweep two.toml --quiet --jobs 1 --out whole && export --results whole
-"""
+"""  # noqa: E501
 
 
 def candidates(folder: Path) -> list[str]:

@@ -21,7 +21,6 @@ import golden_outputs as golden
 import pytest
 
 RETIRED: dict[str, str] = {
-    "products": "bfloat16 products were removed with schema 7",
     "p_shifted": "sacreBLEU computes its own p-value: `sacrebleu --paired-bs`",
 }
 """Columns and commands that are gone since the numbers were recorded, and why."""

@@ -98,7 +98,7 @@ def test_the_folder_has_sentencepieces_files_and_what_it_writes_is_text_again(su
     assert (facts["source_unknown"], facts["target_unknown"]) == (0, 0)
     assert facts["source_vocabulary"] <= 380
     assert 0 < facts["near_copies"] < 1
-    write_bundle([subject.folder], tmp_path, {})
+    write_bundle([subject.folder], tmp_path)
     rows = pd.read_csv(tmp_path / "runs.csv")
     assert list(rows) == list(RUN_COLUMNS)
     assert set(rows["tokens"]) == {"subwords"}

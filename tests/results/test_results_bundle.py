@@ -30,7 +30,7 @@ from seq2seq_bottleneck.results.bundle import (
     without_result,
 )
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import finished_runs, read_groups
+from seq2seq_bottleneck.results.folders import finished_runs, read_experiments
 from seq2seq_bottleneck.results.schema import (
     BLEU_COLUMNS,
     CHRF_COLUMNS,
@@ -66,7 +66,7 @@ def add(folder, name, settings=None, **facts):
 @pytest.fixture
 def single(tmp_path):
     """An output folder with one run and its bundle."""
-    write_bundle([add(tmp_path / "one", "first")], tmp_path / "one", {})
+    write_bundle([add(tmp_path / "one", "first")], tmp_path / "one")
     return tmp_path / "one"
 
 
@@ -147,7 +147,7 @@ def test_a_wrong_seed_is_damage(single, wrong):
 def test_the_table_survives_a_round_trip_through_pandas(single, tmp_path):
     add(single, "second", planted_settings("additive", training={"learning_rate": 0.1 + 0.2}))
     frame = load_results(single)
-    write_bundle(finished_runs(single), tmp_path / "bundle", {})
+    write_bundle(finished_runs(single), tmp_path / "bundle")
     assert tidy_csv(frame) == (tmp_path / "bundle" / "runs.csv").read_text()
     pd.testing.assert_frame_equal(load_results(tmp_path / "bundle"), frame)
     assert frame["batch_tokens"].isna().all()
@@ -173,17 +173,18 @@ def test_a_bundle_away_from_its_store_is_read_as_it_was_written(store, bundle, q
 def test_the_store_counts_where_its_bundle_is_older(single, monkeypatch):
     """A sweep that was interrupted leaves the bundle of the one before."""
     add(single, "second", planted_settings("additive"))
-    write_relisted(single / "groups.json", json.dumps({"second": "later"}))
+    declared = {"later": {"second": ["additive", ""]}}
+    write_relisted(single / "experiments.json", json.dumps(declared))
     assert set(pd.read_csv(single / "runs.csv")["run"]) == {"first"}
     for folder in (single, single / "runs"):
         read = load_bundle(folder)
-        groups = read.runs.drop_duplicates("run").set_index("run")["group"]
-        assert groups.to_dict() == {"first": "", "second": "later"}
+        experiments = read.runs.drop_duplicates("run").set_index("run")["experiment"]
+        assert experiments.to_dict() == {"second": "later", "first": ""}
         runs = {"first", "second"}
         assert set(read.sentences) == set(read.environment["runs"]) == set(read.examples()) == runs
     with monkeypatch.context() as inside:
         inside.chdir(single / "runs")
-        assert read_groups(Path()) == {"second": "later"}
+        assert read_experiments(Path()) == declared
     for name in ("first", "second"):  # an emptied store leaves its bundle
         shutil.rmtree(single / "runs" / name)
     assert set(load_results(single)["run"]) == {"first"}
@@ -201,7 +202,7 @@ def test_runs_of_another_version_are_left_out_and_counted(single, tmp_path):
     known = json.loads(undated.read_text())
     del known["schema"]
     write_relisted(undated, json.dumps(known))
-    write_bundle(finished_runs(single), tmp_path / "bundle", {})
+    write_bundle(finished_runs(single), tmp_path / "bundle")
     message = other_versions(load_bundle(tmp_path / "bundle").environment)
     assert message.startswith("2 runs are left out")
 
@@ -214,7 +215,7 @@ def test_runs_without_a_result_are_listed_with_their_reason(single, tmp_path):
     write_begun(single, "stopped", planted_settings("dot", 4))
     (single / "runs" / "stopped" / "settings.json").unlink()
     (single / "runs" / "stopped" / "environment.json").unlink()
-    write_bundle(finished_runs(single), tmp_path / "bundle", {})
+    write_bundle(finished_runs(single), tmp_path / "bundle")
     statuses = {"broken": "failed", "stopped": "running", "wild": "diverged"}
     for folder in (single, tmp_path / "bundle"):
         read = load_bundle(folder)
@@ -283,7 +284,7 @@ def test_a_run_that_the_bundle_does_not_describe_or_has_no_rows_of_is_named(bund
 
 def test_another_schema_and_a_missing_bundle_are_named(bundle, tmp_path):
     write_relisted(bundle / "environment.json", json.dumps({"schema": 99, "runs": {}}))
-    assert "schema 99, this program reads 6 and 7" in one_line(load_bundle, bundle)
+    assert "schema 99, this program reads 8" in one_line(load_bundle, bundle)
     (tmp_path / "empty").mkdir()
     assert "no environment.json" in one_line(load_bundle, tmp_path / "empty")
     assert "no folder" in one_line(load_bundle, tmp_path / "none")
@@ -310,7 +311,7 @@ def test_a_row_of_the_learning_curves_is_a_run_validation_and_bucket(logged, tmp
     empty = frame[frame["sentences"] == 0]
     assert set(empty["bucket"]) == {"41+"}
     assert empty[["loss", "standard_error"]].isna().all(axis=None)
-    write_bundle(finished_runs(logged), tmp_path / "again", {})
+    write_bundle(finished_runs(logged), tmp_path / "again")
     read = load_bundle(tmp_path / "again").learning()
     pd.testing.assert_frame_equal(read, frame)
     kinds = {"int64": "Int64", "str": str(pd.Series(dtype="str").dtype)}  # pandas 2 has another
@@ -326,7 +327,7 @@ def test_runs_that_logged_no_buckets_have_no_learning_curves(logged, tmp_path):
     write_older_log(logged / "runs" / "none1x1")
     assert set(load_bundle(logged).learning()["run"]) == {"additive1x1"}
     write_listed(logged / "runs" / "additive1x1", [], ["log.jsonl"])
-    write_bundle(finished_runs(logged), tmp_path / "bundle", {})
+    write_bundle(finished_runs(logged), tmp_path / "bundle")
     for folder in (logged, tmp_path / "bundle"):
         frame = load_bundle(folder).learning()
         assert frame.empty
@@ -370,7 +371,7 @@ def by_hand(store, arm, size, place):
 def test_the_mean_over_many_seeds_is_that_of_each_run_alone(tmp_path):
     size = Size(1, 12, sentences=150, resamples=40)
     store = tmp_path / "store"
-    write_bundle(write_store(store, size), tmp_path / "bundle", {})
+    write_bundle(write_store(store, size), tmp_path / "bundle")
     for folder in (store, tmp_path / "bundle"):
         for arm in compare(load_bundle(folder)).arms:
             for place in (0, 4):
@@ -398,7 +399,7 @@ def peak(results):
 def test_three_hundred_runs_need_little_memory_and_say_the_same_from_bundle_and_store(tmp_path):
     for name, seeds in (("few", 5), ("many", 50)):
         write_store(tmp_path / name, Size(3, seeds))
-        write_bundle(finished_runs(tmp_path / name), tmp_path / name / "bundle", {})
+        write_bundle(finished_runs(tmp_path / name), tmp_path / name / "bundle")
     store, bundle = tmp_path / "many", tmp_path / "many" / "bundle"
     for table in ("context-size", "compression"):
         frames = [make_page(table, load_bundle(folder)).frame for folder in (store, bundle)]

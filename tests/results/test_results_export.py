@@ -18,6 +18,7 @@ from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_bundle, read_table
 from seq2seq_bottleneck.results.export import Merged, write_bundle, write_merged
 from seq2seq_bottleneck.results.folders import (
+    EXPERIMENTS,
     STORE,
     damaged,
     drop_tables,
@@ -27,12 +28,9 @@ from seq2seq_bottleneck.results.folders import (
     results_inside,
 )
 from seq2seq_bottleneck.results.schema import (
-    ADDED,
     FILES,
     PROBE_COLUMNS,
     PROBES,
-    SETTING_COLUMNS,
-    VERSION,
 )
 from seq2seq_bottleneck.runs.sweep import gather
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
@@ -49,18 +47,19 @@ def assert_same_files(folder, other):
 @pytest.fixture
 def parts(whole, tmp_path):
     """Two stores that have four of the six runs each, two of them in common."""
-    runs = finished_runs(whole)
+    runs = load_bundle(whole).names
     for name, chosen in (("a", runs[:4]), ("b", runs[2:])):
-        for source in chosen:
-            shutil.copytree(source, tmp_path / name / STORE / source.name)
+        for item in chosen:
+            shutil.copytree(whole / STORE / item, tmp_path / name / STORE / item)
+        write_listed(tmp_path / name, [(EXPERIMENTS, (whole / EXPERIMENTS).read_bytes())])
     return tmp_path / "a", tmp_path / "b"
 
 
 def test_merged_folders_are_the_bundle_of_all_runs_to_the_byte(whole, parts, tmp_path):
-    write_bundle(finished_runs(whole), tmp_path / "again", {})
+    write_bundle(finished_runs(whole), tmp_path / "again")
     assert_same_files(tmp_path / "again", whole)
     assert (whole / "sentences.csv.gz").read_bytes()[4:8] == b"\0\0\0\0"  # no time in it
-    write_bundle(finished_runs(parts[1]), tmp_path / "second", {})  # a bundle without a store
+    write_bundle(finished_runs(parts[1]), tmp_path / "second")  # a bundle without a store
     assert write_merged([parts[0], tmp_path / "second"], tmp_path / "all") == Merged(6, 2)
     assert_same_files(tmp_path / "all", whole)
     assert write_merged([*parts, tmp_path / "second"], tmp_path / "all") == Merged(6, 4)
@@ -80,9 +79,9 @@ def test_a_bundle_whose_first_writer_was_killed_is_written_again(
 
     monkeypatch.setattr(os, "replace", replacing)
     with pytest.raises(KeyboardInterrupt):
-        write_bundle(runs, tmp_path / "new", {})
+        write_bundle(runs, tmp_path / "new")
     for name in ("new", "other"):
-        write_bundle(runs, tmp_path / name, {})
+        write_bundle(runs, tmp_path / name)
     assert_same_files(tmp_path / "new", tmp_path / "other")
 
 
@@ -95,7 +94,7 @@ def test_of_two_bundles_written_into_a_folder_at_once_the_second_is_refused(part
             if how == "merge":
                 write_merged(parts[:1], tmp_path / "both")
             else:
-                write_bundle(finished_runs(parts[0]), tmp_path / "both", {})
+                write_bundle(finished_runs(parts[0]), tmp_path / "both")
         except UsageError as error:
             refusals.append(str(error))
 
@@ -104,7 +103,7 @@ def test_of_two_bundles_written_into_a_folder_at_once_the_second_is_refused(part
         second = threading.Thread(target=write)
         second.start()
         time.sleep(1)  # it has looked at the folder, where nothing is yet
-        write_bundle(finished_runs(parts[1]), tmp_path / "first", {})
+        write_bundle(finished_runs(parts[1]), tmp_path / "first")
         shutil.copytree(tmp_path / "first", tmp_path / "both", dirs_exist_ok=True,
                         ignore=shutil.ignore_patterns(".*"))  # fmt: skip
     second.join()
@@ -180,25 +179,17 @@ def test_a_damaged_file_is_named_and_nothing_is_written(parts, bundle, tmp_path,
     assert not list((tmp_path / "all").glob("[!.]*"))
 
 
-def test_a_bundle_of_version_6_lacks_settings_that_came_later_and_is_read_with_their_values(
-    bundle, tmp_path
-):
-    now = load_bundle(bundle).runs
-    older = pd.read_csv(bundle / "runs.csv").drop(columns=list(ADDED))
-    older.assign(products="float32").to_csv(bundle / "runs.csv", index=False)
-    environment = json.loads((bundle / "environment.json").read_text())
-    for described in environment["runs"].values():
-        for name in ADDED:
-            concern, _, field = SETTING_COLUMNS[name][0].partition(".")
-            del described["settings"][concern][field]
-        described["settings"]["training"]["products"] = "float32"
-    (bundle / "environment.json").write_text(json.dumps(environment | {"schema": 6}))
-    reseal(bundle)
-    pd.testing.assert_frame_equal(load_bundle(bundle).runs, now)
-    write_merged([bundle], tmp_path / "all")
-    merged = load_bundle(tmp_path / "all")
-    assert merged.environment["schema"] == VERSION
-    pd.testing.assert_frame_equal(merged.runs, now)
+def test_a_merge_keeps_every_experiment_of_a_run(parts, tmp_path):
+    """The first folder that has a run gives its numbers; what the others call it is kept too."""
+    shutil.copytree(parts[0], tmp_path / "other")
+    declared = {"second": {"none1x1": ["none", ""]}}
+    write_relisted(tmp_path / "other" / "experiments.json", json.dumps(declared))
+    write_merged([parts[0], tmp_path / "other"], tmp_path / "all")
+    runs = load_bundle(tmp_path / "all").runs
+    rows = [part.drop(columns=["experiment"]) for _, part in
+            runs[runs["run"] == "none1x1"].groupby("experiment")]  # fmt: skip
+    assert len(rows) == 2
+    pd.testing.assert_frame_equal(*(part.reset_index(drop=True) for part in rows))
 
 
 @pytest.mark.parametrize("part", ["runs", "unfinished"])
@@ -208,7 +199,7 @@ def test_a_run_with_a_retired_setting_at_another_value_is_refused(bundle, part):
     name, described = next(iter(known["runs"].items()))
     other = json.loads(json.dumps(described))
     other["settings"]["training"]["products"] = "bfloat16"
-    entry = {"status": "stopped", "reason": "", "group": ""} | other
+    entry = {"status": "stopped", "reason": ""} | other
     known[part] = known.get(part, {}) | {name: entry}
     path.write_text(json.dumps(known))
     reseal(bundle)
@@ -240,7 +231,7 @@ def test_tables_travel_but_for_those_that_rest_on_runs_left_out(studied, tmp_pat
     export = ["export", "--results", str(studied), "--bundle", str(bundle)]
     assert run(export) == 0
     gather(studied, {})
-    assert write_bundle(finished_runs(studied), studied, {}) == []
+    assert write_bundle(finished_runs(studied), studied) == []
     assert tables_of(bundle) == tables_of(studied) == TABLES
     capsys.readouterr()
     assert run([*export, "--where", "seed=1"]) == 0
@@ -261,7 +252,7 @@ def test_what_the_store_has_no_more_is_not_left_in_a_bundle(studied, tmp_path, c
     assert run(export) == 2  # for nobody has the run but this bundle
     assert "(none2x1): name a new folder, or delete it" in capsys.readouterr().err
     with pytest.raises(UsageError, match="is a bundle with other runs"):
-        write_bundle(finished_runs(studied), bundle, {})
+        write_bundle(finished_runs(studied), bundle)
     shutil.rmtree(bundle)
     assert run(export) == 0
     assert set(tables_of(bundle)) == {"cost", "survival"}
@@ -288,7 +279,7 @@ def test_a_table_that_cannot_be_read_is_named_with_the_way_out(studied, tmp_path
     for read in (
         lambda: rests_on(table),
         lambda: read_table(table, PROBE_COLUMNS),
-        lambda: write_bundle(finished_runs(studied), tmp_path / "bundle", {}),
+        lambda: write_bundle(finished_runs(studied), tmp_path / "bundle"),
     ):
         with pytest.raises(UserError) as raised:
             read()
@@ -308,7 +299,7 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     write_planted(folder / "store", ARMS)
     write_planted(folder / "others", {"none": [0.3] * 5}, seeds=5)
-    write_bundle(finished_runs(folder / "others")[2:], folder / "bundle", {})
+    write_bundle(finished_runs(folder / "others")[2:], folder / "bundle")
     return folder
 
 
@@ -351,7 +342,6 @@ RUN = f"store/{STORE}/none1x1"
     [
         ("plot bleu --results store -o bundle/runs.png", "'bundle/runs.csv' is one of the results"),
         ("plot learning --results bundle -o bundle/learning.png", "'bundle/learning.csv' is one"),
-        ("plot bleu --results store -o mine.pdf", "'mine.csv' is there already"),
         ("export --results store -o bundle/runs.csv", "'bundle/runs.csv' is one of the results"),
         (f"export --results store -o {RUN}/scores.csv", "scores.csv' is in the folder of a run"),
         (f"report --results store -o {RUN}/status.json", "status.json' is in the folder of a run"),
@@ -368,7 +358,6 @@ RUN = f"store/{STORE}/none1x1"
     ],
 )
 def test_no_result_is_written_over(command, said, place, refused):
-    (place / "mine.csv").write_text("mine\n")
     if command.startswith("merge store others"):  # which has two of the three
         shutil.rmtree(place / "others" / STORE / "none5x1")
     assert said in refused(command)

@@ -10,7 +10,7 @@ from system_files import outputs, reference_texts, write_translated
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.results.folders import arms, find_runs, read_groups, read_outputs
+from seq2seq_bottleneck.results.folders import arms, find_runs, read_experiments, read_outputs
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.runs.store import RunFolder
 from seq2seq_bottleneck.runs.sweep import gather
@@ -38,7 +38,7 @@ def whole(tmp_path_factory):
     write_planted(folder, {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}, seeds=1)
     for number, name in enumerate(("none1x1", "additive1x1")):
         write_log(folder / "runs" / name, number)
-    gather(folder, {"none1x1": "a group"})
+    gather(folder, {})
     write_listed(folder, [("probes/length.csv", f"{','.join(PROBE_COLUMNS)}\n".encode())])
     return folder
 
@@ -119,7 +119,7 @@ def test_the_way_out_of_a_lost_table_is_one(bundle, store, tmp_path, capsys):
     lose(bundle / "probes" / "length.csv")
     write_listed(bundle, [("probes/fit.csv", b"run,arm\n")])  # which leaves it listed
     assert "probes/length.csv' cannot" in refusal(capsys, "claims", bundle, tmp_path / "out")
-    (bundle / "groups.json").unlink()  # a committed bundle has none: it is the store's
+    (bundle / "experiments.json").unlink()  # a committed bundle has none: it is the store's
     lines = (bundle / SUMS).read_text().splitlines(keepends=True)
     (bundle / SUMS).write_text("".join(line for line in lines if "length" not in line))
     assert run(asked("claims", bundle)) == 0
@@ -170,13 +170,14 @@ def test_folders_of_other_programs_and_bundles_are_no_runs(bundle, tmp_path):
     assert not find_runs(tmp_path / "many").any
 
 
-def test_lost_groups_are_told_and_their_sweep_writes_them_again(store, tmp_path, capsys):
-    lose(store / "groups.json")
+def test_lost_experiments_are_told_and_their_sweep_writes_them_again(store, tmp_path, capsys):
+    lose(store / "experiments.json")
     line = refusal(capsys, "export", store, tmp_path / "out")
     assert line.endswith("where it is not there, the sweep's command writes it again")
-    gather(store, {"none1x1": "a group"})
-    assert read_groups(store) == {"none1x1": "a group"}
-    assert set(load_bundle(store).runs["group"]) == {"", "a group"}
+    declared = {"mended": {"none1x1": ["none", ""]}}
+    gather(store, declared)
+    assert read_experiments(store) == declared
+    assert set(load_bundle(store).runs["experiment"]) == {"", "mended"}
 
 
 def test_an_arm_whose_settings_are_lost_is_not_left_out(store):

@@ -1,5 +1,6 @@
 """Every file of a finished run and of a bundle, damaged: the reader that uses it says which."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 from executing import executed, killed_at, smoke
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from listed import write_relisted
 
 from seq2seq_bottleneck.questions.probing import is_kept, keep, read_kept
 from seq2seq_bottleneck.questions.question import find_study
@@ -18,7 +20,7 @@ from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import (
     STORE,
     find_runs,
-    read_groups,
+    read_experiments,
     read_object,
     read_outputs,
     read_settings,
@@ -110,7 +112,7 @@ OF_A_BUNDLE: dict[str, Reader] = {
     "examples.json.gz": lambda folder: load_bundle(folder).examples(),
     "environment.json": lambda folder: load_bundle(folder).environment,
     "probes/length.csv": lambda folder: rests_on(folder / "probes" / "length.csv"),
-    "groups.json": read_groups,
+    "experiments.json": read_experiments,
 }
 
 
@@ -206,8 +208,8 @@ def test_a_file_that_is_not_listed_is_damaged(out, tmp_path):
 
 
 def numbers(folder: Path) -> str:
-    """The tidy table but for its group and what is timed."""
-    timed = ["group", "train_seconds", "train_tokens_per_second"]
+    """The tidy table but for its experiment and what is timed."""
+    timed = ["experiment", "arm", "baseline", "train_seconds", "train_tokens_per_second"]
     return load_results(folder).drop(columns=timed).to_csv()
 
 
@@ -239,17 +241,19 @@ LAST = 6
 
 @pytest.mark.parametrize("step", range(LAST + 3))
 def test_a_bundle_whose_writer_is_killed_is_the_old_or_the_new_or_says_so(out, tmp_path, step):
-    """Two files of it change: the group of a run, and a run that is not done."""
+    """Two files of it change: the experiment of a run, and a run that is not done."""
     store, folder = shutil.copytree(out / STORE, tmp_path / STORE), tmp_path / "bundle"
     (run,) = find_runs(store).done
-    write_bundle([run], folder, {})
+    write_bundle([run], folder)
     RunFolder(store, "begun").write_status("running")
+    declared = {"other": {run.name: ["none", ""]}}
+    write_relisted(tmp_path / "experiments.json", json.dumps(declared))
     with killed_at(step, (os, "replace")) as killed:
-        write_bundle([run], folder, {run.name: "other"})
+        write_bundle([run], folder)
     assert killed or step > LAST
     try:
         read = load_bundle(folder)
-        seen = set(read.runs["group"]), set(read.unfinished()["run"])
+        seen = set(read.runs["experiment"]), set(read.unfinished()["run"])
     except UserError as error:
         seen = one_line(error)
     if step < 2:
@@ -258,6 +262,6 @@ def test_a_bundle_whose_writer_is_killed_is_the_old_or_the_new_or_says_so(out, t
         assert seen == ({"other"}, {"begun"})
     else:
         assert "an export or a merge was stopped" in seen
-    write_bundle([run], folder, {run.name: "other"})
+    write_bundle([run], folder)
     assert set(load_bundle(folder).unfinished()["run"]) == {"begun"}
     assert sha256sum(folder) == 0

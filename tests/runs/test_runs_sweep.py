@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from planted import sentences, write_run
 
-from seq2seq_bottleneck.results.folders import STORE, arms, read_groups
+from seq2seq_bottleneck.results.folders import STORE, arms, read_experiments
 from seq2seq_bottleneck.results.schema import FILES, RUNS
 from seq2seq_bottleneck.runs import sweep
 from seq2seq_bottleneck.runs.pool import Job, Outcome
@@ -16,18 +16,25 @@ from seq2seq_bottleneck.runs.store import RunFolder
 from seq2seq_bottleneck.runs.sweep import forget, gather, run_sweep
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
+from seq2seq_bottleneck.settings.sweep import Member
 
 
 def planted(out, name, *assignments):
     """A finished run in the store of ``out``."""
     texts = sentences()
-    return write_run(out, name, resolve("smoke", assignments), texts, texts)
+    return write_run(out, name, resolve("smoke", assignments), texts, texts, group=None)
 
 
 def bundled(out):
-    """Runs and groups of the bundle, in its order."""
+    """Experiments of the bundle, and their runs in its order."""
     table = pd.read_csv(out / RUNS, keep_default_na=False)
-    return dict(zip(table["run"], table["group"], strict=True))
+    rows = table.groupby("experiment", sort=False)["run"]
+    return {name: list(dict.fromkeys(runs)) for name, runs in rows}
+
+
+def declared(experiment, *runs):
+    """Runs of an experiment, each an arm of its name."""
+    return {experiment: {run: [run, ""] for run in runs}}
 
 
 def silent(job, event):
@@ -35,18 +42,18 @@ def silent(job, event):
 
 
 def test_an_interrupted_sweep_has_a_bundle_of_what_is_finished(tmp_path):
-    job = Job("cell", resolve("smoke"), "wild")
+    jobs = [Job("cell", resolve("smoke"), Member("wild", name, "")) for name in ("first", "second")]
 
     def execute(_jobs, _store, listener):
         planted(tmp_path, "first")
-        listener(job, {"phase": "training", "run": "second", "parameters": 1})
-        listener(job, {"phase": "done", "run": "first", "reason": ""})
+        listener(jobs[1], {"phase": "training", "run": "second", "parameters": 1})
+        listener(jobs[0], {"phase": "done", "run": "first", "reason": ""})
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_sweep([job], tmp_path, silent, execute)
-    assert bundled(tmp_path) == {"first": "wild"}
-    assert read_groups(tmp_path) == {"first": "wild", "second": "wild"}
+        run_sweep(jobs, tmp_path, silent, execute)
+    assert bundled(tmp_path) == {"wild": ["first"]}
+    assert read_experiments(tmp_path) == declared("wild", "first", "second")
 
 
 def test_a_sweep_that_ends_with_nothing_leaves_nothing(tmp_path):
@@ -54,34 +61,35 @@ def test_a_sweep_that_ends_with_nothing_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_reproduction_bundles_the_whole_store_in_its_order_with_its_groups(tmp_path, monkeypatch):
-    planted(tmp_path, "a", "model.attention=none", "training.updates=9")
-    planted(tmp_path, "b", "model.attention=dot")
-    gather(tmp_path, {"a": "earlier"})
-    planted(tmp_path, "c", "model.attention=additive")
-    jobs = [Job("additive", resolve("smoke"))]
-    outcomes = [Outcome(jobs[0], "done", run="c")]
+def test_experiments_share_runs_and_the_last_sweeps_arms_come_first(tmp_path, monkeypatch):
+    for name, attention in {"a": "none", "b": "dot", "c": "additive"}.items():
+        planted(tmp_path, name, f"model.attention={attention}")
+    gather(tmp_path, declared("earlier", "b", "a"))
+    job = Job("additive", resolve("smoke"), Member("later", "c", ""))
+    outcomes = [Outcome(job, "done", run="c")]
     monkeypatch.setattr(sweep, "run_jobs", lambda *_, **__: outcomes)
-    sweep.reproduce(jobs, tmp_path, silent)
-    assert list(bundled(tmp_path).items()) == [("c", ""), ("b", ""), ("a", "earlier")]
-    outcomes.append(Outcome(jobs[0], "diverged", reason="the loss was not finite"))
+    sweep.reproduce([job], tmp_path, silent)
+    assert bundled(tmp_path) == {"earlier": ["b", "a"], "later": ["c"]}
+    gather(tmp_path, declared("later", "a"))
+    assert bundled(tmp_path) == {"earlier": ["b", "a"], "later": ["a", "c"]}
+    outcomes.append(Outcome(job, "diverged", reason="the loss was not finite"))
     with pytest.raises(UserError, match="run 'additive' diverged: the loss was not finite"):
-        sweep.reproduce(jobs, tmp_path, silent)
+        sweep.reproduce([job], tmp_path, silent)
 
 
 @pytest.mark.slow
-def test_two_sweeps_that_end_at_once_lose_no_group(tmp_path, monkeypatch):
+def test_two_sweeps_that_end_at_once_lose_no_experiment(tmp_path, monkeypatch):
     planted(tmp_path, "a")
 
     def slowly(out):
-        groups = read_groups(out)
+        experiments = read_experiments(out)
         time.sleep(0.2)
-        return groups
+        return experiments
 
-    monkeypatch.setattr(sweep, "read_groups", slowly)
+    monkeypatch.setattr(sweep, "read_experiments", slowly)
     with ThreadPoolExecutor() as both:
-        list(both.map(lambda name: gather(tmp_path, {name: "g"}), ["a", "b"]))
-    assert read_groups(tmp_path) == {"a": "g", "b": "g"}
+        list(both.map(lambda name: gather(tmp_path, declared("g", name)), ["a", "b"]))
+    assert read_experiments(tmp_path) == declared("g", "a", "b")
 
 
 def test_a_removed_run_is_in_no_bundle(tmp_path):
@@ -89,12 +97,13 @@ def test_a_removed_run_is_in_no_bundle(tmp_path):
         planted(tmp_path, name, f"training.seed={seed}")
     forget(tmp_path / STORE, "c")  # of a store by itself there is no bundle
     assert not (tmp_path / RUNS).exists()
-    gather(tmp_path, {"a": "g", "b": "g"})
+    gather(tmp_path, declared("g", "a", "b"))
     assert all((tmp_path / name).is_file() for name in FILES)
     os.utime(tmp_path / RUNS, (1000, 1000))
     RunFolder(tmp_path / STORE, "a").remove()
     forget(tmp_path / STORE, "a")
-    assert bundled(tmp_path) == read_groups(tmp_path) == {"b": "g"}
+    assert bundled(tmp_path) == {"g": ["b"]}
+    assert read_experiments(tmp_path) == declared("g", "b")
     assert (tmp_path / RUNS).stat().st_mtime == 1000
     RunFolder(tmp_path / STORE, "b").remove()
     forget(tmp_path / STORE, "b")

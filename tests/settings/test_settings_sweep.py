@@ -11,8 +11,8 @@ from seq2seq_bottleneck.settings.sweep import (
     MOST_CELLS,
     Cell,
     Sweep,
+    declare,
     experiment_names,
-    labels,
     load_sweep,
     make_grid,
     parse_sweep,
@@ -163,8 +163,8 @@ def test_a_fault_of_the_file_is_one_line_with_its_place(text, part):
 
 def test_a_sweep_without_lists_is_one_cell_of_its_preset():
     (cell,) = expand(sweep('preset = "smoke"'))
-    assert cell == Cell("", resolve("smoke"))
-    assert labels([cell]) == ["the only cell"]
+    assert cell == Cell("", resolve("smoke"), "additive")
+    assert cell.label == "additive seed 1"
     plain = sweep("model.layers = 1")
     assert expand(plain)[0].settings == resolve("lecture")
     assert expand(replace(plain, preset="smoke"))[0].settings == resolve("smoke")
@@ -175,7 +175,10 @@ def test_lists_multiply_in_the_order_of_declaration_the_last_fastest():
     expected = [("none", 32), ("none", 64), ("additive", 32), ("additive", 64)]
     assert points(cells, "model.attention", "model.context_size") == expected
     assert varying(cells) == ["model.attention", "model.context_size"]
-    assert labels(cells)[1] == "attention=none context_size=64"
+    assert cells[1].label == "none context_size=64 seed 1"
+    assert [cell.baseline for cell in cells] == [
+        "", "", "none context_size=32", "none context_size=64"
+    ]  # fmt: skip
     text = PLAIN + '[training]\nseed = [1, 2, 3]\n[corpus]\nlengths = ["uniform", "buckets"]\n'
     cells = expand(sweep(text))
     assert len(cells) == 2 * 2 * 3 * 2
@@ -200,14 +203,32 @@ def test_groups_multiply_with_lists_and_their_settings_count():
     assert all(cell.value("model.reverse_source") == (cell.group == "reversed") for cell in cells)
 
 
-def test_labels_name_the_group_and_what_differs_within_it():
-    names = labels(expand(sweep(GROUPS), ["model.cell=gru"]))
-    assert names == ["plain", "reversed: attention=none", "reversed: attention=dot", "long"]
-    cells = expand(sweep("model.bidirectional = [true, false]"))
-    assert labels(cells) == ["bidirectional=true", "bidirectional=false"]
-    # In full where two concerns share a name.
-    cells = expand(sweep('preset = "smoke"'), ["corpus.seed=1,2"], seeds=2)
-    assert labels(cells)[0] == "corpus.seed=1 seed=1"
+def test_an_arm_is_named_by_attention_what_differs_within_its_group_and_the_group():
+    cells = expand(sweep(GROUPS), ["model.cell=gru"])
+    assert [(cell.arm, cell.baseline) for cell in cells] == [
+        ("none, plain", ""),
+        ("none, reversed", ""),
+        ("dot, reversed", "none, reversed"),
+        ("none, long", ""),
+    ]
+    cells = expand(sweep('corpus.name = ["grammar", "copy"]'), ["corpus.seed=1,2"], seeds=2)
+    assert cells[0].label == "additive corpus=grammar corpus.seed=1 seed 1"
+    assert {cell.baseline for cell in cells} == {""}  # no arm without attention
+
+
+def test_a_file_may_name_its_experiment_and_its_baseline():
+    text = 'experiment = "mine"\nbaseline.model.cell = "rnn"\npreset = "smoke"\n'
+    declared = sweep(text + 'model.cell = ["rnn", "gru"]\nmodel.attention = ["none", "dot"]')
+    assert declared.name == "mine"
+    arms = {cell.arm: cell.baseline for cell in expand(declared)}
+    assert arms == {
+        "none cell=rnn": "", "none cell=gru": "none cell=rnn",
+        "dot cell=rnn": "", "dot cell=gru": "dot cell=rnn",
+    }  # fmt: skip
+    settings = resolve("smoke")
+    cells = [Cell("", settings), Cell("additive", settings.changed(model={"cell": "rnn"}))]
+    with pytest.raises(UsageError, match="two arms are called 'additive'; rename a group"):
+        declare(cells)
 
 
 def test_equal_cells_are_made_once_for_the_first_group_that_has_them_and_that_is_said():

@@ -1,22 +1,22 @@
-"""What may stand in one table, what its caption says is missing, and how arms are named."""
+"""What may stand in one table, and what its caption says is missing."""
+
+import json
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from listed import write_relisted
 from planted import planted_settings, write_begun
 from planted_arms import LOW, Store
 
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.schema import TABLES
 from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.tables.comparison import runs_text, unusual_settings
+from seq2seq_bottleneck.settings.sweep import LONGER
+from seq2seq_bottleneck.tables.comparison import runs_text
 from seq2seq_bottleneck.tables.pages import make_page
 from seq2seq_bottleneck.tables.selection import where
 
 SHARES = {"none": LOW, "additive": [0.1] * 5}
-COMPARING = [name for name in TABLES if name != "arms"]
-"""The tables that compare arms; the other has whatever there is."""
 
 
 @pytest.fixture
@@ -64,27 +64,45 @@ def several(column, values, choice):
 )
 def test_arms_that_differ_in_any_setting_or_text_are_refused(store, changes, column, values):
     store.add("none", "none", LOW, **changes).add("additive", "additive", LOW)
+    base, arm = "none", "additive"
+    experiments = {"planted": {"nones1": [base, ""], "additives1": [arm, base]}}
+    write_relisted(store.folder / "experiments.json", json.dumps(experiments))
     for name in ("failure-pattern", "vindication", "context-size"):
         assert refused(store, name).startswith(several(column, values, "")[:-1])
 
 
-def test_every_table_names_a_setting_that_differs_between_seeds(store):
+def test_seeds_of_an_arm_that_differ_in_a_setting_are_refused(store):
+    """As of two folders that were merged."""
     both(store).add("none", "none", LOW, 2, training={"clip_norm": 2.0})
-    for name in COMPARING:
-        assert refused(store, name) == several("clip_norm", "1, 2", "1")
+    runs = {"nones1": ["none", ""], "nones2": ["none", ""], "additives1": ["additive", "none"]}
+    write_relisted(store.folder / "experiments.json", json.dumps({"planted": runs}))
+    assert refused(store, "arms") == several("clip_norm", "1, 2", "1")
     caption = page(store, "vindication", "clip_norm=1").caption
     assert any(line.startswith("One seed (1): nothing is known") for line in caption)
 
 
-@pytest.mark.slow
-def test_runs_of_two_context_sizes_are_no_pair_even_if_their_updates_differ(store):
-    """As preset smoke and then quick in one folder: which of them is meant is the user's to say."""
+def test_a_table_is_of_one_experiment(store):
+    both(store).add("dot", "dot", LOW)
+    members = {"nones1": ["none", ""], "additives1": ["additive", "none"]}
+    experiments = {"first": members, "second": members | {"dots1": ["dot", "none"]}}
+    write_relisted(store.folder / "experiments.json", json.dumps(experiments))
+    for name in TABLES:
+        line = "the results hold several experiments (first, second): choose with "
+        assert refused(store, name) == f"{line}`--where experiment=first`"
+        assert len(page(store, name, "experiment=first").frame) in (5, 10)
+    arms = page(store, "arms", "experiment=second").frame["arm"]
+    assert list(dict.fromkeys(arms)) == ["none", "additive", "dot"]
+    write_relisted(store.folder / "experiments.json", "{}")
+    assert "these runs belong to no experiment: run the command" in refused(store, "arms")
+
+
+def test_runs_of_two_context_sizes_are_no_pair(store):
     both(store, model={"context_size": 16})
-    both(store, name="x", model={"context_size": 32}, training={"updates": 20})
+    both(store, name="x", model={"context_size": 32})
     for name in ("failure-pattern", "vindication"):
-        assert refused(store, name) == several("context_size", "16, 32", "16")
-        for size in (16, 32):
-            assert f"; context {size}; " in page(store, name, f"context_size={size}").run
+        message = refused(store, name)
+        assert "with several arms with attention: there are additive context_size=16, " in message
+        assert "; context 16; " in page(store, name, "context_size=16").run
 
 
 @pytest.mark.slow
@@ -95,27 +113,26 @@ def test_widths_follow_the_context_in_all_runs_or_are_one(store):
     assert any("hidden_size 8, 16, 32, " in line for line in page(store, "compression").caption)
     store.add("wide", "none", LOW, 2, model={"context_size": 8, "hidden_size": 9})
     for name in ("compression", "context-size"):
-        assert refused(store, name) == several("hidden_size", "8, 9, 16, 32", "8")
-    assert len(page(store, "compression", "hidden_size=16").frame) == 5
+        assert refused(store, name).startswith("the results hold several values of hidden_size (")
 
 
 def test_one_attention_is_compared_and_the_failure_pattern_needs_none(store):
     both(store).add("dot", "dot", LOW)
     lines = page(store, "failure-pattern").caption
     assert any(line.startswith("none: 1,000 parameters; ") for line in lines)
-    for name in ("vindication", "context-size"):
-        assert "choose with `--where attention=none,additive`" in refused(store, name)
+    assert "there are additive, dot, none; choose two with" in refused(store, "vindication")
+    assert "choose with `--where attention=none,additive`" in refused(store, "context-size")
     assert "dot" in page(store, "vindication", "attention=none,dot").title
     alone = page(store, "failure-pattern", "attention=none")
     paired = page(store, "failure_pattern", "attention=none,dot")
     assert alone.frame.equals(paired.frame)
     assert alone.judged == paired.judged
-    assert "hold the arms none" in refused(store, "vindication", "attention=none")
+    assert "no arm with attention" in refused(store, "vindication", "attention=none")
 
 
 def test_arms_without_a_common_seed_are_no_pair(store):
     store.add("none", "none", LOW, 1).add("additive", "additive", LOW, 2)
-    assert "no seed in common (2 runs: " in refused(store, "vindication")
+    assert "with no arm with attention of its seeds: there" in refused(store, "vindication")
     sizes = page(store, "context-size")
     assert sizes.frame["gain"].isna().all()
     assert any(line.endswith("seed: 1 run: additive, seed 2.") for line in sizes.caption)
@@ -126,7 +143,6 @@ def test_an_arm_that_did_not_end_is_counted(store):
     reason = "the loss was no longer finite"
     write_begun(store.folder, "wild", planted_settings("additive"), "diverged", reason)
     message = refused(store, "vindication")
-    assert "hold the arms none: " in message
     assert "1 more did not end" in message
     assert "1 run is without a result" in " ".join(page(store, "context-size").caption)
 
@@ -148,7 +164,6 @@ def test_gains_are_of_common_seeds_and_attention_may_be_missing(store):
     blank = lone.set_index("context_size")["gain"].isna().groupby(level=0).all()
     assert blank.to_dict() == {16: True, 32: False}
     text = "\n".join(page(store, "compression").caption)
-    assert "none, seed 2" in text
     assert "Left out" not in text
 
 
@@ -171,38 +186,6 @@ def test_arms_of_the_same_seeds_share_them_and_many_are_counted(seeds, text):
     assert runs_text([(arm, seed) for arm, known in seeds.items() for seed in known]) == text
 
 
-LECTURE = {"updates": "2000", "context_size": "256", "joined": "1", "source": "seen"}
-
-
-@pytest.mark.parametrize(
-    ("rows", "names"),
-    [
-        ([{}, {}, {"joined": "2"}, {"updates": "4000", "joined": "2"}, {}],
-         [[], [], ["joined=2"], ["updates=4000", "joined=2"], []]),
-        # A scale of context sizes is named for every arm.
-        ([{}, {"context_size": "64"}, {"context_size": "64"}],
-         [["context_size=256"], ["context_size=64"], ["context_size=64"]]),
-        # Of equals the lecture's is the usual one, else the smaller.
-        ([{"source": "hidden"}, {}], [["source=hidden"], []]),
-        ([{"updates": "80"}, {"updates": "400"}], [[], ["updates=400"]]),
-        ([{}], [[]]),
-        ([], []),
-    ],
-)  # fmt: skip
-def test_an_arm_is_named_by_what_most_do_not_have(rows, names):
-    assert unusual_settings([LECTURE | row for row in rows], LECTURE) == names
-
-
-@pytest.mark.slow
-@given(st.lists(st.tuples(*[st.sampled_from("123")] * 3), unique=True, min_size=1))
-def test_rows_that_differ_have_different_names_in_whatever_order(values):
-    names = ("updates", "context_size", "joined")
-    rows = [dict(zip(names, value, strict=True)) for value in values]
-    unusual = unusual_settings(rows, LECTURE)
-    assert len(set(map(tuple, unusual))) == len(rows)
-    assert unusual_settings(rows[::-1], LECTURE) == unusual[::-1]
-
-
 @pytest.mark.slow
 def test_twice_the_updates_and_nothing_else_say_whether_the_schedule_is_long_enough(store):
     def schedule():
@@ -211,18 +194,18 @@ def test_twice_the_updates_and_nothing_else_say_whether_the_schedule_is_long_eno
 
     both(store)
     both(store, seed=2)
-    both(store, name="-x3", training={"updates": 30})
     assert "not shown to be long enough" in schedule()
     assert "still falling at the end: none, additive" in schedule()
     # Of one seed, against the same seed: without any change it is long enough.
-    both(store, name="-x2", training={"updates": 20})
+    both(store, name="-x2", group=LONGER, training={"updates": 20})
     assert schedule().startswith("Schedule: long enough; twice the updates (seed 1) move no ")
     assert f"bucket: none {'+0.0 ' * 4}+0.0; additive {'+0.0 ' * 4}+0.0." in schedule()
 
 
 def test_a_doubled_schedule_that_moves_a_bucket_is_named(store):
-    both(store).add("none-x2", "none", [0.0] * 5, training={"updates": 20})
-    store.add("additive-x2", "additive", SHARES["additive"], training={"updates": 20})
+    both(store).add("none-x2", "none", [0.0] * 5, group=LONGER, training={"updates": 20})
+    longer = {"group": LONGER, "training": {"updates": 20}}
+    store.add("additive-x2", "additive", SHARES["additive"], **longer)
     caption = page(store, "failure-pattern").caption
     verdict, added = next(x for x in caption if x.startswith("Schedule")).split(". Twice the ")
     assert verdict.startswith("Schedule: not long enough")

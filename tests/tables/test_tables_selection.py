@@ -12,14 +12,14 @@ from seq2seq_bottleneck.tables.selection import where
 
 @pytest.fixture(scope="module")
 def several(tmp_path_factory):
-    """Both arms at three context sizes, two seeds each, with a group for one seed of none."""
+    """Both arms at three context sizes, two seeds each, with an arm for one seed of none."""
     folder = tmp_path_factory.mktemp("sizes")
     cells = {(size, arm): [0.1] * 5 for size in (8, 16, 32) for arm in ("none", "additive")}
     write_sizes(folder, cells, seeds=2, changes={"hidden_size": 32})
     bundle = load_bundle(folder)
-    groups = {"none8s2": "a", "none16s2": "a, b", "none32s2": "b"}
-    named = bundle.runs["run"].map(groups).fillna("").astype("str")
-    return replace(bundle, runs=bundle.runs.assign(group=named))
+    arms = {"none8s2": "a", "none16s2": "a, b", "none32s2": "b"}
+    named = bundle.runs["run"].map(arms).fillna("").astype("str")
+    return replace(bundle, runs=bundle.runs.assign(arm=named))
 
 
 def test_columns_settings_lists_and_alternatives(several):
@@ -39,14 +39,14 @@ def test_columns_settings_lists_and_alternatives(several):
 @pytest.mark.parametrize(
     ("conditions", "runs"),
     [
-        (["group=a"], {"none8s2"}),
-        (["group=a, b"], {"none16s2"}),
-        (["group=b"], {"none32s2"}),
-        (["group=a, b", "group=a"], {"none8s2", "none16s2"}),
-        (["group=b,a"], {"none8s2", "none32s2"}),
+        (["arm=a"], {"none8s2"}),
+        (["arm=a, b"], {"none16s2"}),
+        (["arm=b"], {"none32s2"}),
+        (["arm=a, b", "arm=a"], {"none8s2", "none16s2"}),
+        (["arm=b,a"], {"none8s2", "none32s2"}),
     ],
 )
-def test_a_groups_name_may_have_commas_and_is_not_part_of_another(several, conditions, runs):
+def test_an_arms_name_may_have_commas_and_is_not_part_of_another(several, conditions, runs):
     assert set(where(several, conditions).runs["run"]) == runs
 
 
@@ -56,7 +56,7 @@ def test_a_groups_name_may_have_commas_and_is_not_part_of_another(several, condi
 def test_what_is_not_set_is_none_and_edges_have_commas(several, condition):
     begun = several.environment["runs"]["none8s2"]["settings"]
     changed = {"settings": begun | {"training": begun["training"] | {"batch_tokens": 900}}}
-    unfinished = {"later": {"status": "running", "reason": "", "group": "", **changed}}
+    unfinished = {"later": {"status": "running", "reason": "", **changed}}
     environment = dict(several.environment) | {"unfinished": unfinished}
     chosen = where(replace(several, environment=environment), [condition])
     assert len(chosen.runs) == len(several.runs)
@@ -65,7 +65,7 @@ def test_what_is_not_set_is_none_and_edges_have_commas(several, condition):
 def test_a_value_may_be_of_a_run_that_is_not_done(several):
     settings = several.environment["runs"]["none8s2"]["settings"]
     changed = settings | {"training": settings["training"] | {"seed": 9}}
-    begun = {"run9": {"status": "running", "reason": "", "group": "", "settings": changed}}
+    begun = {"run9": {"status": "running", "reason": "", "settings": changed}}
     bundle = replace(several, environment=dict(several.environment) | {"unfinished": begun})
     chosen = where(bundle, ["seed=2,9"])
     assert set(chosen.runs["seed"]) == {2}
@@ -86,7 +86,7 @@ def test_a_value_may_be_of_a_run_that_is_not_done(several):
         ("context_size=64", UserError, "no run with context_size=64; there are 8, 16, 32"),
         ("context_size=8, 64", UserError, "no run with context_size=64; there are 8, 16, 32"),
         ("attention=none,nope", UserError, "no run with attention=nope; there are"),
-        ("group=c", UserError, "no run with group=c; there are none, a, 'a, b', b"),
+        ("arm=c", UserError, "no run with arm=c; there are none, a, 'a, b', b"),
         ("test_set=wmt14", UserError, "no run with test_set=wmt14; there are none"),
         ("bidirectional=true", UserError, "there are false"),
         ("teacher_forcing=0.5", UserError, "there are 1"),
