@@ -115,7 +115,7 @@ def test_arms_have_the_tables_numbers_of_the_shortest_and_the_longest_bucket(con
     assert len(means) == 2 * 4
     assert len(seeds) == 2 * len(means)
     for row in means.to_dict("records"):
-        name = row["arm"] if row["x"] == FORWARD else f"{row['arm']} {row['x']}"
+        name = row["arm"] if row["x"] == BASELINE else f"{row['arm']}, {row['x']}"
         expected = table.loc[(name, row["panel"].removesuffix(" source words"))]
         for end, column in (("value", "bleu"), ("low", "bleu_low"), ("high", "bleu_high")):
             assert row[end] == expected[column]
