@@ -67,9 +67,9 @@ def in_long_form(costs: pd.DataFrame) -> pd.DataFrame:
     """
     costs = costs[costs["varied"] == "length"].reset_index(drop=True)
     names = {"repeats": "n", "seconds": "value", "seconds_low": "low", "seconds_high": "high"}
-    keys = costs[list(names)].rename(columns=names).assign(measure="seconds", control="", part="")
-    keys["bucket"] = costs["length"].astype(str)
-    rows = pd.concat([costs, keys], axis=1).to_dict("records")
+    steps = costs[list(names)].rename(columns=names).assign(measure="seconds", control="", part="")
+    steps["bucket"] = costs["length"].astype(str)
+    rows = pd.concat([costs, steps], axis=1).to_dict("records")
     for arm, points in costs.groupby("arm", sort=False):
         sizes = points["length"].to_numpy(np.float64)
         middle = math.sqrt(sizes.min() * sizes.max()) * (1 - 1e-9)
@@ -82,9 +82,9 @@ def in_long_form(costs: pd.DataFrame) -> pd.DataFrame:
                 keys = {"arm": arm, "attention": points["attention"].iloc[0], "part": ""}
                 keys |= {"measure": "exponent", "bucket": bucket, "control": quantity}
                 rows.append(keys | vars(power) | ends)
-    columns = [*COLUMNS, *("n", "value", "low", "high", "measure"), *("control", "part", "bucket")]
+    others = ("measure", "control", "part", "bucket", "value", "low", "high", "n", "from", "to")
     counts = [name for name, kind in COLUMNS.items() if kind == "int64"] + ["n", "from", "to"]
-    frame = pd.DataFrame(rows, columns=[*columns, "from", "to"])
+    frame = pd.DataFrame(rows, columns=[*COLUMNS, *others])
     return frame.astype(dict.fromkeys(counts, "Int64")).assign(run="", seed=math.nan, note="")
 
 
