@@ -171,7 +171,8 @@ def _label_axes(axes: Axes, panel: Panel, means: pd.DataFrame, names: Sequence[s
         upright = max(map(len, names)) > 15 and len(names) > 3
         axes.set_xticks(range(len(names)), texts, rotation=90 if upright else 0)
         axes.set_xlim(-0.5, len(names) - 0.5)
-        axes.set_xlabel(f"{panel.x} (n: {panel.counted})".lstrip())
+        counted = f"n: {panel.counted}"
+        axes.set_xlabel(f"{panel.x} ({counted})" if panel.x else counted)
         return
     axes.set_xlabel(f"{panel.x} (n = {_counts(means)} {panel.counted})")
     if panel.log_x:

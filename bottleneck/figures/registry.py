@@ -183,7 +183,7 @@ def arms(bundle: Bundle) -> Plot:
                 rows += _arm_rows(score, index, panel=title, x=change)
     shape = _shared_axis(rows, joined=False)
     panels = tuple(Panel(title, "", *BLEU_AXES, **shape) for title in titles.values())
-    baseline = f"{BASELINE}: the sweep's own settings. " if BASELINE in by_change else ""
+    baseline = "Baseline: the sweep's own settings. " if BASELINE in by_change else ""
     note = f"{baseline}Compare arms within a panel: texts of other lengths have other n-grams."
     notes = (note, " ".join(filter(None, [*facts(pd.concat(known)), omitted])))
     return Plot("BLEU of every arm by sentence length", panels, data_frame(rows), notes)
