@@ -235,7 +235,7 @@ def export(
 
 def _write_all(folder: Path) -> None:
     """Write the tables and figures of a folder and of those inside it, then claims and page."""
-    from ..report.export_all import CLAIMS, CONTENTS, REPORT, write_end, write_out
+    from ..report.page import CLAIMS, CONTENTS, REPORT, write_end, write_out
     from ..results.bundle import holds_results
     from ..results.folders import STORE, find_runs, results_inside, tables
     from ..runs.sweep import gather

@@ -22,22 +22,19 @@ from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import offset_copy
 
 from ..tables.comparison import NONE
-from .plot import MEAN, SEED, SLIDE, Panel, Plot, counts_in
+from .plot import MEAN, SEED, SLIDE, Panel, Plot
 
 STYLE = rc_params_from_file(Path(__file__).with_name("slide.mplstyle"), use_default_template=False)
 """matplotlib's settings for every figure: a slide of 16 to 9."""
 BASE, SMALL = STYLE["font.size"], STYLE["figure.labelsize"]
 """Points of most text, and of the notes below."""
-GROUND, INK, WEIGHTS = "#FFFFFF", "#222222", "#00436B"
-"""Colours of the ground, of text, and of an attention weight of 1."""
+GROUND = "#FFFFFF"
 ATTENTION = {
     "none": "#D55E00", "additive": "#0072B2", "dot": "#009E73", "general": "#CC79A7",
     "scaled-dot": "#E69F00", "uniform": "#8A8A8A"
 }  # fmt: skip
 MARKERS = dict(zip(ATTENTION, "osDPdX", strict=True))
-DASHES = ("--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)), (0, (1, 3)))
-Style = Mapping[str, Any]
-"""Keywords of matplotlib for a line."""
+LINES = ("-", "--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)), (0, (1, 3)))
 NUMBERS = "{x:,.10g}"
 
 
@@ -47,31 +44,6 @@ def slide(title: str, notes: Sequence[str]) -> Figure:
     figure.suptitle(title)
     figure.supxlabel("\n".join(fill(note, 150) for note in notes))
     return figure
-
-
-def marks(arms: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Colour and marker of each arm, as matplotlib's keywords.
-
-    An arm has the colour of the attention that its name begins with, as ``dot-output`` and
-    ``dot layers=2`` do, and its marker if that is the whole name. An arm without a name is none of
-    the arms, and has the colour of text.
-    """
-    result = {"": {"color": INK, "marker": "v"}}
-    for index, arm in enumerate(dict.fromkeys(filter(None, arms))):
-        attention = next((name for name in MARKERS if re.match(rf"{name}( |-|$)", arm)), "")
-        colour = ATTENTION.get(attention, ("#56B4E9", "#999933", "#7A7A7A")[index % 3])
-        result[arm] = {"color": colour, "marker": MARKERS.get(arm, "hp*8"[index % 4])}
-    return result
-
-
-def line_of(controls: Sequence[str], control: str) -> str | tuple:
-    """The line of what was trained is solid, those of controls are broken.
-
-    Where nothing is without a control, the first of them is solid.
-    """
-    plain = "" if "" in controls else controls[0]
-    others = [name for name in controls if name != plain]
-    return "-" if control == plain else DASHES[others.index(control) % len(DASHES)]
 
 
 @rc_context(STYLE)
@@ -86,16 +58,15 @@ def draw(plot: Plot) -> Figure:
         figure = slide(plot.title, plot.notes)
         part = figure.subfigures()  # so that the legend is under the title
         grid = part.subplots(rows, ceil(len(panels) / rows), squeeze=False, sharex=bool(plot.steps))
+        samples: dict[str, Any] = {}
         for axes, panel in zip(grid.flat, panels, strict=False):
             _draw_panel(axes, plot, panel, styles, small)
-            if len(panels) > 1 or panel.arm or not panel.x:
+            if len(panels) > 1 or plot.steps or not panel.x:
                 axes.set_title(panel.name)
-        for axes in grid.flat[len(panels) :]:
-            axes.remove()
-        samples: dict[str, Any] = {}
-        for axes in part.axes:
             for sample, label in zip(*axes.get_legend_handles_labels(), strict=True):
                 samples.setdefault(label, getattr(sample, "lines", (sample,))[0])
+        for axes in grid.flat[len(panels) :]:
+            axes.remove()
         labels = sorted(samples, key=lambda label: label.endswith("slide"))
         columns = max(1, 110 // (10 + max(map(len, samples))))
         handles = [samples[label] for label in labels]
@@ -103,29 +74,38 @@ def draw(plot: Plot) -> Figure:
     return figure
 
 
-def _styles(plot: Plot) -> dict[tuple[str, str], Style]:
-    """Colour, marker, its filling and line of every series; of the slide's by the arm alone."""
-    arms, means = marks(list(plot.data["arm"])), plot.data[plot.data["kind"] == MEAN]
-    series = dict.fromkeys(zip(means["arm"], means["control"], strict=True))
-    controls = list(dict.fromkeys(control for _, control in series))
+def _styles(plot: Plot) -> dict[tuple[str, str], dict[str, Any]]:
+    """Colour, marker, its filling and line of every arm and control, as matplotlib's keywords.
+
+    An arm has the colour of the attention that its name begins with, as ``dot-output`` and
+    ``dot layers=2`` do, and its marker if that is the whole name. What is no arm's has the colour
+    of text. The line of what was trained is solid, those of controls are broken. The slide's
+    numbers of an arm have its colour and marker.
+    """
+    means = plot.data[plot.data["kind"] == MEAN]
+    controls = sorted(dict.fromkeys(means["control"]), key=bool)  # what was trained comes first
     shades = colormaps["viridis"](np.linspace(0, 0.85, len(plot.steps)))
-    styles: dict[tuple[str, str], Style] = {
-        (arm, SLIDE): mark if arm else mark | {"marker": "none"} for arm, mark in arms.items()
-    }
-    for index, (arm, control) in enumerate(series):
-        style, line = dict(arms[arm]), line_of(controls, control)
-        if plot.steps:
-            step, line = plot.steps.index(control), "-"
-            style = {"color": to_hex(shades[step]), "marker": "os^DvPX*h"[step % 9]}
-        elif not arm:
-            style["marker"] = "v^<>"[controls.index(control) % 4]
-        style["mfc"] = style["color"] if line == "-" else GROUND
-        style["ls"] = ("-", *DASHES)[index % (1 + len(DASHES))] if plot.close else line
-        styles[arm, control] = style
+    styles: dict[tuple[str, str], dict[str, Any]] = {}
+    for index, arm in enumerate(dict.fromkeys(plot.data["arm"])):
+        attention = next((name for name in MARKERS if re.match(rf"{name}( |-|$)", arm)), "")
+        colour = ATTENTION.get(attention, ("#56B4E9", "#999933", "#7A7A7A")[index % 3])
+        colour = colour if arm else STYLE["text.color"]
+        marker = MARKERS.get(arm, "hp*8"[index % 4])
+        styles[arm, SLIDE] = {"color": colour, "marker": marker if arm else "none", "mfc": GROUND}
+        for place, control in enumerate(controls):
+            style = {"color": colour, "ls": LINES[place % len(LINES)]}
+            style["marker"] = marker if arm else "v^<>"[place % 4]
+            if plot.steps:
+                step = plot.steps.index(control)
+                style = {"color": to_hex(shades[step]), "marker": "os^DvPX*h"[step % 9], "ls": "-"}
+            style["mfc"] = style["color"] if style["ls"] == "-" else GROUND
+            styles[arm, control] = style
     return styles
 
 
-def _draw_panel(axes: Axes, plot: Plot, panel: Panel, styles: Mapping, small: bool) -> None:
+def _draw_panel(
+    axes: Axes, plot: Plot, panel: Panel, styles: Mapping[tuple, Any], small: bool
+) -> None:
     """Every series of a panel, the slide's numbers, then its axes."""
     rows = plot.data[plot.data["panel"] == panel.name]
     means, names = rows[rows["kind"] == MEAN], list(dict.fromkeys(rows["x"]))
@@ -133,34 +113,32 @@ def _draw_panel(axes: Axes, plot: Plot, panel: Panel, styles: Mapping, small: bo
     series = dict.fromkeys(zip(means["arm"], means["control"], strict=True))
     places = {name: float(name) if panel.numeric else index for index, name in enumerate(names)}
     rows = rows.assign(at=rows["x"].map(places)).sort_values("at", kind="stable")
-    size = 6 if small or len(names) > 12 else 9
-    several = means.groupby("x").size().max() > 1
+    # So that bars do not overlap, series of one category are moved by some points.
+    several = not panel.numeric and means.groupby("x").size().max() > 1
     gap = min(5 if panel.joined else 12, 300 / len(names) / len(series)) * several
     for index, (arm, control) in enumerate(series):
         subset = rows[(rows["arm"] == arm) & (rows["control"] == control)]
-        style = {**styles[arm, control], "ms": size}
-        if not panel.joined:
-            style["ls"] = "none"
-        # Where a panel is one arm's, its title names the arm.
-        label = ", ".join(filter(None, ("" if panel.arm else arm, control)))
-        # So that bars do not overlap.
-        shift = 0.0 if panel.numeric else gap * (index - (len(series) - 1) / 2)
-        _draw_series(axes, subset, style, shift, label)
+        style = styles[arm, control] | {"ms": 6 if small or len(names) > 12 else 9}
+        style |= {} if panel.joined else {"ls": "none"}
+        label = ", ".join(filter(None, ("" if plot.steps else arm, control)))
+        _draw_series(axes, subset, style, gap * (index - (len(series) - 1) / 2), label)
     for arm, printed in rows[rows["kind"] == SLIDE].groupby("arm", sort=False):
         at, values = printed["at"].to_numpy(dtype=float), printed["value"].to_numpy()
         if len(printed) == 1:  # across its category
             at, values = at[0] + np.array([-0.5, 0.5]), values.repeat(2)
         # The slide does not say which attention its is.
         name = ", ".join(filter(None, (arm and (arm if arm == NONE else "attention"), "slide")))
-        axes.plot(at, values, **styles[arm, SLIDE], ls=":", lw=2.2, alpha=0.65, ms=6, mfc=GROUND,
-                  mew=1.2, zorder=1, label=name)  # fmt: skip
+        axes.plot(at, values, **styles[arm, SLIDE], ls=":", lw=2.2, alpha=0.65, ms=6, mew=1.2,
+                  zorder=1, label=name)  # fmt: skip
     for end in ("value", "low", "high"):  # what is moved does not count for the axes' limits
         axes.update_datalim(rows[["at", end]].dropna())
     axes.autoscale_view()
-    _axes(axes, panel, means, names, small)
+    _label_axes(axes, panel, means, names)
 
 
-def _draw_series(axes: Axes, rows: pd.DataFrame, style: Style, shift: float, label: str) -> None:
+def _draw_series(
+    axes: Axes, rows: pd.DataFrame, style: Mapping[str, Any], shift: float, label: str
+) -> None:
     """Means with their bars, moved by ``shift`` points; those that are bounds; seeds."""
     means, seeds = (rows[rows["kind"] == kind] for kind in (MEAN, SEED))
     ends = np.abs([means["low"] - means["value"], means["high"] - means["value"]])
@@ -180,28 +158,25 @@ def _draw_series(axes: Axes, rows: pd.DataFrame, style: Style, shift: float, lab
         axes.plot(seeds["at"], seeds["value"], transform=moved[1], **points)
 
 
-def _axes(axes: Axes, panel: Panel, means: pd.DataFrame, names: list[str], small: bool) -> None:
-    """Labels, limits and ticks; n is in the label of the x axis, or below each category."""
+def _label_axes(axes: Axes, panel: Panel, means: pd.DataFrame, names: Sequence[str]) -> None:
+    """Labels, limits and ticks; n is below each category, or in the label of a numeric axis."""
     axes.set_ylabel(panel.y)
     if panel.log_y:
         axes.set_yscale("log")
     else:
         axes.set_ylim(*panel.limits)
     axes.yaxis.set_major_formatter(NUMBERS)
-    counts = counts_in(means)
-    once = panel.numeric or "–" not in counts
-    counted = f"n = {counts} {panel.counted}" if once else f"n: {panel.counted}"
-    label = f"{panel.x}{chr(10) if small else ' '}({counted})" if panel.x else counted
-    axes.set_xlabel(label if counts else panel.x)
     if not panel.numeric:
-        by_name = {name: counts_in(means[means["x"] == name]) for name in names}
-        texts = [name if once else f"{name}\nn {n}" for name, n in by_name.items()]
+        texts = [f"{name}\nn {_counts(means[means['x'] == name])}" for name in names]
         upright = max(map(len, names)) > 15 and len(names) > 3
         axes.set_xticks(range(len(names)), texts, rotation=90 if upright else 0)
         axes.set_xlim(-0.5, len(names) - 0.5)
+        counted = f"n: {panel.counted}"
+        axes.set_xlabel(f"{panel.x} ({counted})" if panel.x else counted)
         return
-    places = [float(name) for name in names]
+    axes.set_xlabel(f"{panel.x} (n = {_counts(means)} {panel.counted})")
     if panel.log_x:
+        places = [float(name) for name in names]
         axes.set_xscale("log", base=2)
         axes.set_xlim(places[0] / 2**0.5, places[-1] * 2**0.5)
         if all(place.is_integer() for place in places):  # else powers of two
@@ -210,3 +185,9 @@ def _axes(axes: Axes, panel: Panel, means: pd.DataFrame, names: list[str], small
     else:
         axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     axes.xaxis.set_major_formatter(NUMBERS)
+
+
+def _counts(rows: pd.DataFrame) -> str:
+    """How many were averaged over, as one number or the least and the most."""
+    counts = sorted(set(rows["n"].dropna()))
+    return "–".join(f"{n:,}" for n in dict.fromkeys((*counts[:1], *counts[-1:])))

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib import rc_context
-from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 
@@ -14,21 +13,17 @@ from ..results.bundle import Bundle
 from ..settings.errors import UserError, counted
 from ..tables.comparison import NONE, compare_sizes, declared, what_was_run
 from ..tables.run_tables import run_data
-from .draw import GROUND, SMALL, STYLE, WEIGHTS, slide
+from .draw import GROUND, SMALL, STYLE, slide
 from .plot import arm_title
 
 Chart = tuple[Figure, pd.DataFrame]
 """A figure, and a data frame of all that is drawn in it."""
 Example = Mapping[str, Any]
 """A translated sentence as bundles keep it: tokens of both sides, and the weights."""
-NO_RUN = "no run with attention{} in {!r}: `bottleneck reproduce` makes one"
 
 
 def attention_chart(bundle: Bundle) -> Chart:
-    """The shortest example and the longest that a slide has room for; each weight as a row.
-
-    They are of the first run with attention; a ``UserError`` without one.
-    """
+    """The shortest example and the longest of the first run with attention that has some."""
     examples = bundle.examples()
     for run in _attending(bundle):
         drawable = [example for example in examples.get(run, ()) if example["hypothesis"]]
@@ -36,20 +31,25 @@ def attention_chart(bundle: Bundle) -> Chart:
             # More words of a source cannot be read on a slide.
             short = [item for item in ordered if len(item["source"]) <= 26] or ordered[:1]
             return weights_chart(bundle, run, [short[0], short[-1]][: len(short)])
-    raise UserError(NO_RUN.format(" and examples", str(bundle.folder)))
+    raise UserError(
+        f"no run with attention and examples in {str(bundle.folder)!r}: `bottleneck reproduce` "
+        "makes one"
+    )
 
 
 def attending_run(bundle: Bundle) -> str:
-    """The first run with attention; without one a ``UserError``."""
-    for run in _attending(bundle):
-        return run
-    raise UserError(NO_RUN.format("", str(bundle.folder)))
+    """The first run with attention."""
+    return next(iter(_attending(bundle)))
 
 
 def _attending(bundle: Bundle) -> dict[str, str]:
-    """The runs with attention, and the names of their arms."""
+    """The runs with attention, and the names of their arms; a ``UserError`` without any."""
     runs = declared(bundle)
     runs = runs[runs["attention"] != NONE]
+    if runs.empty:
+        raise UserError(
+            f"no run with attention in {str(bundle.folder)!r}: `bottleneck reproduce` makes one"
+        )
     return dict(zip(runs["run"], runs["arm"], strict=True))
 
 
@@ -57,14 +57,17 @@ def _attending(bundle: Bundle) -> dict[str, str]:
 def weights_chart(
     bundle: Bundle, run: str, examples: Sequence[Example], notes: Sequence[str] = ()
 ) -> Chart:
-    """The weights of sentences of a run next to each other; ``notes`` are more lines below them."""
+    """The weights of sentences of a run next to each other, each weight as a row of the data.
+
+    ``notes`` are more lines below them.
+    """
     row = what_was_run(bundle.runs[bundle.runs["run"] == run])
     note = (
         f"n = {counted(len(examples), 'sentence')} of one run: {_attending(bundle)[run]}; {row}. "
         "Each row of a map sums to 1."
     )
     figure = slide("Where does the decoder look?", [note, *notes])
-    colours = LinearSegmentedColormap.from_list("weights", [GROUND, WEIGHTS])
+    colours = LinearSegmentedColormap.from_list("weights", [GROUND, "#00436B"])
     widths = [max(8, len(item["source"])) for item in examples]
     grid = figure.subplots(1, len(examples), squeeze=False, width_ratios=widths).ravel()
     rows = []
@@ -79,20 +82,21 @@ def weights_chart(
         axes.set(xlabel=f"source, {len(source)} tokens", ylabel="output")
         axes.tick_params(length=0)
         axes.grid(visible=False)
-        rows += [
-            {
-                "run": run, "sentence": item["sentence"], "output_place": y + 1,
-                "output": output[y], "source_place": x + 1, "source": source[x], "weight": weight
-            }
-            for (y, x), weight in np.ndenumerate(weights)
-        ]  # fmt: skip
+        keys = {"run": run, "sentence": item["sentence"]}
+        for (y, x), weight in np.ndenumerate(weights):
+            place = {"output_place": y + 1, "output": output[y], "source_place": x + 1}
+            rows.append(keys | place | {"source": source[x], "weight": weight})
     figure.colorbar(image, ax=list(grid), shrink=0.7, pad=0.02, label="attention weight")
     return figure, pd.DataFrame(rows)
 
 
 @rc_context(STYLE)
 def context_length_chart(bundle: Bundle) -> Chart:
-    """BLEU by context size and length: a map an arm and, with two, attention minus none."""
+    """BLEU by context size and length: a map an arm and, with two, attention minus none.
+
+    A map has a row per context size, the largest on top, and a column per bucket, with its n; a
+    cell has its number, and below it the interval.
+    """
     sizes = compare_sizes(bundle)
     frame, parts = run_data("context-size", sizes), []
     maps = [("bleu_none", NONE, arm_title(NONE))]
@@ -106,42 +110,34 @@ def context_length_chart(bundle: Bundle) -> Chart:
         part.insert(1, "arm", arm)
         parts.append(part)
     data = pd.concat(parts, ignore_index=True)
-    # The arms have one scale from 0, the difference its own.
-    highest = max(1.0, float(data.loc[data["arm"] != "", "value"].max()))
-    gains = [0.0, 1.0, *data.loc[data["arm"] == "", "value"].dropna()]
-    levels = "{:.1f}", Normalize(0.0, highest)
-    differences = "{:+.1f}", Normalize(min(gains), max(gains))
     note = "Darker: higher; blank: not measured. Below: 95 %, over test sentences."
     runs = what_was_run(pd.concat([size.runs for size in sizes]))
     figure = slide("BLEU by context size and sentence length", (note, f"Corpus {runs}."))
     grid = figure.subplots(1, len(maps), squeeze=False, sharey=True).ravel()
-    for axes, (_, arm, panel) in zip(grid, maps, strict=True):
-        axes.set_title(panel)
-        _draw_map(axes, data[data["panel"] == panel], *(levels if arm else differences))
+    # The arms have one scale from 0, the difference its own.
+    levels = Normalize(0.0, max(1.0, float(data.loc[data["arm"] != "", "value"].max())))
+    # Pale, so that black numbers can be read on it.
+    pale = LinearSegmentedColormap.from_list("pale", [GROUND, "#7FB4DE"])
+    buckets = frame.drop_duplicates("bucket")
+    names = [
+        f"{bucket}\nn {n:,}" for bucket, n in zip(buckets["bucket"], buckets["n"], strict=True)
+    ]
+    rows = [f"{size:,}" for size in dict.fromkeys(frame["context_size"])]
+    for axes, (_, arm, panel), part in zip(grid, maps, parts, strict=True):
+        values = part["value"].to_numpy(dtype=np.float64)
+        gains = [0.0, 1.0, *values[~np.isnan(values)]]
+        scale, form = (levels, "{:.1f}") if arm else (Normalize(min(gains), max(gains)), "{:+.1f}")
+        image = np.ma.masked_invalid(values.reshape(len(rows), len(names)))
+        axes.imshow(image, cmap=pale, norm=scale, origin="lower", aspect="auto")
+        axes.set(title=panel, xlabel="source words (n: sentences)")
+        axes.set_xticks(range(len(names)), names, fontsize=SMALL)
+        axes.set_yticks(range(len(rows)), rows)
+        axes.tick_params(length=0)
+        axes.grid(visible=False)
+        for place, cell in enumerate(part[["value", "low", "high"]].to_numpy(dtype=np.float64)):
+            if not np.isnan(cell[0]):
+                text = "{}\n{} to\n{}".format(*map(form.format, cell))
+                y, x = divmod(place, len(names))
+                axes.text(x, y, text, ha="center", va="center", fontsize=SMALL - 3)
     grid[0].set_ylabel("context size, numbers")
     return figure, data
-
-
-def _draw_map(axes: Axes, rows: pd.DataFrame, form: str, scale: Normalize) -> None:
-    """A row per context size, the largest on top; a column per bucket, with its n.
-
-    In a cell are its number, and below it the interval.
-    """
-    sizes, counts = list(dict.fromkeys(rows["context_size"])), rows.drop_duplicates("bucket")
-    values = rows["value"].to_numpy(dtype=np.float64).reshape(len(sizes), len(counts))
-    image = np.ma.masked_invalid(values)
-    # Pale, so that black numbers can be read on it; what was not measured is blank.
-    pale = LinearSegmentedColormap.from_list("pale", [GROUND, "#7FB4DE"])
-    axes.imshow(image, cmap=pale, norm=scale, origin="lower", aspect="auto")
-    names = [f"{bucket}\nn {n:,}" for bucket, n in zip(counts["bucket"], counts["n"], strict=True)]
-    axes.set_xticks(range(len(names)), names, fontsize=SMALL)
-    axes.set_yticks(range(len(sizes)), [f"{size:,}" for size in sizes])
-    axes.set_xlabel("source words (n: sentences)")
-    axes.tick_params(length=0)
-    axes.grid(visible=False)
-    for place, row in enumerate(rows.to_dict("records")):
-        if not np.isnan(row["value"]):
-            value, low, high = (form.format(row[end]) for end in ("value", "low", "high"))
-            y, x = divmod(place, len(names))
-            text = f"{value}\n{low} to\n{high}"
-            axes.text(x, y, text, ha="center", va="center", fontsize=SMALL - 3)

@@ -5,7 +5,7 @@ A file has its format by the name's ending, equal bytes for equal data, and is w
 
 import io
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from ..claims.registry import verdict_on
+from ..claims.verdict import READ_FROM
 from ..lecture.slides import L_FAIL, L_VIND
 from ..results.bundle import Bundle, load_bundle
 from ..results.folders import made_of, probe_file, way_back
@@ -24,21 +24,11 @@ from ..results.schema import FIGURES, FIGURES_OF_RUNS, GOLD, GOLD_TABLE
 from ..settings.errors import UsageError, UserError, did_you_mean, plain
 from ..settings.files import write_bytes, write_text
 from ..tables.comparison import NONE, Arm, arm_of, compare, compare_sizes
-from ..tables.run_tables import cells, named_arms
+from ..tables.run_tables import named_arms
 from ..tables.selection import where as narrowed
 from .draw import STYLE, draw
 from .heatmaps import Chart, attention_chart, context_length_chart
-from .plot import (
-    Panel,
-    Plot,
-    arm_title,
-    data_frame,
-    drawn_buckets,
-    facts,
-    roof,
-    slide_rows,
-    with_seeds,
-)
+from .plot import MEAN, SEED, Panel, Plot, arm_title, data_frame, facts, slide_rows
 
 METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 """Per ending what is left out of a file, which would differ from day to day."""
@@ -66,8 +56,10 @@ def make_figure(
         plot = plots[name](bundle)
         return draw(plot), plot.data
     table = GOLD if name == GOLD_TABLE else name
+    questions = import_module("...questions.question", __name__)  # a room above this one
     with made_of(folder, table):
-        plot, file = study_plot(table, folder), probe_file(folder, table)
+        question = questions.find_question(table)
+        plot, file = question.plot(question.load(folder)), probe_file(folder, table)
         if plot.data.empty:
             raise UserError(f"nothing to draw: {str(file)!r} has no numbers; {way_back(file)}")
         return draw(plot), plot.data
@@ -81,27 +73,10 @@ def check_name(name: str, where: Sequence[str]) -> None:
         raise UsageError(f"--where chooses runs, and figure {name} is of what was measured on all")
 
 
-def study_plot(study: str, folder: Path) -> Plot:
-    """What the figure of a question of `QUESTIONS` or `GOLD` shows, from ``probes/NAME.csv``."""
-    questions = import_module("...questions.question", __name__)  # a room above this one
-    question = questions.find_question(study)
-    return question.plot(question.load(folder))
-
-
 def check_figure_file(path: Path) -> None:
-    """Refuse a name, before anything is drawn: a ``UsageError`` for an unknown format.
-
-    A ``UserError`` where the numbers would take the place of a file that belongs to no figure.
-    """
+    """Refuse a name of an unknown format, before anything is drawn, as a ``UsageError``."""
     if path.suffix.lower() not in METADATA:
-        known = ", ".join(METADATA)
-        raise UsageError(f"{str(path)!r}: the name of a figure ends in {known}")
-    numbers = path.with_suffix(NUMBERS)
-    if numbers.exists() and not any(path.with_suffix(ending).exists() for ending in METADATA):
-        raise UserError(
-            f"{str(numbers)!r} is there already, where the figure's numbers would go: name another "
-            "file with -o, or delete it"
-        )
+        raise UsageError(f"{str(path)!r}: the name of a figure ends in {', '.join(METADATA)}")
 
 
 def image(figure: Figure, ending: str) -> bytes:
@@ -122,8 +97,7 @@ def write_figure(figure: Figure, data: pd.DataFrame, path: Path) -> Path:
     """Write the figure, and what was drawn as CSV beside it, whose path is returned."""
     write_bytes(path, image(figure, path.suffix.lower()))
     numbers = path.with_suffix(NUMBERS)
-    text = data.to_csv(index=False, float_format="%.6g", lineterminator="\n")
-    write_text(numbers, text)
+    write_text(numbers, data.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
     return numbers
 
 
@@ -132,38 +106,62 @@ def bleu(bundle: Bundle) -> Plot:
     comparison = compare(bundle, alone=set(bundle.runs["attention"]) == {NONE})
     name, attention = "BLEU by length", comparison.attention
     drawn, omitted = drawn_buckets(comparison.none.buckets, comparison.none.n)
-    rows = [
-        row
-        for arm in comparison.arms
-        for index, bucket in enumerate(arm.buckets)
-        if bucket in drawn
-        for row in _arm_rows({"panel": name, "x": bucket}, arm, index)
-    ]
+    rows = []
+    for arm in comparison.arms:
+        for index, bucket in enumerate(arm.buckets):
+            if bucket in drawn:
+                rows += _arm_rows(arm, index, panel=name, x=bucket)
     printed = {NONE: {bucket: row.bleu for bucket, row in L_FAIL.items()}}
     if attention is not None:
         printed = {NONE: {bucket: row.none for bucket, row in L_VIND.items()},
                    attention.name: {b: row.attention for b, row in L_VIND.items()}}  # fmt: skip
     for arm, values in printed.items():
-        known = {bucket: values[bucket] for bucket in drawn if bucket in values}
-        rows += slide_rows(name, arm, known)
+        rows += slide_rows(name, arm, {b: values[b] for b in drawn if b in values})
     panel = Panel(name, "source words", *BLEU_AXES, limits=(0, None))
     note = " ".join(filter(None, [*facts(comparison.runs), omitted, SLIDE_NOTE]))
     both = ", with and without attention" if attention else ""
     return Plot(f"BLEU by sentence length{both}", (panel,), data_frame(rows), (note,))
 
 
-def _arm_rows(keys: Mapping[str, Any], arm: Arm, index: int) -> list[dict[str, Any]]:
+def drawn_buckets(buckets: Sequence[str], counts: Sequence[int]) -> tuple[list[str], str]:
+    """Buckets of so many sentences that verdicts read them, or if under two are, the filled ones.
+
+    Also a sentence on the filled buckets that are left out; empty where none is.
+    """
+    filled = {bucket: n for bucket, n in zip(buckets, counts, strict=True) if n}
+    large = [bucket for bucket, n in filled.items() if n >= READ_FROM]
+    drawn = large if len(large) > 1 else list(filled)
+    few = [f"{bucket} (n = {n})" for bucket, n in filled.items() if bucket not in drawn]
+    return drawn, f"Left out: {', '.join(few)}." if few else ""
+
+
+def _with_seeds(
+    keys: Mapping[str, Any], mean: Mapping[str, Any], seeds: Iterable[int], values: Iterable[float]
+) -> list[dict[str, Any]]:
+    """A mean and its ends, then the numbers of its seeds, all with these keys."""
+    rows = [{**keys, "kind": MEAN, **mean}]
+    for seed, value in zip(seeds, values, strict=True):
+        rows.append({**keys, "kind": SEED, "seed": int(seed), "value": float(value)})
+    return rows
+
+
+def _arm_rows(arm: Arm, index: int, **keys: str) -> list[dict[str, Any]]:
     """BLEU of a bucket: the mean over an arm's seeds with its interval, then each seed."""
     estimate, keys = arm.estimates[index], {"arm": arm.name, "n": arm.n[index], **keys}
     mean = {"value": estimate.value, **vars(estimate.interval)}
-    return with_seeds(keys, mean, arm.seeds, arm.by_seed[:, index])
+    return _with_seeds(keys, mean, arm.seeds, arm.by_seed[:, index])
+
+
+def _shared_axis(rows: Sequence[Mapping[str, Any]], **others: bool) -> dict[str, Any]:
+    """Options of panels that are compared: y goes to a little above the highest mark of all."""
+    ends = [row.get(end, np.nan) for row in rows for end in ("value", "high")]
+    return {"limits": (0, 1.04 * float(np.nanmax(ends))), **others}
 
 
 def arms(bundle: Bundle) -> Plot:
     """BLEU of every arm (C10, C12) in the shortest and in the longest filled bucket.
 
-    Arms that differ in attention alone stand in one place, named by what was changed. Runs scored
-    in other buckets than the first are a ``UserError``.
+    Arms that differ in attention alone stand in one place, named by what was changed.
     """
     known = named_arms(bundle)
     single = all(runs["arm"].iloc[0] == runs["attention"].iloc[0] for runs in known)
@@ -180,14 +178,13 @@ def arms(bundle: Bundle) -> Plot:
     rows = []
     for bucket, title in titles.items():
         for change, score in scores:
-            index = score.buckets.index(bucket)
+            index = buckets.index(bucket)
             if score.n[index]:
-                rows += _arm_rows({"panel": title, "x": change}, score, index)
-    shape = {"joined": False, "limits": (0, roof(rows))}
+                rows += _arm_rows(score, index, panel=title, x=change)
+    shape = _shared_axis(rows, joined=False)
     panels = tuple(Panel(title, "", *BLEU_AXES, **shape) for title in titles.values())
-    note = "Compare arms within a panel: texts of other lengths have other n-grams."
-    if BASELINE in by_change:
-        note = f"Baseline: the sweep's own settings; another name says what it has instead. {note}"
+    baseline = "Baseline: the sweep's own settings. " if BASELINE in by_change else ""
+    note = f"{baseline}Compare arms within a panel: texts of other lengths have other n-grams."
     notes = (note, " ".join(filter(None, [*facts(pd.concat(known)), omitted])))
     return Plot("BLEU of every arm by sentence length", panels, data_frame(rows), notes)
 
@@ -201,43 +198,46 @@ def compression(bundle: Bundle) -> Plot:
         for arm in comparison.arms:
             for index, ratio in enumerate(comparison.compression_ratio):
                 if arm.estimates[index].filled:
+                    note = f"{arm.buckets[index]} source words"
                     keys = {"panel": arm_title(arm.name), "x": f"{ratio:.6g}", "control": step}
-                    keys |= {"note": f"{arm.buckets[index]} source words"}
-                    rows += _arm_rows(keys, arm, index)
+                    rows += _arm_rows(arm, index, **keys, note=note)
     slide = {str(row.compression_ratio): row.bleu for row in L_FAIL.values()}
     rows += slide_rows(arm_title(NONE), NONE, slide)
-    shape = {"numeric": True, "log_x": True, "limits": (0, roof(rows))}
-    panels = tuple(
-        Panel(arm_title(arm), "compression ratio", *BLEU_AXES, arm=arm, **shape)
-        for arm in dict.fromkeys(row["arm"] for row in rows)
-    )
-    verdict = verdict_on("C1", cells(sizes))
+    shape = _shared_axis(rows, numeric=True, log_x=True)
+    titles = dict.fromkeys(row["panel"] for row in rows)
+    panels = tuple(Panel(title, "compression ratio", *BLEU_AXES, **shape) for title in titles)
     used = facts(pd.concat([size.runs for size in sizes]))[0]
-    because = "; ".join(verdict.because.split("; ")[:2])  # the numbers that decide
-    notes = (
-        f"Without attention (C1: {verdict.verdict}): {because}.",
-        f"Ratio: mean source words x embedding size / context size. {used} {SLIDE_NOTE}",
-    )
+    note = f"Ratio: mean source words x embedding size / context size. {used} {SLIDE_NOTE}"
     title = "Does the compression ratio alone set BLEU?"
-    return Plot(title, panels, data_frame(rows), notes, tuple(steps))
+    return Plot(title, panels, data_frame(rows), (note,), tuple(steps))
 
 
 def learning(bundle: Bundle) -> Plot:
     """The validation loss by update: one panel per length bucket, one line per arm.
 
-    A ``UserError`` where none of the runs has logged it, as older versions did not.
+    The seeds share their sentences, so that the error of their mean is at most the mean of theirs:
+    that is taken, times 1.96 for a 95 % interval.
     """
     comparison = compare(bundle, alone=set(bundle.runs["attention"]) == {NONE})
-    learned = bundle.learning()
-    if not {run for arm in comparison.arms for run in arm.runs} & set(learned["run"]):
+    learned, rows = bundle.learning(), []
+    for arm in comparison.arms:
+        logs = learned[learned["run"].isin(arm.runs) & learned["loss"].notna()]
+        logs = logs.assign(seed=logs["run"].map(dict(zip(arm.runs, arm.seeds, strict=True))))
+        logs = logs.sort_values(["update", "seed"], kind="stable")
+        for (bucket, update), part in logs.groupby(["bucket", "update"], sort=False):
+            if len(part) < logs["run"].nunique():
+                continue  # a validation that some seeds do not have
+            keys = {"panel": f"{bucket} source words", "x": str(update), "arm": arm.name}
+            keys["n"] = int(part["sentences"].iloc[0])
+            mean, half = part["loss"].mean(), 1.96 * part["standard_error"].mean(skipna=False)
+            ends = {"low": float(np.maximum(0.0, mean - half)), "high": float(mean + half)}
+            rows += _with_seeds(keys, {"value": float(mean)} | ends, part["seed"], part["loss"])
+    if not rows:
         raise UserError(
-            f"the runs in {str(bundle.folder)!r} did not log their validation loss by length; what "
-            "this version trains does: `bottleneck reproduce --out DIR`, or `bottleneck sweep NAME "
-            "--force`"
+            f"the runs in {str(bundle.folder)!r} did not log their validation loss by length: "
+            "train them again, with `bottleneck reproduce --out DIR`"
         )
-    filled = learned[learned["loss"].notna()]
-    rows = [row for arm in comparison.arms for row in _losses(arm, filled)]
-    shape = {"numeric": True, "limits": (0, roof(rows))}
+    shape = _shared_axis(rows, numeric=True)
     panels = tuple(
         Panel(f"{bucket} source words", "updates", "nats per target token", "sentences", **shape)
         for bucket in comparison.none.buckets
@@ -245,22 +245,3 @@ def learning(bundle: Bundle) -> Plot:
     note = "Validation loss under teacher forcing, -log P of the references. "
     note += facts(comparison.runs, "validation sentences")[0]
     return Plot("How does the loss fall, by sentence length?", panels, data_frame(rows), (note,))
-
-
-def _losses(arm: Arm, learned: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """The mean over seeds at each validation, then each seed.
-
-    The seeds share their sentences, so that the error of their mean is at most the mean of theirs:
-    that is taken, times 1.96 for a 95 % interval.
-    """
-    logs = learned[learned["run"].isin(arm.runs)]
-    logs = logs.assign(seed=logs["run"].map(dict(zip(arm.runs, arm.seeds, strict=True))))
-    logs = logs.sort_values(["update", "seed"], kind="stable")
-    for (bucket, update), part in logs.groupby(["bucket", "update"], sort=False):
-        if len(part) < logs["run"].nunique():
-            continue  # a validation that some seeds do not have
-        keys = {"panel": f"{bucket} source words", "x": str(update), "arm": arm.name}
-        keys |= {"n": int(part["sentences"].iloc[0])}
-        mean, half = float(part["loss"].mean()), 1.96 * part["standard_error"].mean(skipna=False)
-        ends = {"low": float(np.maximum(0.0, mean - half)), "high": float(mean + half)}
-        yield from with_seeds(keys, {"value": mean} | ends, part["seed"], part["loss"])

@@ -1,22 +1,17 @@
 """C7: is alignment learned for free, and can it be read off the attention weights?
 
 The weights are teacher-forced on the references and compared with gold links. Free is what nobody
-taught: the weights' links must beat those of the diagonal, which knows no words, and of IBM model
-1, which was made to align and is trained on the run's own training pairs. The table also has the
-network before training. Every method links each target word to one source word (IBM model 1: or to
-none); gold links may be more, or none.
+taught: they must beat the diagonal, which knows no words, and IBM model 1, which was made to align
+and is trained on the run's own training pairs. Links are (source, target) positions, 0-based, one
+for a target word (IBM model 1: or none); gold links may be more, or none. End tokens have none.
 
-Links are (source, target) positions, 0-based. End tokens are neither linked nor counted. All
-measures are ratios of per-sentence counts, so that a bootstrap can draw sentences.
-
-The same is asked of the user's own gold set, sentences that people linked word by word. Its words
-are those between the spaces of the files. A gold set often stands in tokens (``l' homme ,``): its
-sentences are put back into running text, which a run reads as any other text. Where the run's
-tokens are finer than the words, their weights are put together word by word (`corpus.subwords`).
+The same is asked of the user's own gold set, whose words are those between the spaces of the files.
+It often stands in tokens (``l' homme ,``), which are put back into running text. Where the run's
+tokens are finer than the words, weights are put together word by word (`corpus.subwords`).
 """
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -37,25 +32,16 @@ from ..figures.plot import shared
 from ..results.schema import GOLD
 from ..scoring.bootstrap import ratio_of_sums
 from ..settings.concerns import OUTSIDE
-from ..settings.errors import UserError, counted
+from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from .arms import Estimates, arms_of, in_buckets
 from .question import Axes, Column, Columns, Grid, Judgement, Probed, Question, Row, Tell
 from .word_survival import IBM1, nearest_to_diagonal, train, words_of
 
 if TYPE_CHECKING:
-    from ..model.translator import Weights
     from .subject import Subject
 
 Links = frozenset[Link]
-GoldSentence = tuple[list[str], list[str], Links, Links]
-"""The words of both sides, and their links: sure ones, and possible ones with those."""
-Matrix = Float[ndarray, "_ _"]
-"""Weights of one sentence, target x source words, the end tokens last."""
-METHODS = ("trained", "untrained", "diagonal", "ibm1")
-"""How links are made; the first two are networks. They begin the names of the probe's columns."""
-COUNTS = ("agreements", "links")
-"""Of links A against gold S, P: |A & S| + |A & P|, and |A| + |S|."""
 BASELINES = {"diagonal": "the diagonal", "ibm1": "IBM model 1"}
 RULE = (
     "Each target word is linked to the source word with its largest weight, teacher-forced on the "
@@ -69,22 +55,21 @@ RULE = (
 
 
 class LinkedPair(NamedTuple):
-    """A sentence pair, the words that its gold links are between, and the links.
+    """A sentence pair, the words of either side that its gold links are between, and the links.
 
     Possible links have the sure ones among them.
     """
 
     pair: SentencePair
-    source: list[str]
-    target: list[str]
+    words: tuple[list[str], list[str]]
     sure: Links
     possible: Links
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """Count the links and weights of every test sentence that has gold links."""
+    """Count the links of every test sentence that has gold links."""
     pairs = [
-        LinkedPair(pair, *words_of(pair), frozenset(pair.links), frozenset(pair.links))
+        LinkedPair(pair, words_of(pair), frozenset(pair.links), frozenset(pair.links))
         for pair in subject.corpus.test
         if pair.links
     ]
@@ -98,122 +83,96 @@ def train_ibm1(subject: "Subject", tell: Tell) -> IBM1:
 
 
 def measure(subject: "Subject", pairs: Sequence[LinkedPair], model: IBM1, tell: Tell) -> Columns:
-    """The columns of the probe for these sentences."""
-    tell("reading weights")
-    networks = {"trained": subject.weights, "untrained": subject.untrained}
-    matrices = {name: matrices_of(subject, weights, pairs) for name, weights in networks.items()}
-    aligned = []
-    for item in pairs:
-        tokens = words_of(item.pair)  # a word is linked where any of its word tokens is
-        source, target = (
-            shares_of(side, words, WORDS).argmax(axis=1)
-            for side, words in zip(tokens, (item.source, item.target), strict=True)
-        )
-        (links,) = model.align([tokens])
-        aligned.append(frozenset((int(source[i]), int(target[j])) for i, j in links))
-    return columns_of(pairs, matrices, aligned)
-
-
-def matrices_of(
-    subject: "Subject", weights: "Weights", pairs: Sequence[LinkedPair]
-) -> list[Matrix]:
-    """Weights on the references, in reading order and word by word."""
+    """Count the links of these sentences, of every method, word by word."""
     from ..runs.translate import attention_matrices
 
+    tell("reading weights")
     encoded = subject.encode([item.pair for item in pairs])
     reverse = subject.settings.model.reverse_source
-    matrices = attention_matrices(subject.graph, weights, encoded, reverse, batch_size=128)
-    ours, theirs = subject.vocabularies
-    return [
-        by_word(
-            matrix,
-            shares_of(ours.pieces(item.pair.source), item.source, ours.tokenizer),
-            shares_of(theirs.pieces(item.pair.target), item.target, theirs.tokenizer),
-        )
-        for matrix, item in zip(matrices, pairs, strict=True)
-    ]
-
-
-def columns_of(
-    pairs: Sequence[LinkedPair], matrices: Mapping[str, Sequence[Matrix]], aligned: Sequence[Links]
-) -> Columns:
-    """Counts of each sentence's links, for each method."""
+    trained, untrained = (
+        attention_matrices(subject.graph, weights, encoded, reverse, batch_size=128)
+        for weights in (subject.weights, subject.untrained)
+    )
     rows = []
-    for place, (item, ibm1) in enumerate(zip(pairs, aligned, strict=True)):
-        source, target = len(item.source), len(item.target)
-        weights = {name: of_pairs[place] for name, of_pairs in matrices.items()}
-        methods = {name: links_from_weights(w, source, target) for name, w in weights.items()} | {
-            "diagonal": nearest_to_diagonal(np.ones((target, source), bool)),
-            "ibm1": ibm1,
-        }
-        row: dict[str, float] = {"source_words": item.pair.words}
-        for method, links in methods.items():
-            row[f"{method}_agreements"] = len(links & item.sure) + len(links & item.possible)
-            row[f"{method}_links"] = len(links) + len(item.sure)
-        rows.append(row)
+    for item, *matrices in zip(pairs, trained, untrained, strict=True):
+        tokens, pieces, places = words_of(item.pair), [], []
+        for side, text in enumerate((item.pair.source, item.pair.target)):
+            words, vocabulary = item.words[side], subject.vocabularies[side]
+            pieces.append(shares_of(vocabulary.pieces(text), words, vocabulary.tokenizer))
+            # A word is linked where any of its word tokens is.
+            places.append(shares_of(tokens[side], words, WORDS).argmax(axis=1).tolist())
+        (links,) = model.align([tokens])
+        aligned = frozenset((places[0][i], places[1][j]) for i, j in links)
+        rows.append(count_links(item, *(by_word(matrix, *pieces) for matrix in matrices), aligned))
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
-def read_gold(gold: Path, source: Path, target: Path, base: int) -> list[GoldSentence]:
-    """Read the three files, line by line; what does not fit together is a UserError.
+def count_links(
+    item: LinkedPair, trained: Float[ndarray, "_ _"], untrained: Float[ndarray, "_ _"], ibm1: Links
+) -> dict[str, int]:
+    """The probe's columns of a sentence, from weights (target x source) and IBM model 1's links.
 
-    ``base`` is the number of the first word, 0 or 1.
+    Of links A against gold S, P they are |A & S| + |A & P| (agreements) and |A| + |S| (links).
+    """
+    sizes = len(item.words[0]), len(item.words[1])
+    links_of = {
+        "trained": links_from_weights(trained, *sizes),
+        "untrained": links_from_weights(untrained, *sizes),
+        "diagonal": nearest_to_diagonal(np.ones(sizes[::-1], bool)),
+        "ibm1": ibm1,
+    }
+    row = {"source_words": item.pair.words}
+    for method, links in links_of.items():
+        row[f"{method}_agreements"] = len(links & item.sure) + len(links & item.possible)
+        row[f"{method}_links"] = len(links) + len(item.sure)
+    return row
+
+
+def read_gold(gold: Path, source: Path, target: Path, base: int) -> list[LinkedPair]:
+    """The lines of the three files, which a UserError says if they do not fit together.
+
+    A link is ``0-0`` (sure) or ``0?0`` (possible), source first; ``base`` is the number of the
+    first word, 0 or 1.
     """
     files = {"--gold": gold, "--source": source, "--target": target}
     texts = {option: read_lines(str(path), option) for option, path in files.items()}
     if len(set(map(len, texts.values()))) > 1:
-        counts = ", ".join(
-            f"{name} has {counted(len(text), 'line')}" for name, text in texts.items()
-        )
-        raise UserError(f"{counts}: give files of as many lines, one for each sentence")
+        counts = ", ".join(f"{option} has {len(text)}" for option, text in texts.items())
+        raise UserError(f"give files of as many lines, one for each sentence: {counts}")
     sentences = []
-    for number, (line, *both) in enumerate(zip(*texts.values(), strict=True), 1):
-        words = [text.split() for text in both]
-        where = f"--gold {str(gold)!r} line {number}"
-        sentences.append((*words, *parse_links(line, where, *map(len, words), base)))
+    for number, (line, *pair) in enumerate(zip(*texts.values(), strict=True), 1):
+        words = (pair[0].split(), pair[1].split())
+        sure, possible = set(), set()
+        for entry in line.split():
+            match = re.fullmatch(r"(\d{1,9})([-?])(\d{1,9})", entry, re.ASCII)
+            i, j = (int(match[1]) - base, int(match[3]) - base) if match else (-1, -1)
+            if not (0 <= i < len(words[0]) and 0 <= j < len(words[1])):
+                raise UserError(
+                    f"--gold {str(gold)!r} line {number}: {entry!r} is no link in a sentence of "
+                    f"{len(words[0])} source and {len(words[1])} target words; write i-j (sure) or "
+                    f"i?j (possible), source first, counted from {base} (--first-word)"
+                )
+            possible.add((i, j))
+            sure |= {(i, j)} if match[2] == "-" else set()
+        links = frozenset(sure), frozenset(possible)
+        sentences.append(LinkedPair(SentencePair(*pair), words, *links))
     return sentences
 
 
-def parse_links(
-    line: str, where: str, source_words: int, target_words: int, base: int
-) -> tuple[Links, Links]:
-    """The sure and the possible links of a line: ``0-0 1?2``, source first, ``-`` sure.
-
-    UserError, which starts with ``where``, for what is no link of the sentence.
-    """
-    sure, possible = set(), set()
-    for entry in line.split():
-        match = re.fullmatch(r"(\d{1,9})([-?])(\d{1,9})", entry, re.ASCII)
-        if match is None:
-            raise UserError(f"{where}: {entry!r} is no link; write i-j (sure) or i?j (possible)")
-        i, j = int(match[1]) - base, int(match[3]) - base
-        if not (0 <= i < source_words and 0 <= j < target_words):
-            raise UserError(
-                f"{where}: {entry!r} is outside a sentence of {source_words} source and "
-                f"{target_words} target words, counted from {base}; check the tokens, which side "
-                "is first, and --first-word"
-            )
-        possible.add((i, j))
-        sure |= {(i, j)} if match[2] == "-" else set()
-    return frozenset(sure), frozenset(possible)
-
-
-def probe_gold(subject: "Subject", sentences: Sequence[GoldSentence], tell: Tell) -> Columns:
-    """The probe's columns for the sentences of the gold set that have links; else a UserError."""
-    sentences = [sentence for sentence in sentences if sentence[3]]
-    if not sentences:
+def probe_gold(subject: "Subject", sentences: Sequence[LinkedPair], tell: Tell) -> Columns:
+    """Count the links of the sentences of a gold set that have any; UserError if none has."""
+    linked = [item for item in sentences if item.possible]
+    if not linked:
         raise UserError("no sentence of --gold has links; write i-j (sure) or i?j (possible)")
-    model = train_ibm1(subject, tell)
-    corpus = subject.settings.corpus
+    model, corpus, pairs = train_ibm1(subject, tell), subject.settings.corpus, []
     lower = corpus.lowercase or corpus.name == "grammar"
-    pairs = []
-    for *both, sure, possible in sentences:
+    for item in linked:
         source, target = (
             [detokenize(tokenize(word.lower() if lower else word)) for word in words]
-            for words in both
+            for words in item.words
         )
         texts = running_text(source, model.source_ids), running_text(target, model.target_ids)
-        pairs.append(LinkedPair(SentencePair(*texts), source, target, sure, possible))
+        pairs.append(item._replace(pair=SentencePair(*texts), words=(source, target)))
     return measure(subject, pairs, model, tell)
 
 
@@ -246,20 +205,18 @@ def error_gap(both: Real[ndarray, "*rows 4"]) -> Float[ndarray, "*rows"]:
 
 def summarise(probed: Sequence[Probed], least: int = 0) -> list[Row]:
     """The error of every method, and gaps: by bucket, then of sentences of bucket ``least`` on."""
-    counts = {method: [f"{method}_{name}" for name in COUNTS] for method in METHODS}
-    errors = [("aer", "", error_rate, counts["trained"])]
-    errors += [("aer", method, error_rate, counts[method]) for method in METHODS[1:]]
-    errors += [
-        ("aer_gap", method, error_gap, counts[method] + counts["trained"]) for method in BASELINES
-    ]
+    methods = ("trained", "untrained", *BASELINES)
+    counts = {method: [f"{method}_agreements", f"{method}_links"] for method in methods}
+    errors = [("aer", method, error_rate, columns) for method, columns in counts.items()]
+    errors += [("aer_gap", name, error_gap, counts[name] + counts["trained"]) for name in BASELINES]
     rows: list[Row] = []
     for arm in arms_of(probed):
         lengths = arm.runs[0].found["source_words"]
         for place, bucket, inside in in_buckets(arm.runs[0], lengths, least):
-            for measure, control, score, columns in errors:
+            for measure, method, score, columns in errors:
                 sums = arm.statistics(columns)[:, inside]
-                keys = {"place": place, "bucket": bucket, "control": control}
-                rows += arm.rows(measure, score, sums, **keys)
+                keys = {"bucket": bucket, "control": "" if method == "trained" else method}
+                rows += arm.rows(measure, score, sums, place=place, **keys)
     return rows
 
 
@@ -279,8 +236,7 @@ def decide(estimates: Estimates) -> Judgement | str:
         )
         clauses.append(f"{arm}: the AER of the weights is {error.text('{:z.3f}')}, {others}")
     fewest = min(error.n for error in errors.values())
-    if marked(fewest):
-        clauses.append(f"under {MARKED_BELOW} sentences (n = {fewest})")
+    clauses.append(f"under {MARKED_BELOW} sentences (n = {fewest})" if marked(fewest) else "")
     both = all(names == set(BASELINES) for names in beaten)
     partly = any("diagonal" in names for names in beaten)
     worst = max(errors, key=lambda arm: errors[arm].value)
@@ -293,10 +249,10 @@ def attends(settings: RunSettings) -> bool:
 
 
 def _drawn(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows by length of the methods above; a file may have others."""
+    """The rows by length of the methods above; an older file has others."""
     names = {"diagonal": "diagonal", "ibm1": "IBM model 1"}
-    drawn = rows["control"].isin(["", "untrained", *names])
-    return shared(rows[drawn & (rows["bucket"] != "")], names)
+    methods = rows["control"].isin(["", "untrained", *names])
+    return shared(rows[methods & (rows["bucket"] != "")], names)
 
 
 RANGED = {"scale": 100.0, "ends": "{:.0f}"}

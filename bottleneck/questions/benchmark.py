@@ -99,20 +99,11 @@ def point_row(length: int, arm: str, result: Mapping[str, Any]) -> Row:
         timed["attention_seconds"] = [long - short for long, short in pairs]
         timed["attention_share"] = [1 - short / long for long, short in pairs]
     row = dict.fromkeys(COLUMNS) | result["machine"] | {
-        "varied": "length",
-        "arm": arm,
-        "attention": arm.removesuffix(OUTPUT),
-        "placement": "output" if arm.endswith(OUTPUT) else "input",
-        "length": length,
-        "context_size": CONTEXT,
-        "hidden_size": CONTEXT,
-        "embedding_size": EMBEDDING,
-        "batch_size": BATCH,
-        "vocabulary": VOCABULARY,
-        "repeats": len(step["seconds"]),
-        "steps": step["steps"],
-        "cores": cores(),
-        "date": datetime.now(UTC).date().isoformat(),
+        "varied": "length", "arm": arm, "attention": arm.removesuffix(OUTPUT),
+        "placement": "output" if arm.endswith(OUTPUT) else "input", "length": length,
+        "context_size": CONTEXT, "hidden_size": CONTEXT, "embedding_size": EMBEDDING,
+        "batch_size": BATCH, "vocabulary": VOCABULARY, "repeats": len(step["seconds"]),
+        "steps": step["steps"], "cores": cores(), "date": datetime.now(UTC).date().isoformat(),
     }  # fmt: skip
     for name, values in timed.items():
         row |= {name: median(values), f"{name}_low": min(values), f"{name}_high": max(values)}
@@ -125,17 +116,14 @@ def write(folder: Path, rows: Sequence[Row]) -> None:
     write_listed(folder, [("probes/cost.csv", frame.to_csv(index=False).encode())])
 
 
-def measure_length(emit: Callable[[int, dict[str, Any]], None], **order: Any) -> None:
-    """The task of a worker process."""
-    use_cache()
-    emit(0, {"phase": "done"} | time_steps(**order))
-
-
-def time_steps(length: int, arms: Sequence[str], repeats: int) -> dict[str, Any]:
-    """What is known of the machine, and of each arm: seconds of each group, steps of one.
+def measure_length(
+    emit: Callable[[int, dict[str, Any]], None], length: int, arms: Sequence[str], repeats: int
+) -> None:
+    """The task of a worker process: of each arm the seconds of each group, and steps of one.
 
     Compiling is not timed. The first round is for warming up and is not counted.
     """
+    use_cache()
     steps = {arm: Step(arm, length) for arm in arms}
     results: dict[str, dict[str, Any]] = {}
     for arm, step in steps.items():
@@ -146,14 +134,10 @@ def time_steps(length: int, arms: Sequence[str], repeats: int) -> dict[str, Any]
             elapsed = step.seconds(results[arm]["steps"])
             results[arm]["seconds"] += [elapsed] if number else []
     facts = describe_environment()
-    machine = {
-        "machine": facts["processor"],
-        "version": facts["bottleneck"],
-        "device": facts["device"],
-        "threads": facts["threads"],
-        "jax": facts["versions"]["jax"],
-    }
-    return {"machine": machine, "arms": results}
+    machine = {"machine": facts["processor"], "version": facts["bottleneck"],
+               "device": facts["device"], "threads": facts["threads"],
+               "jax": facts["versions"]["jax"]}  # fmt: skip
+    emit(0, {"phase": "done", "machine": machine, "arms": results})
 
 
 class Step:
@@ -168,7 +152,14 @@ class Step:
         )
         graph, weights = create(model, VOCABULARY, VOCABULARY, TRAINING.seed)
         self.state: TrainState = initial_state(weights, TRAINING)
-        self.update, self.batch = make_update(graph, TRAINING), random_batch(length)
+        self.update = make_update(graph, TRAINING)
+        # Random words, as many on both sides, so that nothing is padded.
+        draw = np.random.default_rng(1)
+        sides = [draw.integers(UNK + 1, VOCABULARY, (BATCH, length), np.int32) for _ in range(2)]
+        for side in sides:
+            side[:, -1] = EOS
+        lengths = np.full(BATCH, length, np.int32)
+        self.batch = Batch(sides[0], lengths, sides[1], lengths)
         self.seconds(1)
 
     def seconds(self, steps: int) -> float:
@@ -178,13 +169,3 @@ class Step:
             self.state, _ = self.update(self.state, self.batch)
         jax.block_until_ready(self.state)
         return (time.perf_counter() - start) / steps
-
-
-def random_batch(length: int) -> Batch:
-    """Random words, as many on both sides, so that nothing is padded."""
-    draw = np.random.default_rng(1)
-    sides = [draw.integers(UNK + 1, VOCABULARY, (BATCH, length), np.int32) for _ in range(2)]
-    for side in sides:
-        side[:, -1] = EOS
-    lengths = np.full(BATCH, length, np.int32)
-    return Batch(sides[0], lengths, sides[1], lengths)

@@ -3,21 +3,16 @@
 `bottleneck bench` measures it (`benchmark`), not a probe of trained runs: ``probes/cost.csv`` has a
 row for each arm and length.
 
-Both sides of the benchmark's sentences are equally long, so Tx x Ty is the length squared.
-Attention's own part is the time of a training step beyond that of the same model without attention.
-Some of that part occurs once per word, not once per pair of words: the context's way into the
-decoder's cell, and the products of an additive score that are computed ahead. Where both occur, the
-local exponent climbs from 1 to 2 as sentences grow. So every quantity is fitted over all sizes and
-over the upper part of their range, and the rule reads the upper part.
+Both sides of its sentences are equally long, so Tx x Ty is the length squared. Attention's own part
+is the time of a step beyond that of the same model without attention. Some of it occurs once per
+word, the rest once per pair of words, so that the local exponent climbs from 1 to 2 as sentences
+grow: the rule reads that of the upper lengths.
 """
 
 import math
 import shlex
-from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +20,6 @@ from jaxtyping import Float
 from numpy import ndarray
 from rich.table import Table
 
-from ..figures.plot import Plot
 from ..lecture.slides import Exponent
 from ..results.bundle import read_table
 from ..results.folders import has_probe, made_of, probe_file
@@ -53,12 +47,10 @@ COLUMNS = {
 }
 """Columns of ``cost.csv``; numbers of attention are blank without it.
 
-``varied`` is "length"; rows of an older file that vary another size are not read. ``arm`` is the
-attention, with ``-output`` behind it in Luong's placement. ``length`` is tokens per side, end token
-included. ``seconds`` is the median of a training step over ``repeats`` groups of ``steps`` each,
-``_low`` and ``_high`` the least and greatest group. ``attention_...`` is what the arm has beyond
-the arm without attention in its placement: seconds, and share of the arm's seconds (0 to 1).
-``date`` is UTC.
+``varied`` is "length"; rows of an older file that vary another size are not read. ``length`` is
+tokens per side, end token included. ``seconds`` is the median of a training step over ``repeats``
+groups of ``steps`` each, ``_low`` and ``_high`` the least and greatest group. ``attention_...`` is
+what the arm has beyond its `baseline`: seconds, and share of the arm's seconds (0 to 1).
 """
 OUTPUT = "-output"
 """Behind the name of an arm in Luong's placement."""
@@ -71,37 +63,29 @@ def in_long_form(costs: pd.DataFrame) -> pd.DataFrame:
     """The rows of ``cost.csv`` as rows of a probe, and the exponents that are fitted to them.
 
     A row has the columns of its point, and its length as bucket. An exponent's control is the
-    quantity, its bucket ``all`` or ``upper``.
+    quantity; its bucket is ``all``, or ``upper`` for the lengths from their geometric middle up.
     """
     costs = costs[costs["varied"] == "length"].reset_index(drop=True)
     names = {"repeats": "n", "seconds": "value", "seconds_low": "low", "seconds_high": "high"}
-    keys = costs[list(names)].rename(columns=names).assign(measure="seconds", control="", part="")
-    keys["bucket"] = costs["length"].astype(str)
-    points = pd.concat([costs, keys], axis=1).to_dict("records")
-    columns = [*COLUMNS, *keys, "from", "to"]
-    frame = pd.DataFrame([*points, *exponents(costs)], columns=columns)
-    whole = [name for name, kind in COLUMNS.items() if kind == "int64"]
-    counts = dict.fromkeys([*whole, "n", "from", "to"], "Int64")
-    return frame.astype(counts).assign(run="", seed=math.nan, note="")
-
-
-def exponents(costs: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Fit each quantity of each arm over all lengths, and from their geometric middle up."""
-    for _, rows in costs.groupby("arm", sort=False):
-        sizes = rows["length"].to_numpy(np.float64)
+    steps = costs[list(names)].rename(columns=names).assign(measure="seconds", control="", part="")
+    steps["bucket"] = costs["length"].astype(str)
+    rows = pd.concat([costs, steps], axis=1).to_dict("records")
+    for arm, points in costs.groupby("arm", sort=False):
+        sizes = points["length"].to_numpy(np.float64)
         middle = math.sqrt(sizes.min() * sizes.max()) * (1 - 1e-9)
-        point = {name: rows[name].iloc[0] for name in ("arm", "attention", "placement")}
         for quantity, (bucket, least) in product(FITTED, (("all", 0.0), ("upper", middle))):
-            values = rows[quantity].to_numpy(np.float64)
+            values = points[quantity].to_numpy(np.float64)
             # What is not above 0, a difference that is lost in noise, has no logarithm.
             subset = (sizes >= least) & (values > 0)
             if (power := fit(sizes[subset], values[subset])) is not None:
-                yield point | {
-                    "part": "", "bucket": bucket, "control": quantity,
-                    "measure": "exponent", "value": power.value, "low": power.low,
-                    "high": power.high, "n": power.n, "from": int(sizes[subset].min()),
-                    "to": int(sizes[subset].max()),
-                }  # fmt: skip
+                ends = {"from": int(sizes[subset].min()), "to": int(sizes[subset].max())}
+                keys = {"arm": arm, "attention": points["attention"].iloc[0], "part": ""}
+                keys |= {"measure": "exponent", "bucket": bucket, "control": quantity}
+                rows.append(keys | vars(power) | ends)
+    others = ("measure", "control", "part", "bucket", "value", "low", "high", "n", "from", "to")
+    counts = [name for name, kind in COLUMNS.items() if kind == "int64"] + ["n", "from", "to"]
+    frame = pd.DataFrame(rows, columns=[*COLUMNS, *others])
+    return frame.astype(dict.fromkeys(counts, "Int64")).assign(run="", seed=math.nan, note="")
 
 
 def fit(sizes: Float[ndarray, "points"], values: Float[ndarray, "points"]) -> Estimate | None:
@@ -128,12 +112,9 @@ def baseline(arm: str) -> str:
     return f"none{OUTPUT}" if arm.endswith(OUTPUT) else "none"
 
 
-LINEAR, QUADRATIC = 1.0, (1.5, 2.5)
-"""The exponent of what occurs once per word; ends between which one is nearer to 2 than to 1 or 3.
-"""
-FEWEST_POINTS, WIDEST, FEW_WORDS = 4, 1.0, 30
-"""Lengths in the upper part of their range; the interval that still tells linear from quadratic,
-where the machine was quiet; the length, besides the greatest, whose share a verdict states."""
+FEWEST_POINTS, WIDEST, LINEAR, QUADRATIC = 4, 1.0, 1.0, (1.5, 2.5)
+"""Lengths in the upper part of their range; the interval that still tells linear from quadratic;
+the exponent of what occurs once per word; ends between which one is nearer to 2 than to 1 or 3."""
 RULE = (
     "What counts are exponents of the length (tokens per side, equal on both) from a least-squares "
     "fit of log on log, with 95 % intervals, over the lengths from the geometric middle of their "
@@ -151,11 +132,11 @@ RULE = (
 def decide(estimates: Estimates) -> Judgement | str:
     """C9: cost grows with Tx x Ty."""
     powers, above, clauses, others = {}, [], [], []
-    points = estimates.means
-    points = points[points["measure"] == "seconds"]
+    points = estimates.means[estimates.means["measure"] == "seconds"]
     for arm, rows in points[points["attention"] != "none"].groupby("arm", sort=False):
-        quantities = (arm, "attention_seconds"), (arm, "seconds"), (baseline(arm), "seconds")
-        attention, step, without = (exponent(estimates, *names) for names in quantities)
+        attention = exponent(estimates, arm, "attention_seconds")
+        whole = exponent(estimates, arm, "attention_seconds", "all")
+        step, without = (exponent(estimates, name, "seconds") for name in (arm, baseline(arm)))
         if (
             None in (attention, step, without)
             or any(power.high - power.low > WIDEST for power in (attention, without))
@@ -166,9 +147,8 @@ def decide(estimates: Estimates) -> Judgement | str:
         powers[arm] = attention
         above.append(attention.low > max(LINEAR, without.high))
         share = dict(zip(rows["bucket"].astype(int), rows["attention_share"], strict=True))
-        lengths = dict.fromkeys((FEW_WORDS if FEW_WORDS in share else min(share), max(share)))
+        lengths = dict.fromkeys((30 if 30 in share else min(share), max(share)))
         at = " and ".join(f"{share[length]:.0%} at {length}" for length in lengths)
-        whole = exponent(estimates, arm, "attention_seconds", "all")
         texts = [power.text("{:.2f}") for power in (attention, whole, step, without)]
         clauses.append(
             f"{arm}: attention's own seconds grow as the length to the power {texts[0]}, over all "
@@ -201,9 +181,8 @@ def measured_exponent(folder: Path) -> Exponent | None:
     if not has_probe(folder, BENCHMARK):
         return None
     estimates = Estimates(QUESTION.load(folder))
-    powers = {arm: exponent(estimates, arm, "attention_seconds") for arm in estimates.arms()}
-    for arm in (f"dot{OUTPUT}", "dot", *powers):
-        if power := powers.get(arm):
+    for arm in (f"dot{OUTPUT}", "dot", *estimates.arms()):
+        if power := exponent(estimates, arm, "attention_seconds"):
             return Exponent(arm, power.value, power.low, power.high)
     return None
 
@@ -226,54 +205,47 @@ def _machine(costs: pd.DataFrame) -> str:
     return ", ".join(filter(None, map(_listed, (costs["machine"], cores, device, costs["date"]))))
 
 
-def measured(costs: pd.DataFrame) -> pd.DataFrame:
-    """A row for each arm and length: ms per step, and attention's part, its share 0 to 1."""
-    ends, names = ("", "_low", "_high"), ("seconds", "attention_seconds", "attention_share")
-    times = [f"{name}{end}" for name in names for end in ends]
-    frame = costs[["length", "arm", *times]].astype({"length": "int64"})
-    frame[times[:6]] *= 1e3
-    new = {name: name.replace("seconds", "ms") for name in times[:6]}
-    return frame.rename(columns=new | {"length": "size"})
-
-
-def notes(costs: pd.DataFrame) -> list[str]:
-    """What was measured, how, on what."""
-    return [
-        "A training step of the lecture's GRU, one layer, hidden size = context "
-        f"({_listed(costs['context_size'])}), embedding {_listed(costs['embedding_size'])}, "
-        f"batches of {_listed(costs['batch_size'])}, on random words: both sides have the same "
-        "length, end token included. -output is Luong's placement, otherwise Bahdanau's. ms: "
-        f"median of {_listed(costs['repeats'])} groups of steps. attn.: attention's share, 1 - "
-        "time of the same model without attention in the same placement / time.",
-        f"Machine: {_machine(costs)}; XLA's threads: {_listed(costs['threads'])}; bottleneck "
-        f"{_listed(costs['version'])}, jax {_listed(costs['jax'])}.",
-    ]
-
-
 class CostQuestion(Question):
     """The question that `bottleneck bench` measures."""
 
     def load(self, folder: Path) -> pd.DataFrame:
         """The measured points and the exponents, in long form; a UserError without them."""
-        path = probe_file(folder, self.name)
         if not has_probe(folder, self.name):
             where = shlex.quote(str(folder))
             raise UserError(
-                f"no probes/{path.name} in {str(folder)!r}: `bottleneck bench --out {where}` "
-                "measures it"
+                f"no benchmark in {str(folder)!r}: `bottleneck bench --out {where}` measures it"
             )
         with made_of(folder, self.name):
-            return in_long_form(read_table(path, COLUMNS))
+            return in_long_form(read_table(probe_file(folder, self.name), COLUMNS))
 
     def pages(self, frame: pd.DataFrame) -> list[Page]:
-        """What was measured, and how it grows."""
+        """What was measured, and how it grows: exponents are in the second table."""
         costs = frame[frame["measure"] == "seconds"]
-        powers = frame[frame["measure"] == "exponent"]
-        data, estimates = measured(costs), Estimates(frame)
+        times = [name for name in COLUMNS if "seconds" in name or "share" in name]
+        data = costs[["length", "arm", *times]].astype({"length": "int64"})
+        data[times[:6]] *= 1e3  # seconds, and attention's
+        data = data.rename(columns=lambda name: name.replace("seconds", "ms"))
+        data = data.rename(columns={"length": "size"})
         points = new_table(BY_LENGTH, ["length", "arm", "ms", "attn."], texts=2)
         for row in data.to_dict("records"):
             share = "" if pd.isna(row["attention_share"]) else f"{row['attention_share']:z.0%}"
             points.add_row(str(row["size"]), row["arm"], f"{row['ms']:,.1f}", share)
+        sizes = ("context_size", "embedding_size", "batch_size", "repeats", "threads")
+        context, embedding, batch, repeats, threads = (_listed(costs[name]) for name in sizes)
+        notes = [
+            f"A training step of the lecture's GRU, one layer, hidden size = context ({context}), "
+            f"embedding {embedding}, batches of {batch}, on random words: both sides have the same "
+            "length, end token included. -output is Luong's placement, otherwise Bahdanau's. ms: "
+            f"median of {repeats} groups of steps. attn.: attention's share, 1 - time of the same "
+            "model without attention in the same placement / time.",
+            f"Machine: {_machine(costs)}; XLA's threads: {threads}; bottleneck "
+            f"{_listed(costs['version'])}, jax {_listed(costs['jax'])}.",
+        ]
+        first = Page(self.name, self.title, data, points, [], notes)
+        return [first, self.exponents_page(frame[frame["measure"] == "exponent"])]
+
+    def exponents_page(self, powers: pd.DataFrame) -> Page:
+        """The exponents of each arm, over all lengths and over the upper ones."""
         columns = [
             Column(f"{part['from'].min()}..{part['to'].max()}", "exponent", bucket=name,
                    form="{:z.2f}")
@@ -282,9 +254,10 @@ class CostQuestion(Question):
         lines = [
             ((name, arm), {"arm": arm, "control": quantity})
             for quantity, name in FITTED.items()
-            for arm in estimates.arms()
+            for arm in powers["arm"].unique()
         ]
         growth = Grid(BY_LENGTH, columns, ("quantity", "arm"), lambda _: lines, counted=False)
+        body = growth.table(Estimates(powers)) if columns else Table.grid()
         names = {"arm": "arm", "control": "quantity", "bucket": "part", "value": "exponent",
                  "low": "exponent_low", "high": "exponent_high", "n": "points", "from": "from",
                  "to": "to"}  # fmt: skip
@@ -295,15 +268,7 @@ class CostQuestion(Question):
             "all, and from the geometric middle of the range up. Lengths at which attention took "
             "no time are left out. Ranges: 95 % intervals of the slope (Student's t)."
         )
-        body = growth.table(estimates) if columns else Table.grid()
-        return [
-            Page(self.name, self.title, data, points, [], notes(costs)),
-            Page(f"{self.name}_exponents", title, fitted, body, [], [how]),
-        ]
-
-    def plot(self, frame: pd.DataFrame) -> Plot:
-        """The figure; its lines lie close to each other."""
-        return replace(super().plot(frame), close=True)
+        return Page(f"{self.name}_exponents", title, fitted, body, [], [how])
 
     def footnotes(self, frame: pd.DataFrame) -> tuple[str, ...]:
         """What the bars are, and where it was measured."""

@@ -1,7 +1,7 @@
-"""``report.html``: a results folder as one page that needs no other file and no network.
+"""A results folder as one page that needs no other file and no network, or as many files.
 
-It has the tables and figures that `bottleneck table` and `bottleneck plot` make, in the lecture's
-order. This file collects them, and ``page.html.j2`` lays them out.
+Both have the tables and figures that `bottleneck table` and `bottleneck plot` make. The page,
+``report.html``, is in the lecture's order: this file collects what ``page.html.j2`` lays out.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from jinja2 import Environment, StrictUndefined
@@ -24,57 +24,45 @@ from .. import __version__
 from ..corpus.grammar import english_french
 from ..corpus.pair import SentencePair, reverse_pair
 from ..corpus.subwords import Subwords
-from ..corpus.vocabulary import EOS, SPECIAL, plain, tokenize
+from ..corpus.vocabulary import EOS, SPECIAL, is_word, plain, tokenize
 from ..figures.draw import ATTENTION
-from ..figures.registry import image, make_figure
+from ..figures.registry import image, make_figure, write_figure
 from ..lecture.slides import SLIDES
 from ..lecture.walkthroughs import audit_all
 from ..questions.cost import measured_exponent
 from ..questions.word_survival import LinkedReference, word_reports
-from ..results.bundle import (
-    Bundle,
-    Example,
-    bundle_of,
-    holds_results,
-    other_versions,
-    signatures,
-    without_result,
-)
+from ..results import schema
+from ..results.bundle import Bundle, Example, bundle_of, holds_results
 from ..results.folders import has_probe, results_inside
 from ..results.folders import tables as measured_tables
-from ..results.schema import (
-    ALL_TABLES,
-    FIGURES,
-    FIGURES_OF_RUNS,
-    GOLD,
-    GOLD_TABLE,
-    TABLES,
-)
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import DamagedError, UnwrittenError, UserError
 from ..settings.files import write_text
-from ..tables.claims import (
-    CAPTION,
-    Decision,
-    claims,
-    decide_results,
-    first_arms,
-    number,
-    summary,
-)
-from ..tables.comparison import NONE, describe, what_was_run
+from ..tables import claims
+from ..tables.comparison import NONE, describe
 from ..tables.lecture import audit_page, lecture_evidence
 from ..tables.page import Page
 from ..tables.pages import make_page, study_pages
 
 BESIDE: Mapping[str, Sequence[str]] = {
     "C1": ("compression", "context-size", "context-length"),
-    "C7": (GOLD_TABLE, "attention"),
+    "C7": (schema.GOLD_TABLE, "attention"),
     "C10": ("arms",),
     "C12": ("fit",),
 }
 """By claim the tables and figures that go with it, besides those of its study."""
+CLAIMS, CONTENTS, REPORT = "claims", "CONTENTS.md", "report.html"
+FORMS = {".md": "markdown", ".csv": "csv"}
+"""Forms of tables and claims, by the file's ending."""
+IMAGES = (".png", ".svg")
 Made = TypeVar("Made")
+
+
+def write_report(folder: Path, path: Path) -> int:
+    """Write the page of a bundle or a store, and return its size in bytes."""
+    page = make_report(folder)
+    write_text(path, page)
+    return len(page.encode("utf8"))
 
 
 def make_report(folder: Path) -> str:
@@ -97,13 +85,6 @@ def make_report(folder: Path) -> str:
         versions=f"bottleneck {__version__}, Python {platform.python_version()}",
     )
     return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]", "\ufffd", page)
-
-
-def write_report(folder: Path, path: Path) -> int:
-    """Write the page of a bundle or a store, and return its size in bytes."""
-    page = make_report(folder)
-    write_text(path, page)
-    return len(page.encode("utf8"))
 
 
 def check_results(folder: Path) -> None:
@@ -130,112 +111,104 @@ def cell(text: str) -> Markup:
 
 def collect(folder: Path) -> dict[str, Any]:
     """All that the template shows."""
-    decisions = decide_results(folder)
-    places = dict.fromkeys([folder, *(decision.folder for decision in decisions)])
-    bundles = {place: bundle_of(place) for place in places}
-    slides = [decision for decision in decisions if decision.claim.id.startswith("L-")]
-    place = next((decision.folder for decision in slides if decision.measured), folder)
+    decisions = claims.decide_results(folder)
+    bundles = {item.folder: bundle_of(item.folder) for item in decisions}
+    slides = [item for item in decisions if item.claim.id.startswith("L-")]
+    place = next((item.folder for item in slides if item.measured), folder)
     pair = bundles[place]
     if pair is not None:  # the runs that the slides' tables are made of, or those of one arm
-        pair = first_arms(pair) or pair
-    bench = next(decision.folder for decision in decisions if decision.claim.id == "C9")
+        pair = claims.first_arms(pair) or pair
+    bench = next(item.folder for item in decisions if item.claim.id == "C9")
     audits = audit_all(lecture_evidence(measured_exponent(bench)))
+    rows = claims.claims(decisions).to_dict("records")
     return {
         "folder": folder,
         "bench": bench,
-        "summary": summary(decisions),
-        "claims": [row | {"number": number(row)} for row in claims(decisions).to_dict("records")],
-        "claims_caption": CAPTION,
+        "summary": claims.summary(decisions),
+        "claims": [row | {"number": claims.number(row)} for row in rows],
+        "claims_caption": claims.CAPTION,
         "slides": find_views(("failure-pattern", "vindication", "bleu", "learning"), place, pair),
         "slides_measure": dict.fromkeys(filter(None, (item.command for item in slides))),
         "questions": dict(questions(decisions[len(slides) :], bundles)),
         "audits": audits,
         "audit_caption": audit_page(audits).caption,
         "explorer": explorer_data(pair) if pair else None,
-        "runs": [runs_of(bundle) for bundle in bundles.values() if bundle],
+        "runs": {place: describe(bundle.runs) for place, bundle in bundles.items() if bundle},
     }
 
 
 def questions(
-    decisions: Iterable[Decision], bundles: Mapping[Path, Bundle | None]
+    decisions: Iterable[claims.Decision], bundles: Mapping[Path, Bundle | None]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """What goes with a claim, by its id; what two claims share goes with the first."""
     seen: dict[tuple[Path, str], str] = {}
-    for decision in decisions:
-        claim, folder = decision.claim, decision.folder
-        bundle, beside = bundles[folder], BESIDE.get(claim.id, ())
-        if claim.id in ("C1", "C10") and not decision.measured:
-            beside = ()  # these compare: they say nothing of a single arm or size
+    for item in decisions:
+        claim, folder, bundle = item.claim, item.folder, bundles[item.folder]
+        # Some compare: they say nothing of a single arm or size.
+        compared = item.measured or claim.id not in ("C1", "C10")
         first = {
             name: seen.setdefault((folder, name), claim.id)
-            for name in filter(None, (claim.study, *beside))
-            if has_numbers(name, folder, bundle)
+            for name in (claim.study, *(BESIDE.get(claim.id, ()) if compared else ()))
+            if name and has_numbers(name, folder, bundle)
         }
         names = [name for name, other in first.items() if other == claim.id]
-        slides = [key for key, slide in SLIDES.items() if claim.id in slide.get("claims", "")]
-        yield (
-            claim.id,
-            {
-                "views": find_views(names, folder, bundle),
-                "measure": [decision.command or f"bottleneck {claim.command}"],
-                "slides": slides,
-                "shared": {*first.values()} - {claim.id},
-            },
-        )
+        parts = {
+            "views": find_views(names, folder, bundle),
+            "measure": [item.command or f"bottleneck {claim.command}"],
+            "slides": [key for key in SLIDES if claim.id in SLIDES[key].get("claims", "")],
+            "shared": {*first.values()} - {claim.id},
+        }
+        yield claim.id, parts
 
 
 def find_views(names: Iterable[str], folder: Path, bundle: Bundle | None) -> dict[str, Any]:
-    """The tables and figures that a folder has under these names, and the commands for them."""
-    tables, figures, reasons = make_views(
+    """The tables and figures that a folder has under these names."""
+    pages, figures, reasons = make_views(
         names, folder, bundle, lambda name: make_figure(name, folder, bundle=bundle)[0]
     )
-    pages = [page for group in tables.values() for page in group]
     captions = [line for page in pages for line in page.caption]
-    where = f"--results {shlex.quote(str(folder))}"
     return {
         "grids": [grid for page in pages for grid in grids(page, page.table)],
         "figures": [as_image(figure) for figure in figures.values()],
         "notes": dict.fromkeys((*reasons.values(), *captions)),
-        "commands": [
-            *(f"bottleneck table {name} {where}" for name in tables),
-            *(f"bottleneck plot {name} {where} -o {name}.svg" for name in figures),
-        ],
     }
 
 
 def make_views(
     names: Iterable[str], folder: Path, bundle: Bundle | None, draw: Callable[[str], Made]
-) -> tuple[dict[str, list[Page]], dict[str, Made], dict[str, str]]:
+) -> tuple[list[Page], dict[str, Made], dict[str, str]]:
     """The tables and the figures that a folder has under these names, and why it lacks others.
 
     A file that is damaged or cannot be written is a ``UserError``.
     """
-
-    def pages(name: str) -> list[Page]:
-        if name in TABLES:
-            return [make_page(name, bundle)]
-        runs = None if bundle is None else bundle.runs
-        return study_pages(GOLD if name == GOLD_TABLE else name, folder, runs)
-
-    known = [name for name in names if has_numbers(name, folder, bundle)]
-    tables: dict[str, list[Page]] = {}
+    pages: list[Page] = []
     figures: dict[str, Made] = {}
     reasons: dict[str, str] = {}
-    kinds = (("table", tables, ALL_TABLES, pages), ("figure", figures, FIGURES, draw))
-    for kind, made, possible, make in kinds:
-        for name in filter(possible.__contains__, known):
+
+    def make(kind: str, name: str) -> None:
+        if kind == "figure":
+            figures[name] = draw(name)
+        elif name in schema.TABLES:
+            pages.append(make_page(name, bundle))
+        else:
+            runs = None if bundle is None else bundle.runs
+            pages.extend(study_pages(name.replace("-", "_"), folder, runs))
+
+    for name in filter(lambda name: has_numbers(name, folder, bundle), names):
+        for kind, known in (("table", schema.ALL_TABLES), ("figure", schema.FIGURES)):
             try:
-                made[name] = make(name)
+                if name in known:
+                    make(kind, name)
             except (DamagedError, UnwrittenError):
                 raise
             except UserError as error:
                 reasons[f"{kind} {name}"] = str(error)
-    return tables, figures, reasons
+    return pages, figures, reasons
 
 
 def has_numbers(name: str, folder: Path, bundle: Bundle | None) -> bool:
     """Whether a folder has the numbers of a table or figure."""
-    of_runs = name in TABLES or name in FIGURES_OF_RUNS
+    of_runs = name in schema.TABLES or name in schema.FIGURES_OF_RUNS
     return bundle is not None if of_runs else has_probe(folder, name.replace("-", "_"))
 
 
@@ -265,12 +238,68 @@ def grids(page: Page, table: RenderableType) -> list[dict[str, Any]]:
     return [{"title": title, "heads": heads, "rows": rows, "kinds": kinds}]
 
 
-def runs_of(bundle: Bundle) -> dict[str, Any]:
-    """Which runs there are, which are left out, and how they were scored."""
-    left_out = [other_versions(bundle.environment), without_result(bundle.environment)]
-    texts = [f"{describe(bundle.runs)}.", f"{what_was_run(bundle.runs)}.", *left_out]
-    signed = [f"sacreBLEU: {text}" for text in signatures(bundle.runs)]
-    return {"folder": bundle.folder, "lines": [line for line in (*texts, *signed) if line]}
+# `bottleneck export --all`: the same as files in the results folder.
+
+
+class Written(NamedTuple):
+    """Names of tables and figures, and what is missing, with the reason."""
+
+    tables: Sequence[str]
+    figures: Sequence[str]
+    missing: Sequence[str]
+
+
+def write_out(folder: Path) -> Written:
+    """Write ``tables/``, ``figures/`` and last ``CONTENTS.md`` into a results folder.
+
+    Tables and figures of an earlier time that cannot be made any more are removed. A folder
+    without results is a ``UserError``, and so is a damaged file; then nothing is removed.
+    """
+    check_results(folder)
+    bundle = bundle_of(folder)
+
+    def draw(name: str) -> None:
+        compares_sizes = name in ("compression", "context-length")
+        if compares_sizes and bundle and bundle.runs["context_size"].nunique() < 2:
+            raise UserError(f"all runs have one context size (`bottleneck plot {name}` draws it)")
+        for ending in IMAGES:  # drawn for each: a figure is laid out otherwise a second time
+            figure, data = make_figure(name, folder, bundle=bundle)
+            write_figure(figure, data, folder / "figures" / f"{name}{ending}")
+
+    names = dict.fromkeys((*schema.ALL_TABLES, *schema.FIGURES))
+    pages, figures, reasons = make_views(names, folder, bundle, draw)
+    titles = {page.name: page.title for page in pages}
+    for page in pages:
+        for ending, form in FORMS.items():
+            write_text(folder / "tables" / f"{page.name}{ending}", page.render(form))
+    stems = {*names, *(name.replace("-", "_") for name in names), "cost_exponents"}
+    for place, made in (("tables", titles), ("figures", figures)):
+        for stem in stems - set(made):
+            for ending in (*FORMS, *IMAGES):
+                (folder / place / f"{stem}{ending}").unlink(missing_ok=True)
+    missing = [f"{name}: {reason}" for name, reason in reasons.items()]
+    lines = ["# What these results show", "", "By `bottleneck export --all`."]
+    for head, items in {
+        "Tables": [f"[{name}](tables/{name}.md): {title}" for name, title in titles.items()],
+        "Figures": [f"[{name}](figures/{name}.png)" for name in figures],
+        "Left out": missing,
+    }.items():
+        lines += ["", f"## {head}", "", *(f"- {item}" for item in items)] if items else []
+    write_text(folder / CONTENTS, "\n".join(lines) + "\n")
+    return Written(list(titles), list(figures), missing)
+
+
+def write_end(folder: Path) -> tuple[str, int]:
+    """Write ``claims.md``, ``claims.csv`` and ``report.html`` of a folder and those inside it.
+
+    Returns how many claims hold, in words, and the page's size in bytes. Without any results a
+    ``UserError``.
+    """
+    size = write_report(folder, folder / REPORT)
+    decisions = claims.decide_results(folder)
+    for ending, form in FORMS.items():
+        write_text(folder / f"{CLAIMS}{ending}", claims.render(decisions, form))
+    return claims.summary(decisions), size
 
 
 # The explorer: example sentences, the words that each arm kept, its weights.
@@ -292,9 +321,7 @@ def explorer_data(bundle: Bundle) -> dict[str, Any] | None:
     facts = "context {context_size}, {updates:,} updates, seed {seed}"
     return {
         "arms": [{"name": row["attention"], "run": facts.format(**row)} for row, _ in arms],
-        "sentences": [
-            _sentence([by_index[index] for _, by_index in arms], corpus) for index in common
-        ],
+        "sentences": [_sentence([items[index] for _, items in arms], corpus) for index in common],
     }
 
 
@@ -307,31 +334,29 @@ def _sentence(examples: Sequence[Example], corpus: CorpusSettings) -> dict[str, 
     """
     source, reference = _words(examples[0]["source"], corpus), examples[0]["reference"]
     target = tuple(map(plain, tokenize(reference)))
-    pair = find_pair(source, reference, corpus)
-    words = source if pair else list(target)
-    links = pair.links if pair else tuple((index, index) for index in range(len(target)))
-    outputs = [_words(example["hypothesis"], corpus) for example in examples]
-    classes, linked = [""] * len(words), LinkedReference(len(words), target, links)
-    reports = [
-        [report for report in word_reports(words, classes, linked, output)
-         if any(map(str.isalnum, report.word))]
-        for output in outputs
-    ]  # fmt: skip
+    words, links = list(target), tuple((index, index) for index in range(len(target)))
+    if pair := find_pair(source, reference, corpus):
+        words, links = source, pair.links
+    linked, arms, judged = LinkedReference(len(words), target, links), [], []
+    for example in examples:
+        output = _words(example["hypothesis"], corpus)
+        judged = word_reports(words, [""] * len(words), linked, output)
+        judged = [report for report in judged if is_word(report.word)]
+        arms.append(
+            {
+                "text": readable(output),
+                "output": example["hypothesis"],
+                "fates": [[report.fate, " ".join(report.found)] for report in judged],
+                "weights": [[round(1000 * weight) for weight in row] for row in example["weights"]],
+            }
+        )
     return {
         "text": readable(source),
         "source": examples[0]["source"],
         "reference": reference,
         "linked": pair is not None,
-        "words": [[report.word, " ".join(report.targets)] for report in reports[0]],
-        "arms": [
-            {
-                "text": readable(output),
-                "output": example["hypothesis"],
-                "fates": [[report.fate, " ".join(report.found)] for report in arm],
-                "weights": [[round(1000 * weight) for weight in row] for row in example["weights"]],
-            }
-            for example, output, arm in zip(examples, outputs, reports, strict=True)
-        ],
+        "words": [[report.word, " ".join(report.targets)] for report in judged],
+        "arms": arms,
     }
 
 

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from figures import ratio, spread
+from figures import ratio
 from products import training_operations
 from translation_task import make_settings, write_task
-from workload import ARMS, padding_share, stream
+from workload import ARMS, padding_share
 
 from seq2seq_bottleneck.corpus.batches import Batch
 from seq2seq_bottleneck.settings.concerns import ModelSettings
-from seq2seq_bottleneck.settings.run import resolve
 
 pytestmark = pytest.mark.exhaustive(sample="session")
 
@@ -47,26 +46,13 @@ def test_operations_are_those_of_the_formula(arm, context):
 
 
 @pytest.mark.parametrize("arm", ARMS)
-def test_padding_counts_for_nothing(arm):
+def test_padding_counts_for_nothing_and_ranges_are_of_their_numbers(arm):
     model = ModelSettings(embedding_size=2, context_size=3, **ARMS[arm])
     apart = [batch_of([4], [6]), batch_of([2], [3])]
     together = [batch_of([4, 2], [6, 3])]
     assert training_operations(model, 5, apart) == training_operations(model, 5, together)
     assert padding_share(apart) == 0
     assert padding_share(together) == pytest.approx(1 - 15 / 20)
-
-
-def test_the_stream_is_that_of_a_run():
-    work = stream(resolve("smoke"), steps=4)
-    assert len(work.batches) == 4
-    assert work.training.warmup_updates == 0
-    shapes = {(batch.source.shape, batch.target.shape) for batch in work.batches}
-    assert len(work.one_of_each_shape()) == len(shapes)
-    assert 0 < padding_share(work.batches) < 0.7
-
-
-def test_ranges_and_ratios():
-    assert spread([3.0, 1.0, 2.0]) == (2.0, 1.0, 3.0)
     assert ratio([2.0, 4.0, 9.0], [1.0, 4.0, 3.0]) == (4.0 / 3.0, 1.0, 3.0)
 
 
@@ -83,7 +69,7 @@ def test_our_worker_learns_and_translates(tmp_path):
     ready, learned, trained, *decoded = map(json.loads, done.stdout.splitlines())
     assert ready["parameters"] > 0
     assert learned["tokens"] > trained["tokens"] > 0
-    assert [len(each["texts"]) for each in decoded] == [6, 6]
+    assert [len(event["texts"]) for event in decoded] == [6, 6]
 
 
 def test_training_is_timed_from_the_command_line(tmp_path):

@@ -127,7 +127,7 @@ def test_gold_links(tmp_path, budget):
         write(tmp_path, ("gold", "s", "t"), (gold, *sides))
         sentences = read_gold(*(tmp_path / name for name in ("gold", "s", "t")), base)
         known = [[item.split() for item in lines_of(data)] for data in sides]
-        assert [len(source) for source, *_ in sentences] == [len(words) for words in known[0]]
+        assert [len(item.words[0]) for item in sentences] == [len(words) for words in known[0]]
         for (_, _, sure, possible), gold_line, *pair in zip(
             sentences, lines_of(gold), *known, strict=True
         ):

@@ -7,11 +7,10 @@ import json
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     "--headless=new",
     "--no-sandbox",  # CI is often root in a container; the page is our own
@@ -26,13 +25,9 @@ FLAGS = (
     "--virtual-time-budget=5000",
     "--enable-logging=stderr",
 )
-OWN = "not an origin"
-"""The initiator of requests of the browser itself; a page's has the page's origin."""
-TIMEOUT = 120
 
 
-@dataclass(frozen=True)
-class Visit:
+class Visit(NamedTuple):
     """What a page became: its elements, what stood in the console, which addresses it asked for."""
 
     dom: str
@@ -43,7 +38,7 @@ class Visit:
 @cache
 def executable() -> str | None:
     """The browser's path; None where there is none that runs (Ubuntu has one that only says so)."""
-    for path in filter(None, map(shutil.which, NAMES)):
+    for path in filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
         if subprocess.run([path, "--version"], capture_output=True, check=False).returncode == 0:
             return path
     return None
@@ -55,16 +50,14 @@ def visit(address: str, folder: Path, *flags: str) -> Visit:
     given = (*FLAGS, f"--user-data-dir={folder / 'profile'}", f"--log-net-log={log}", *flags)
     done = subprocess.run(
         [executable(), *given, "--dump-dom", address],
-        capture_output=True, text=True, timeout=TIMEOUT, check=True, encoding="utf8"
+        capture_output=True, text=True, timeout=120, check=True, encoding="utf8"
     )  # fmt: skip
-    console = re.findall(r"CONSOLE[^\]]*\] (.*)", done.stderr)
-    return Visit(done.stdout, console, _requests(log))
-
-
-def _requests(log: Path) -> list[str]:
-    """The addresses that the page asked the network for."""
     text = log.read_text(encoding="utf8").rstrip()
     content = json.loads(text if text.endswith("}") else f"{text.rstrip(',')}]}}")
     kind = content["constants"]["logEventTypes"]["URL_REQUEST_START_JOB"]
     asked = [event.get("params", {}) for event in content["events"] if event["type"] == kind]
-    return [item["url"] for item in asked if "url" in item and item.get("initiator") != OWN]
+    # The browser itself asks for some, without an origin.
+    urls = [
+        item["url"] for item in asked if "url" in item and item.get("initiator") != "not an origin"
+    ]
+    return Visit(done.stdout, re.findall(r"CONSOLE[^\]]*\] (.*)", done.stderr), urls)

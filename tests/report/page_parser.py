@@ -9,31 +9,34 @@ LOADING = ("src", "srcset", "data", "poster", "background", "action", "formactio
 
 @dataclass
 class Node:
-    """An element with its attributes, its children and its own text."""
+    """An element with its attributes, its children and all text within."""
 
     name: str
     attributes: dict[str, str | None]
     children: list["Node"] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-
-    def all(self, name: str) -> list["Node"]:
-        """The elements of a name within, in the page's order."""
-        inside = [node for child in self.children for node in child.all(name)]
-        return [self, *inside] if self.name == name else inside
+    text: str = ""
 
     @property
-    def text(self) -> str:
-        """All text within."""
-        return "".join(self.texts)
+    def nodes(self) -> list["Node"]:
+        """Every element within, in the page's order."""
+        return [node for child in self.children for node in (child, *child.nodes)]
+
+    def all(self, name: str) -> list["Node"]:
+        """The elements of a name within."""
+        return [node for node in self.nodes if node.name == name]
+
+    def by_id(self, name: str) -> "Node":
+        """The one element with an id."""
+        (node,) = [node for node in self.nodes if node.attributes.get("id") == name]
+        return node
 
 
-class Page(HTMLParser):
+class _Parser(HTMLParser):
     """Raises ValueError where an end tag closes another element than the one that is open."""
 
     def __init__(self, text: str):
         super().__init__(convert_charrefs=True)
-        self.root = Node("", {})
-        self.open = [self.root]
+        self.open = [Node("", {})]
         self.feed(text)
         self.close()
         if len(self.open) > 1:
@@ -48,28 +51,14 @@ class Page(HTMLParser):
             self.open.append(node)
 
     def handle_endtag(self, tag):
-        if self.open[-1].name != tag:
-            raise ValueError(f"</{tag}> in {self.open[-1].name}")
-        self.open.pop()
+        if self.open.pop().name != tag:
+            raise ValueError(f"</{tag}> closes another element")
 
     def handle_data(self, data):
         for node in self.open:
-            node.texts.append(data)
+            node.text += data
 
-    @property
-    def nodes(self) -> list[Node]:
-        """Every element."""
 
-        def within(node):
-            return [item for child in node.children for item in (child, *within(child))]
-
-        return within(self.root)
-
-    def named(self, name: str) -> list[Node]:
-        """The elements of a name."""
-        return self.root.all(name)
-
-    def by_id(self, name: str) -> Node:
-        """The one element with an id."""
-        (node,) = [node for node in self.nodes if node.attributes.get("id") == name]
-        return node
+def parse(text: str) -> Node:
+    """The page as an element."""
+    return _Parser(text).open[0]

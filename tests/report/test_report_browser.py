@@ -5,7 +5,7 @@ import json
 import pytest
 from browser import executable, visit
 from listed import write_relisted
-from page_parser import Page
+from page_parser import parse
 from planted_report import CLOSING, PAIR, SCRIPT, write_hostile, write_results
 
 from seq2seq_bottleneck.report.page import make_report
@@ -16,10 +16,11 @@ pytestmark = [
         executable() is None, reason="no chromium, chromium-browser or google-chrome on PATH"
     ),
 ]
-CHOOSE = """<!doctype html><body><iframe width=900 height=800 src="report.html"></iframe>
+FRAME = """<!doctype html><body><iframe width=WIDTH height=800 src="report.html"></iframe>
 <script>const frame = document.querySelector("iframe");
 frame.onload = () => {
   const page = frame.contentDocument;
+  const sizes = [page.documentElement.clientWidth, page.documentElement.scrollWidth];
   const choice = page.getElementById("explorer-choice");
   choice.focus();
   choice.value = "1";
@@ -28,14 +29,9 @@ frame.onload = () => {
     const shown = page.querySelector("#explorer-shown dd").textContent;
     const focused = page.activeElement === choice;
     const hash = frame.contentWindow.location.hash;
-    document.title = JSON.stringify([shown, focused, hash, choice.value]);
+    document.title = JSON.stringify([...sizes, shown, focused, hash, choice.value]);
   }, 500);
 }</script>"""
-FRAME = """<!doctype html><body><iframe width={width} height=800 src="report.html"></iframe>
-<script>document.querySelector("iframe").onload = (loaded) => {{
-  const page = loaded.target.contentDocument.documentElement;
-  document.title = JSON.stringify([page.clientWidth, page.scrollWidth]);
-}}</script>"""
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +65,8 @@ def test_a_page_that_was_tampered_with_does_not_run(folder, tmp_path):
                                                   ("#sentence=99", PAIR[0])])  # fmt: skip
 def test_the_explorer_answers_without_an_error_or_a_request(fragment, source, folder, tmp_path):
     visited = visit((folder / "report.html").as_uri() + fragment, tmp_path)
-    assert visited.console == []
-    assert visited.requests == []
-    page = Page(visited.dom.replace("<!DOCTYPE html>", ""))
+    assert visited.console == visited.requests == []
+    page = parse(visited.dom.replace("<!DOCTYPE html>", ""))
     assert "hidden" not in page.by_id("explorer-app").attributes
     assert len(page.by_id("explorer-choice").all("option")) == 2
     shown = page.by_id("explorer-shown")
@@ -95,28 +90,18 @@ def test_markup_in_the_text_stays_text(tmp_path):
     page = tmp_path / "report.html"
     page.write_text(make_report(write_hostile(tmp_path / "results")), encoding="utf8")
     visited = visit(page.as_uri(), tmp_path)
-    assert visited.console == []
-    assert visited.requests == []
-    shown = Page(visited.dom.replace("<!DOCTYPE html>", "")).by_id("explorer-shown")
+    assert visited.console == visited.requests == []
+    shown = parse(visited.dom.replace("<!DOCTYPE html>", "")).by_id("explorer-shown")
     assert SCRIPT in shown.all("dd")[0].text
     assert CLOSING in shown.all("thead")[0].text
 
 
-def test_choosing_a_sentence_shows_it_and_makes_its_address(folder, tmp_path):
-    frame = folder / "choose.html"
-    frame.write_text(CHOOSE)
-    visited = visit(frame.as_uri(), tmp_path)
-    assert json.loads(Page(visited.dom).named("title")[0].text) == [
-        "dogs run", True, "#sentence=2", "1"
-    ]  # fmt: skip
-    assert visited.console == []
-
-
 @pytest.mark.parametrize("width", [360, 1280])
-def test_the_page_does_not_scroll_sideways(width, folder, tmp_path):
+def test_a_chosen_sentence_has_its_address_and_no_page_scrolls_sideways(width, folder, tmp_path):
     frame = folder / f"frame{width}.html"
-    frame.write_text(FRAME.format(width=width))
+    frame.write_text(FRAME.replace("WIDTH", str(width)))
     visited = visit(frame.as_uri(), tmp_path, "--window-size=1400,900", "--hide-scrollbars")
-    inner, scrolled = json.loads(Page(visited.dom).named("title")[0].text)
-    assert inner == width
-    assert scrolled <= inner
+    inner, scrolled, *chosen = json.loads(parse(visited.dom).all("title")[0].text)
+    assert scrolled <= inner == width
+    assert chosen == ["dogs run", True, "#sentence=2", "1"]
+    assert visited.console == []

@@ -1,20 +1,23 @@
-"""Results written out in full: what the commands print and draw, as files; the rest in words."""
+"""Results as files: what the commands print and draw, the rest in words; bundles without text."""
 
+import gzip
 import re
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from planted_cost import plant_costs
-from planted_report import write_length, write_results
+from planted_report import PAIR, write_length, write_results
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.report.export_all import write_out
+from seq2seq_bottleneck.report.page import write_out
+from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.folders import STORE
-from seq2seq_bottleneck.results.schema import STUDIES
-from seq2seq_bottleneck.settings.files import write_listed
+from seq2seq_bottleneck.results.schema import EXAMPLES, RUNS, SENTENCES
+from seq2seq_bottleneck.settings.files import SUMS, write_listed
 
-pytestmark = pytest.mark.exhaustive(sample="session")
+exhaustive = pytest.mark.exhaustive(sample="session")
 
 TABLES = {"failure_pattern", "vindication", "arms", "context_size", "compression", "length"}
 FIGURES = {"bleu", "arms", "attention", "length"}
@@ -33,7 +36,10 @@ def results(tmp_path_factory):
     return folder, write_out(folder)
 
 
-def test_the_files_are_those_of_the_commands(results, tmp_path, capsys):
+@exhaustive
+def test_the_files_are_those_of_the_commands_and_what_cannot_be_made_is_named(
+    results, tmp_path, capsys
+):
     folder, written = results
     assert set(written.tables) == TABLES
     assert set(written.figures) == FIGURES
@@ -46,46 +52,35 @@ def test_the_files_are_those_of_the_commands(results, tmp_path, capsys):
         printed(capsys, "plot", "attention", "--results", folder, "-o", path)
         for made in (path, path.with_suffix(".csv")):
             assert (folder / "figures" / made.name).read_bytes() == made.read_bytes()
-
-
-def test_what_cannot_be_made_is_left_out_in_words(results):
-    folder, written = results
-    names = ["figure compression", "figure context-length", "figure learning", "not measured"]
+    names = ["figure compression", "figure context-length", "figure learning"]
     assert sorted(line.partition(":")[0] for line in written.missing) == names
-    unmeasured = re.findall(r"not measured: (.*) \(", written.missing[-1])[0]
-    assert unmeasured == ", ".join(name for name in STUDIES if name != "length")
     text = (folder / "CONTENTS.md").read_text(encoding="utf8")
     assert "- figure learning: the runs in" in text
-    assert "- figure compression: all runs have one context size (`bottleneck plot comp" in text
-    assert re.search(r"- not measured: survival, .*\(`bottleneck study NAME --results ", text)
     links = re.findall(r"\]\(([^)]+)\)", text)
     assert len(links) == len(TABLES) + len(FIGURES)
     assert all((folder / link).is_file() for link in links)
 
 
+@exhaustive
 def test_a_folder_of_results_is_written_out_and_a_copy_without_its_stores_reads_alike(
     tmp_path, capsys, monkeypatch
 ):
-    """Also where the bundle has to be made of the store first."""
+    """Also where the bundle has to be made of the store first; no file has this machine's paths."""
     monkeypatch.chdir(tmp_path)
     whole = Path("whole")
-    write_results(whole / "vindication")
+    place = write_results(whole / "vindication")
     plant_costs(whole / "bench")
-    (whole / "vindication" / "runs.csv").unlink()
-    text = printed(capsys, "export", "--all", "--results", whole).splitlines()
+    (place / "runs.csv").unlink()
+    text = printed(capsys, "export", "--all", "--results", tmp_path / whole).splitlines()
     assert text[0] == "whole/bench: 2 tables, 1 figure (CONTENTS.md)"
-    assert text[1] == "whole/vindication: 6 tables, 4 figures, 4 left out (CONTENTS.md)"
-    assert text[2].startswith("whole: claims.md, claims.csv; report.html, ")
-    assert " MB; 19 claims: " in text[2]
-
+    assert text[1] == "whole/vindication: 6 tables, 4 figures, 3 left out (CONTENTS.md)"
+    assert re.search(r"^whole: claims.md, claims.csv; report.html, .* MB; 19 claims: ", text[2])
+    for path in (whole / "claims.md", whole / "report.html", place / "CONTENTS.md"):
+        assert str(tmp_path) not in path.read_text("utf8")
     shutil.copytree(whole, "copy/whole", ignore=shutil.ignore_patterns(STORE))
     monkeypatch.chdir("copy")
-    for name, form in (("claims.md", "markdown"), ("claims.csv", "csv")):
-        claims = printed(capsys, "claims", "--results", whole, "--format", form)
-        assert claims == of_a_bundle((whole / name).read_text(encoding="utf8"))
-    place = whole / "vindication"
-    again = printed(capsys, "table", "length", "--results", place, "--format", "csv")
-    assert again == (place / "tables" / "length.csv").read_text(encoding="utf8")
+    claims = printed(capsys, "claims", "--results", whole, "--format", "csv")
+    assert claims == of_a_bundle((whole / "claims.csv").read_text(encoding="utf8"))
     printed(capsys, "plot", "bleu", "--results", place, "-o", "bleu.svg")
     assert Path("bleu.svg").read_bytes() == (place / "figures" / "bleu.svg").read_bytes()
     printed(capsys, "report", "--results", whole, "-o", "report.html")
@@ -100,23 +95,14 @@ def of_a_bundle(text):
     return re.sub(runs, r"\1", re.sub(study, r"\1", text))
 
 
-def test_no_file_says_where_the_machine_keeps_its_folders(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_results(tmp_path / "out")
-    printed(capsys, "export", "--all", "--results", tmp_path / "out")
-    printed(capsys, "report", "--results", tmp_path / "out", "-o", "page.html")
-    for name in ("out/claims.md", "out/report.html", "out/CONTENTS.md", "page.html"):
-        text = Path(name).read_text(encoding="utf8")
-        assert str(tmp_path) not in text
-        assert "--results out" in text or "--out out" in text
-
-
+@exhaustive
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
         (["--all", "-o", "x.csv"], 2, "leave -o out"),
         (["--all", "--results", "none"], 1, "no results in 'none'"),
         (["--all", "--results", "out/runs"], 2, "'out/runs' is a store of runs"),
+        (["--without-text"], 2, "name its folder with --bundle"),
     ],
 )
 def test_what_does_not_go_together_is_refused_and_writes_nothing(
@@ -131,6 +117,7 @@ def test_what_does_not_go_together_is_refused_and_writes_nothing(
     assert sorted(tmp_path.rglob("*")) == before
 
 
+@exhaustive
 def test_a_damaged_file_is_named(results, tmp_path, capsys):
     folder = Path(shutil.copytree(results[0], tmp_path / "out"))
     study = folder / "probes" / "length.csv"
@@ -146,17 +133,42 @@ def test_a_damaged_file_is_named(results, tmp_path, capsys):
     assert not (tmp_path / "page.html").exists()
 
 
+@exhaustive
 def test_what_cannot_be_made_any_more_does_not_stay(tmp_path):
     write_length(tmp_path)
     plant_costs(tmp_path)
     written = write_out(tmp_path)
     assert list(written.tables) == ["length", "cost", "cost_exponents"]
     assert written.missing == []  # and no word of runs
-    for other in ("mine.png", "cost.txt"):
-        (tmp_path / "figures" / other).write_bytes(b"mine")
+    (tmp_path / "figures" / "mine.png").write_bytes(b"mine")
     write_listed(tmp_path, [], ["probes/cost.csv"])
     assert write_out(tmp_path).figures == ["length"]
-    assert {path.name for path in (tmp_path / "tables").iterdir()} == {"length.md", "length.csv"}
-    assert {path.name for path in (tmp_path / "figures").iterdir()} == {
-        "length.png", "length.svg", "length.csv", "mine.png", "cost.txt"
-    }  # fmt: skip
+    for place, names in (
+        ("tables", {"length.md", "length.csv"}),
+        ("figures", {"length.png", "length.svg", "length.csv", "mine.png"}),
+    ):
+        assert {path.name for path in (tmp_path / place).iterdir()} == names
+
+
+def test_a_bundle_without_text_has_no_sentence_and_every_number(tmp_path, capsys):
+    whole, bare, contents = write_results(tmp_path / "whole"), tmp_path / "bare", []
+    for folder, options in ((tmp_path / "all", []), (bare, ["--without-text"])):
+        printed(capsys, "export", "--results", whole, "--bundle", folder, *options)
+        files = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+        packed = {name for name in files if name.endswith(".gz")}
+        contents.append(files | {name: gzip.decompress(files[name]) for name in packed})
+    full, without = contents
+    french = PAIR[1].split()[-1].encode()
+    assert [name for name, content in full.items() if french in content] == [EXAMPLES]
+    assert without[EXAMPLES] == b"{}\n"
+    for files in (full, without):
+        del files[EXAMPLES], files[SUMS]
+    assert without == full
+    assert {RUNS, SENTENCES} <= full.keys()
+    printed(capsys, "report", "--results", bare, "-o", tmp_path / "page.html")
+    assert "The results hold no example sentences." in (tmp_path / "page.html").read_text("utf8")
+    printed(capsys, "merge", bare, "-o", tmp_path / "both")
+    frames = [load_bundle(folder).runs for folder in (tmp_path / "both", whole)]
+    pd.testing.assert_frame_equal(*(frame.reset_index(drop=True) for frame in frames))
+    assert run(["plot", "attention", "--results", str(bare), "-o", str(tmp_path / "a.png")]) == 1
+    assert "no run with attention and examples in" in capsys.readouterr().err
