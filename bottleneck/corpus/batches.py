@@ -4,8 +4,8 @@ The source ends in EOS, the target too; the decoder's input, BOS and then the ta
 the target shifted by one and made in the model.
 
 Every padded shape is compiled once and every padded place is computed, so both are to be few:
-sentences of like lengths share a shape. They are ordered by the longer of their sides, and a
-dynamic programme cuts this order into classes where padding is least.
+sentences of like lengths share a shape. A dynamic programme cuts them, ordered by the longer of
+their sides, into classes where padding is least.
 """
 
 from collections.abc import Iterable, Sequence
@@ -54,17 +54,10 @@ class Batch(NamedTuple):
 
 
 class EvaluationBatch(NamedTuple):
-    """A full batch whose first rows count; ``rows`` are their places in the corpus.
-
-    The other rows repeat the last of these: results of them are cut off.
-    """
+    """A full batch; ``rows`` are the places in the corpus of its first rows, which count."""
 
     batch: Batch
     rows: Int[np.ndarray, "real"]
-
-
-Plan = tuple[tuple[int, Int[np.ndarray, "batch"]], ...]
-"""Of each batch the number of its shape class and its members, counted within the class."""
 
 
 class ShapeClass(NamedTuple):
@@ -166,8 +159,7 @@ class TrainingBatches:
     classes: tuple[Batch, ...]
     batch_sizes: tuple[int, ...]
     seed: int
-    _plans: dict[int, Plan] = field(default_factory=dict, init=False, repr=False)
-    """The plan of the epoch that was asked for last, by its number."""
+    _plans: dict[int, list] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def updates_per_epoch(self) -> int:
@@ -184,8 +176,11 @@ class TrainingBatches:
         shape, members = self._plans[epoch][within]
         return self.classes[shape].take(members)
 
-    def epoch_plan(self, epoch: int) -> Plan:
-        """The batches of an epoch: shapes in an order of the epoch, members in one of the seed."""
+    def epoch_plan(self, epoch: int) -> list[tuple[int, Int[np.ndarray, "batch"]]]:
+        """Of each batch of an epoch the number of its shape class, and its members within it.
+
+        Shapes are in an order of the epoch, members in one of the seed.
+        """
         random = np.random.default_rng([self.seed % 2**64, epoch])
         batches = []
         for item, batch_size in zip(self.classes, self.batch_sizes, strict=True):
@@ -196,7 +191,7 @@ class TrainingBatches:
         shapes = np.repeat(np.arange(len(batches)), [len(cut) for cut in batches])
         turns = [iter(cut) for cut in batches]
         order = np.random.default_rng(epoch).permutation(shapes)
-        return tuple((int(shape), next(turns[shape])) for shape in order)
+        return [(int(shape), next(turns[shape])) for shape in order]
 
 
 def training_batches(
@@ -206,7 +201,7 @@ def training_batches(
     groups: int = 6,
     batch_tokens: int | None = None,
 ) -> TrainingBatches:
-    """Sort the pairs into shape classes, pad them, and make them an endless stream.
+    """An endless stream of the pairs, sorted into shape classes and padded.
 
     A batch holds ``batch_size`` pairs or, where ``batch_tokens`` is given, as many pairs of its
     class as have about so many target tokens, EOS included: updates are then equal in tokens,

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from ..settings.concerns import NAMED, CorpusSettings
 from ..settings.errors import UserError, counted
-from .drawing import Copying, Reversed, cached_splits, draw_splits
-from .pair import Pairs, SentencePair, Splits, by_bucket
-from .splitting import chained, split_files
+from .drawing import Copying, Reversed, cached_splits, chained, draw_splits
+from .files import split_files
+from .pair import Pairs, Splits, by_bucket
 from .subwords import learn_subwords
 from .vocabulary import Vocabulary, build_vocabulary, tokenize
 
@@ -78,23 +78,34 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
         splits = split_files(corpus, edges)
     else:
         splits = cached_splits(corpus, edges, partial(_draw, corpus, edges))
-    groups = by_bucket(splits.test, edges)
-    _, *buckets = groups
-    filled = [bucket for bucket in buckets if groups[bucket]]
+    below, *buckets = by_bucket(splits.test, edges).items()
+    filled = [name for name, pairs in buckets if pairs]
     if len(filled) < 2:
         raise UserError(
             f"the test set fills {f'only bucket {filled[0]}' if filled else 'no bucket'} of "
-            f"{', '.join(buckets)}; two are needed: give sentences of more lengths "
-            "(corpus.max_words, corpus.test_source, corpus.test_max_words) or other scoring.edges"
+            f"{', '.join(name for name, _ in buckets)}; two are needed: give sentences of more "
+            "lengths (corpus.max_words, corpus.test_source, corpus.test_max_words) or other "
+            "scoring.edges"
         )
-    source, target = learn_vocabularies(splits.train, corpus)
-    return Corpus(
-        *splits[:3],
-        source_vocabulary=source,
-        target_vocabulary=target,
-        fingerprint=fingerprint(splits, corpus.reverse_direction),
-        notes=splits.notes + _notes(splits, corpus, edges),
-    )
+    longest, notes = corpus.longest_trained, [*splits.notes]
+    setting = "max_words" if corpus.train_max_words is None else "train_max_words"
+    if below[1]:
+        notes.append(f"{counted(len(below[1]), 'test sentence')} {below[0]} words, in no bucket")
+    if longer := sum(pair.words > longest for pair in splits.test):
+        notes.append(f"{counted(longer, 'test sentence')} longer than corpus.{setting}={longest}")
+    if corpus.lowercase:
+        notes.append("BLEU is of lower-case references (corpus.lowercase)")
+    vocabularies = []
+    for side in ("source", "target"):
+        texts = (getattr(pair, side) for pair in splits.train)
+        size = getattr(corpus, f"{side}_vocabulary")
+        if corpus.tokens == "words":
+            vocabularies.append(build_vocabulary(map(tokenize, texts), size))
+        else:
+            subwords = learn_subwords(texts, size, f"corpus.{side}_vocabulary")
+            vocabularies.append(Vocabulary(subwords.tokens, subwords))
+    digits = fingerprint(splits, corpus.reverse_direction)
+    return Corpus(*splits[:3], *vocabularies, digits, tuple(notes))
 
 
 def _draw(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
@@ -124,57 +135,22 @@ def fingerprint(splits: Splits, reverse: bool = False) -> str:
     return digest.hexdigest()[:16]
 
 
-def _notes(splits: Splits, corpus: CorpusSettings, edges: tuple[int, ...]) -> tuple[str, ...]:
-    """Notes on test sentences of special lengths, and on the case of all text."""
-    longest, notes = corpus.longest_trained, []
-    setting = "max_words" if corpus.train_max_words is None else "train_max_words"
-    if outside := sum(pair.words < edges[0] for pair in splits.test):
-        notes.append(f"{counted(outside, 'test sentence')} under {edges[0]} words, in no bucket")
-    if longer := sum(pair.words > longest for pair in splits.test):
-        notes.append(f"{counted(longer, 'test sentence')} longer than corpus.{setting}={longest}")
-    if corpus.lowercase:
-        notes.append("BLEU is of lower-case references (corpus.lowercase)")
-    return tuple(notes)
-
-
 def describe(corpus: Corpus, edges: tuple[int, ...]) -> list[SplitRow]:
-    """Counts and means per split and bucket.
-
-    One row per bucket, the sentences below every bucket first; empty buckets have their row.
-    """
-    target = corpus.target_vocabulary
-    return [
-        SplitRow(
-            split=name,
-            bucket=label,
-            pairs=len(group),
-            source_words=fmean(pair.words for pair in group) if group else None,
-            target_tokens=fmean(len(target.pieces(p.target)) for p in group) if group else None,
-            bits=fmean(bits) if bits else None,
-        )
-        for name, pairs in corpus.splits.items()
-        for label, group in by_bucket(pairs, edges).items()
-        for bits in [[pair.bits for pair in group if pair.bits is not None]]
-    ]
-
-
-def learn_vocabularies(
-    train: Sequence[SentencePair], corpus: CorpusSettings
-) -> tuple[Vocabulary, Vocabulary]:
-    """Source and target vocabulary of what ``corpus.tokens`` names, of at most the set sizes.
-
-    Raises UserError as `learn_subwords`.
-    """
-    vocabularies = []
-    for side in ("source", "target"):
-        texts = (getattr(pair, side) for pair in train)
-        size = getattr(corpus, f"{side}_vocabulary")
-        if corpus.tokens == "words":
-            vocabularies.append(build_vocabulary(map(tokenize, texts), size))
-        else:
-            subwords = learn_subwords(texts, size, f"corpus.{side}_vocabulary")
-            vocabularies.append(Vocabulary(subwords.tokens, subwords))
-    return vocabularies[0], vocabularies[1]
+    """Counts and means per split and bucket, the sentences below every bucket first."""
+    target, rows = corpus.target_vocabulary, []
+    for split, pairs in corpus.splits.items():
+        for bucket, group in by_bucket(pairs, edges).items():
+            bits = [pair.bits for pair in group if pair.bits is not None]
+            row = SplitRow(
+                split,
+                bucket,
+                len(group),
+                source_words=fmean(pair.words for pair in group) if group else None,
+                target_tokens=fmean(len(target.pieces(p.target)) for p in group) if group else None,
+                bits=fmean(bits) if bits else None,
+            )
+            rows.append(row)
+    return rows
 
 
 def near_copies(test: Sequence[str], train: Iterable[str]) -> list[tuple[int, int]]:

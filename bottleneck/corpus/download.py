@@ -23,12 +23,6 @@ from ..settings.machine import cache_root
 
 SOURCE = "SOURCE.json"
 SIDES = ("en", "fr")
-"""Languages of the two files of a split, English first."""
-DAMAGED = (
-    *(FileNotFoundError, ValueError),  # no such member; another sha256, sides of unequal length
-    *(EOFError, gzip.BadGzipFile, zlib.error, tarfile.TarError, zipfile.BadZipFile),
-)
-"""What a file that is not the expected one raises."""
 
 
 class NamedCorpus(NamedTuple):
@@ -43,12 +37,8 @@ class NamedCorpus(NamedTuple):
     splits: Mapping[str, Sequence[str]]
 
 
-CORPORA = {
-    name: NamedCorpus(**fields)
-    for name, fields in tomllib.loads(
-        files(__package__).joinpath("corpora.toml").read_text("utf8")
-    ).items()
-}
+_CATALOGUE = tomllib.loads(files(__package__).joinpath("corpora.toml").read_text("utf8"))
+CORPORA = {name: NamedCorpus(**fields) for name, fields in _CATALOGUE.items()}
 """Every corpus of ``settings.concerns.NAMED``."""
 
 
@@ -66,7 +56,7 @@ def read_source(name: str) -> dict[str, Any] | None:
     return json.loads(path.read_text(encoding="utf8")) if path and path.is_file() else None
 
 
-def split_files(name: str, split: str) -> tuple[str, str] | None:
+def named_files(name: str, split: str) -> tuple[str, str] | None:
     """English and French file of a split, None where the corpus has no such split.
 
     Raises UserError where the corpus is not on this machine.
@@ -96,27 +86,26 @@ def fetch(
     existing = read_source(name)
     if existing is not None and existing["limit"] == limit:
         return existing
-    corpus, folder = CORPORA[name], folder_of(name)
+    corpus, folder, pairs = CORPORA[name], folder_of(name), {}
     folder.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=f".{name}.", dir=folder.parent) as temporary:
         packed, text = Path(temporary, "packed"), Path(temporary, "text")
         text.mkdir()
         try:
             sources = _download(corpus, packed, report)
-            pairs = {
-                split: _write(
-                    [packed / part for part in texts],
-                    [text / f"{split}.{side}.gz" for side in SIDES],
-                    limit if split == "train" else None,
-                )
-                for split, texts in corpus.splits.items()
-            }
+            for split, texts in corpus.splits.items():
+                sides = [text / f"{split}.{side}.gz" for side in SIDES]
+                most = limit if split == "train" else None
+                pairs[split] = _write([packed / part for part in texts], sides, most)
         except RequestException as error:
             raise UserError(
                 f"{name} cannot be downloaded from {corpus.base_url} ({error}); is this machine "
                 "online? Try again later"
             ) from None
-        except DAMAGED:
+        except (
+            *(FileNotFoundError, ValueError),  # no such member; another sha256, unequal sides
+            *(EOFError, gzip.BadGzipFile, zlib.error, tarfile.TarError, zipfile.BadZipFile),
+        ):
             raise UserError(
                 f"{corpus.base_url} sent a file that is damaged or is not the known one; nothing "
                 "was kept: try again later, or give any text with --corpus files"
@@ -145,33 +134,32 @@ def _download(
     headers = {"User-Agent": agent, "Accept-Encoding": "identity"}
     load = pooch.HTTPDownloader(timeout=30, headers=headers)
     texts, unpack = [*chain(*corpus.splits.values())], {".zip": pooch.Unzip, ".tgz": pooch.Untar}
+    sources = []
     for file in corpus.files:
         report(file)
         kind = unpack.get(Path(file).suffix)
         host.fetch(file, kind and kind(texts, extract_dir="."), load)
-    return [
-        {"url": host.get_url(file), "sha256": pooch.file_hash(str(folder / file))}
-        for file in corpus.files
-    ]
+        digest = pooch.file_hash(str(folder / file))
+        sources.append({"url": host.get_url(file), "sha256": digest})
+    return sources
 
 
 def _write(texts: Sequence[Path], sides: Sequence[Path], limit: int | None) -> int:
     """Write the two files of a split, of no more pairs than ``limit``; returns how many."""
-    count = sum(1 for _ in _pairs(texts))
+
+    def pairs() -> Iterator[Sequence[bytes]]:
+        opened = gzip.open if texts[0].suffix == ".gz" else open
+        with opened(texts[0], "rb") as first, opened(texts[-1], "rb") as second:
+            if len(texts) == 2:
+                yield from zip(first, second, strict=True)
+            else:
+                yield from (line.split(b"\t")[:2] for line in first)
+
+    count = sum(1 for _ in pairs())
     kept = min(limit or count, count)
     with gzip.open(sides[0], "wb", 6) as ours, gzip.open(sides[1], "wb", 6) as theirs:
-        for place, (english, french) in enumerate(_pairs(texts)):
+        for place, (english, french) in enumerate(pairs()):
             if place * kept // count != (place + 1) * kept // count:
                 ours.write(english.strip(b"\r\n") + b"\n")
                 theirs.write(french.strip(b"\r\n") + b"\n")
     return kept
-
-
-def _pairs(texts: Sequence[Path]) -> Iterator[Sequence[bytes]]:
-    """English and French line of each pair."""
-    opened = gzip.open if texts[0].suffix == ".gz" else open
-    with opened(texts[0], "rb") as first, opened(texts[-1], "rb") as second:
-        if len(texts) == 2:
-            yield from zip(first, second, strict=True)
-        else:
-            yield from (line.split(b"\t")[:2] for line in first)

@@ -1,13 +1,13 @@
 """Drawing sentence pairs from a language whose probabilities are known, and keeping what was drawn.
 
 Only ``Random.random()`` is used, seeded by strings, so that the sentences are the same on every
-machine and Python version.
+machine and Python version. Drawn corpora are kept on this machine: reading one takes a twentieth of
+the time of drawing it.
 
-Drawn corpora are kept on this machine: reading one takes a twentieth of the time of drawing it. A
-file is JSON under gzip, whose check sum tells damage: a list of pairs for each split, and the
-notes. Its name is a hash of all that the pairs depend on, this package's code included. A file that
-is damaged or cannot be written is as none: the corpus is drawn. Processes that want the same new
-corpus at the same time draw it each.
+Joined test sentences are the same content made longer, to tell length and content apart. Within
+each length bucket of the ordinary test set every ``joined`` sentences in a row become one, whose
+length decides its bucket. What would be longer than ``max_words``, has too few neighbours or is in
+no bucket is left out. Training and validation stay what they are for the ordinary test set.
 """
 
 import gzip
@@ -15,7 +15,7 @@ import json
 import sys
 import zlib
 from bisect import bisect
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -28,24 +28,23 @@ from typing import Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
 from ..settings.concerns import FILES, CorpusSettings, span_label
-from ..settings.errors import UsageError, UserError
+from ..settings.errors import UsageError, UserError, counted
 from ..settings.files import write_bytes
 from ..settings.machine import cache_root
-from .pair import Pairs, SentencePair, Splits, reverse_pair, sources
-from .splitting import Join, join_test, side_by_side, within_test
+from .pair import Link, Pairs, SentencePair, Splits, by_bucket, reverse_pair, sources
+from .vocabulary import tokenize
 
 TRIES = 10_000
 """Draws in a row that may give nothing new before the language counts as exhausted."""
-KEPT = range(5_000, 1_000_001)
-"""Training pairs worth a file: fewer are drawn in a second, more take too much room."""
+FEWEST_KEPT = 5_000
+"""Training pairs worth a file: fewer are drawn in a second."""
+Join = Callable[[Pairs], SentencePair | None]
+"""Makes one pair of several, None where they do not go together."""
 
 
 @runtime_checkable  # so that beartype can check it in tests
 class SentenceSource(Protocol):
-    """A language that draws a sentence pair of a given source length.
-
-    ``shortest`` and ``longest`` are the fewest and the most source words of a sentence.
-    """
+    """A language that draws a sentence pair; its sources have ``shortest`` to ``longest`` words."""
 
     shortest: int
     longest: int
@@ -56,7 +55,7 @@ class SentenceSource(Protocol):
 
 @dataclass(frozen=True)
 class Copying(SentenceSource):
-    """The copying corpus: random words ``w0`` to ``w{vocabulary - 1}``; the target is the source.
+    """The copying corpus: words ``w0`` to ``w{vocabulary - 1}``, and the target is the source.
 
     Words are equally probable and independent, so that a sentence of n words of V possible ones has
     exactly n log2 V bits: the plainest load for a fixed context.
@@ -67,14 +66,14 @@ class Copying(SentenceSource):
     longest: int = sys.maxsize
 
     def draw(self, random: Random, words: int) -> SentencePair:
-        """Draw a sentence of this many words, n log2 V bits, linked word by word to itself."""
+        """Draw a sentence of this many words, linked word by word to itself."""
         text = " ".join(f"w{int(random.random() * self.vocabulary)}" for _ in range(words))
         links = tuple((place, place) for place in range(words))
         return SentencePair(text, text, links, words * log2(self.vocabulary))
 
 
 class Reversed(SentenceSource):
-    """A language drawn by the length of its translations, which are the sources.
+    """A language drawn by the length of its translations, which are the sources, without bits.
 
     A length of the original is drawn, evenly from those near the one that is wanted, then a
     sentence of it, until a translation has that length. What came at other lengths is kept for
@@ -87,10 +86,7 @@ class Reversed(SentenceSource):
         self._spare: WeakKeyDictionary[Random, dict[int, list[SentencePair]]] = WeakKeyDictionary()
 
     def draw(self, random: Random, words: int) -> SentencePair:
-        """Draw a pair, without bits, whose source, the translation, has this many words.
-
-        Raises UserError where `TRIES` draws find none.
-        """
+        """Raises UserError where `TRIES` draws find no translation of this many words."""
         spare = self._spare.setdefault(random, {})
         if spare.get(words):
             return spare[words].pop()
@@ -109,6 +105,73 @@ class Reversed(SentenceSource):
         )
 
 
+def note(notes: list[str], count: int, noun: str, text: str) -> None:
+    """Append a note that starts with its count, none for a count of 0."""
+    if count:
+        notes.append(f"{counted(count, noun)} {text}")
+
+
+def within_test(pairs: Pairs, corpus: CorpusSettings, notes: list[str]) -> Pairs:
+    """The pairs of lengths to test on: all, where ``corpus`` sets no bound; a note on others."""
+    least, most = corpus.test_min_words or 1, corpus.test_max_words
+    kept = tuple(pair for pair in pairs if least <= pair.words <= (most or pair.words))
+    bounds = f"under {least}" if most is None else f"outside {span_label(least, most)}"
+    note(notes, len(pairs) - len(kept), "pair", f"{bounds} words left out of the test set")
+    return kept
+
+
+def join_test(
+    test: Pairs, corpus: CorpusSettings, edges: tuple[int, ...], join: Join, notes: list[str]
+) -> Pairs:
+    """The test set as ``corpus.joined`` asks for it; UserError where nothing can be joined."""
+    count = corpus.joined
+    if count == 1:
+        return test
+    _, *buckets = by_bucket(test, edges).values()
+    joined = []
+    for bucket in buckets:
+        for start in range(0, len(bucket) - count + 1, count):
+            parts = tuple(bucket[start : start + count])
+            pair = join(parts) if sum(part.words for part in parts) <= corpus.max_words else None
+            if pair is not None and pair.words <= corpus.max_words:
+                joined.append(pair)
+    if not joined:
+        raise UserError(
+            f"corpus.joined={count} makes no test sentence of up to {corpus.max_words} words; "
+            "lower it, or raise corpus.max_words or corpus.test_pairs"
+        )
+    left = len(test) - count * len(joined)
+    reason = f"made of {count} each (corpus.joined); {left:,} not joined"
+    note(notes, len(joined), "test sentence", reason)
+    return tuple(joined)
+
+
+def side_by_side(parts: Pairs) -> SentencePair:
+    """One sentence after the other, and no bits: the text does not say where one ends."""
+    links: list[Link] = []
+    source, target = 0, 0
+    for part in parts:
+        links += [(source + ours, target + theirs) for ours, theirs in part.links]
+        source += len(tokenize(part.source))
+        target += len(tokenize(part.target))
+    texts = (" ".join(getattr(part, side) for part in parts) for side in ("source", "target"))
+    return SentencePair(*texts, tuple(links))
+
+
+def chained(
+    parse: Callable[[str], SentencePair | None], reverse: bool, parts: Pairs
+) -> SentencePair | None:
+    """The parts with ", and " between them as a grammar reads it; None if it does not.
+
+    ``reverse`` is for pairs whose source is the grammar's French. The bits are left out: nothing
+    drew this sentence.
+    """
+    pair = parse(", and ".join(part.target if reverse else part.source for part in parts))
+    if pair is None:
+        return None
+    return reverse_pair(pair) if reverse else SentencePair(pair.source, pair.target, pair.links)
+
+
 def draw_splits(
     source: SentenceSource,
     corpus: CorpusSettings,
@@ -118,12 +181,12 @@ def draw_splits(
 ) -> Splits:
     """Draw test, then validation, then training pairs; no source sentence is in two of them.
 
-    Test and validation are stratified by length group and hold no sentence twice; training
-    draws its lengths at random and repeats what the language repeats. The test set depends on
-    nothing that concerns the other two, which keep to ``corpus.longest_trained`` words; those
-    share neither a joined test sentence nor a part of one. ``held_out`` sentences are in none. What
-    is drawn for the test set outside ``test_min_words`` to ``test_max_words`` is in none either.
-    Raises UsageError for lengths that the language cannot draw.
+    Test and validation are stratified by length group, each getting its exact share, the shortest
+    first, and hold no sentence twice; training draws its lengths at random and repeats what the
+    language repeats. The test set depends on nothing that concerns the other two, which keep to
+    ``corpus.longest_trained`` words; those share neither a joined test sentence nor a part of one,
+    nor what ``test_min_words`` and ``test_max_words`` leave out. ``held_out`` sentences are in
+    none. Raises UsageError for lengths that the language does not have.
     """
     least, most, trained = corpus.min_words, corpus.max_words, corpus.longest_trained
     if least < source.shortest or most > source.longest:
@@ -134,38 +197,28 @@ def draw_splits(
     chances, trained_chances = (
         length_probabilities(corpus.lengths, least, longest, edges) for longest in (most, trained)
     )
-    groups, seed = length_groups(least, most, edges), f"{corpus.seed}:test"
-    drawn = draw_stratified(source, corpus.test_pairs, chances, groups, seed, held_out)
-    parts, notes = within_test(drawn, corpus)
-    test, joining_notes = join_test(parts, corpus, edges, join)
+
+    def stratified(
+        name: str, count: int, chances: dict[int, float], exclude: frozenset[str]
+    ) -> Pairs:
+        """Distinct pairs; every group has a seed of its own and stays when the others change."""
+        groups = length_groups(least, max(chances), edges)
+        masses = [fsum(chances[words] for words in group) for group in groups]
+        drawn: list[SentencePair] = []
+        for group, part in zip(groups, shares(count, masses), strict=True):
+            random = Random(f"{corpus.seed}:{name}:{group[0]}")
+            drawn += draw_pairs(source, part, chances, random, group, exclude, distinct=True)
+        return tuple(drawn)
+
+    notes: list[str] = []
+    drawn = stratified("test", corpus.test_pairs, chances, held_out)
+    test = join_test(within_test(drawn, corpus, notes), corpus, edges, join, notes)
     taken = held_out | sources(drawn) | sources(test)
-    groups, seed = length_groups(least, trained, edges), f"{corpus.seed}:valid"
-    valid = draw_stratified(source, corpus.valid_pairs, trained_chances, groups, seed, taken)
+    valid = stratified("valid", corpus.valid_pairs, trained_chances, taken)
     taken |= sources(valid)
     random = Random(f"{corpus.seed}:train")
     train = draw_pairs(source, corpus.train_pairs, trained_chances, random, exclude=taken)
-    return Splits(train, valid, test, notes + joining_notes)
-
-
-def draw_stratified(
-    source: SentenceSource,
-    count: int,
-    probabilities: dict[int, float],
-    groups: Sequence[range],
-    seed: str,
-    exclude: frozenset[str],
-) -> Pairs:
-    """Draw distinct pairs, each group of lengths getting its exact share, shortest group first.
-
-    Every group has a seed of its own, so that a group's sentences stay the same when the others
-    change.
-    """
-    masses = [fsum(probabilities[words] for words in group) for group in groups]
-    drawn: list[SentencePair] = []
-    for group, part in zip(groups, shares(count, masses), strict=True):
-        random = Random(f"{seed}:{group[0]}")
-        drawn += draw_pairs(source, part, probabilities, random, group, exclude, distinct=True)
-    return tuple(drawn)
+    return Splits(train, valid, test, tuple(notes))
 
 
 def draw_pairs(
@@ -200,7 +253,7 @@ def draw_pairs(
                 f"{len(drawn)} found of {count}; lower corpus.test_pairs and corpus.valid_pairs "
                 "or raise corpus.min_words"
             )
-        if pair.bits is not None:  # and those of its length
+        if pair.bits is not None:
             pair = replace(pair, bits=pair.bits - log2(probabilities[words]))
         drawn.append(pair)
         if distinct:
@@ -209,10 +262,7 @@ def draw_pairs(
 
 
 def length_groups(min_words: int, max_words: int, edges: tuple[int, ...]) -> tuple[range, ...]:
-    """The lengths from min to max cut at the bucket edges: one range a filled bucket.
-
-    What lies below the first edge is a group of its own; groups without a length are left out.
-    """
+    """The lengths from min to max cut at the bucket edges; what lies below the first is a group."""
     starts = sorted({1, *edges})
     groups = (
         range(max(start, min_words), min(stop, max_words + 1))
@@ -238,10 +288,7 @@ def length_probabilities(
 
 
 def shares(count: int, masses: list[float]) -> list[int]:
-    """Split a count in proportion to masses, by largest remainder; ties go to the first.
-
-    The parts add up to ``count``, and equal masses get equal parts wherever they can.
-    """
+    """Split a count in proportion to masses, by largest remainder; ties go to the first."""
     total = fsum(masses)
     exact = [count * mass / total for mass in masses]
     parts = [int(part + 1e-9) for part in exact]
@@ -254,25 +301,32 @@ def shares(count: int, masses: list[float]) -> list[int]:
     return parts
 
 
-# Drawn corpora on this machine.
-
-
 def cached_splits(
     corpus: CorpusSettings, edges: tuple[int, ...], draw: Callable[[], Splits]
 ) -> Splits:
-    """The splits from their file or, where there is none, drawn and written to it."""
-    path = cache_file(corpus, edges)
-    if path is None or corpus.train_pairs not in KEPT:
+    """The splits from their file or, where there is none, drawn and written to it.
+
+    The file is JSON under gzip, named by a hash of all that the pairs depend on, this package's
+    code included. One that is damaged or cannot be written is as none.
+    """
+    root = cache_root()
+    if root is None or corpus.train_pairs < FEWEST_KEPT:
         return draw()
+    later = {"test", "tokens", "source_vocabulary", "target_vocabulary", "lowercase", *FILES}
+    digest = sha256(f"{corpus.model_dump_json(exclude=later)} {edges}".encode())
+    for code in sorted(Path(__file__).parent.rglob("*")):
+        if code.suffix in (".py", ".toml", ".txt"):
+            digest.update(code.read_bytes())
+    path = root / "drawn" / f"{digest.hexdigest()[:16]}.json.gz"
     link = cache(lambda source, target: (source, target))  # of equal links one is in memory
     with suppress(OSError, EOFError, zlib.error, ValueError):
-        *splits, notes = json.loads(gzip.decompress(path.read_bytes()))
+        *rows, notes = json.loads(gzip.decompress(path.read_bytes()))
         train, valid, test = (
             tuple(
                 SentencePair(source, target, tuple(link(*ends) for ends in links), bits)
                 for source, target, links, bits in pairs
             )
-            for pairs in splits
+            for pairs in rows
         )
         return Splits(train, valid, test, tuple(notes))
     splits = draw()
@@ -281,14 +335,3 @@ def cached_splits(
     with suppress(UserError):  # no room or no right to write there
         write_bytes(path, gzip.compress(content, 1, mtime=0))
     return splits
-
-
-def cache_file(corpus: CorpusSettings, edges: tuple[int, ...]) -> Path | None:
-    """Where a drawn corpus is kept; None where nothing is."""
-    root = cache_root()
-    later = {"test", "tokens", "source_vocabulary", "target_vocabulary", "lowercase", *FILES}
-    digest = sha256(f"{corpus.model_dump_json(exclude=later)} {edges}".encode())
-    for path in sorted(Path(__file__).parent.rglob("*")):
-        if path.suffix in (".py", ".toml", ".txt"):
-            digest.update(path.read_bytes())
-    return root and root / "drawn" / f"{digest.hexdigest()[:16]}.json.gz"

@@ -1,23 +1,29 @@
-"""Parallel text: two files line by line, or one of tab-separated columns.
+"""Reading parallel text, and splitting it by source sentence.
 
-The user's own, or a named corpus that was fetched, of which English is the first side. The first
-side of the user's own is the source unless the direction is reversed.
+The text is the user's own, whose first side is the source unless the direction is reversed, or a
+named corpus that was fetched, of which English is the first side. It is two files line by line, or
+one of tab-separated columns; plain or gzip, UTF-8 (a byte-order mark is dropped), lines ended by LF
+or CRLF. It is brought to Unicode form NFC and its white space folded to single spaces.
 
-Plain or gzip, UTF-8 (a byte-order mark is dropped), lines ended by LF or CRLF. Text is brought
-to Unicode form NFC and its white space folded to single spaces.
+What is chosen for a split hangs on the seed and the sentences alone, not on their place in the
+file: two files that share lines make like choices.
 """
 
 import gzip
 import zlib
+from collections.abc import Sequence
+from hashlib import blake2b
+from itertools import zip_longest
 from pathlib import Path
+from random import Random
 from typing import NamedTuple
 from unicodedata import normalize
 
-from ..settings.concerns import NAMED, CorpusSettings
+from ..settings.concerns import NAMED, CorpusSettings, span_label
 from ..settings.errors import UsageError, UserError, counted
-from ..settings.machine import is_endless
-from .download import split_files
-from .pair import SentencePair
+from .download import named_files
+from .drawing import join_test, note, side_by_side, within_test
+from .pair import Pairs, SentencePair, Splits, by_bucket, reverse_pair, sources
 
 
 class PairFiles(NamedTuple):
@@ -32,33 +38,23 @@ def pair_files(corpus: CorpusSettings, split: str) -> PairFiles | None:
     """The files of split train, valid or test; None where it is to be split off.
 
     The test set of another named corpus, ``corpus.test``, goes before one of the corpus's own.
-    Raises UsageError for half a pair of files and for a pipe, UserError for a named corpus that is
-    not on this machine.
+    Raises UsageError for half a pair of files, UserError for a named corpus that is not here.
     """
     name = corpus.test if corpus.test and split == "test" else corpus.name
     if name in NAMED:
-        parts = split_files(name, split)
+        parts = named_files(name, split)
         return parts and PairFiles(f"corpus {name!r}", *parts)
-    setting = "corpus.source" if split == "train" else f"corpus.{split}_source"
-    source, target = (
-        getattr(corpus, setting.partition(".")[2].replace("source", side))
-        for side in ("source", "target")
-    )
+    fields = [side if split == "train" else f"{split}_{side}" for side in ("source", "target")]
+    source, target = (getattr(corpus, field) for field in fields)
     if split != "train" and source is None and target is None:
         return None
     has_both_sides = source is not None and source.lower().endswith((".tsv", ".tsv.gz"))
     if source is None or has_both_sides == (target is not None):
         raise UsageError(
-            f"give --set {setting}=FILE and --set {setting.replace('source', 'target')}=FILE, or "
-            "one .tsv file of two columns as the source alone"
+            f"give --set corpus.{fields[0]}=FILE and --set corpus.{fields[1]}=FILE, or one .tsv "
+            "file of two columns as the source alone"
         )
-    for path in filter(None, (source, target)):
-        if Path(path).is_fifo():
-            raise UsageError(
-                f"{path!r} is a pipe, which can be read once, and every run reads its text: write "
-                "it into a file"
-            )
-    return PairFiles(setting, source, target)
+    return PairFiles(f"corpus.{fields[0]}", source, target)
 
 
 def read_pairs(files: PairFiles, lowercase: bool) -> tuple[list[SentencePair], int]:
@@ -92,11 +88,7 @@ def read_pairs(files: PairFiles, lowercase: bool) -> tuple[list[SentencePair], i
 
 
 def read_lines(path: str, setting: str, lowercase: bool = False) -> list[str]:
-    """The lines of a text file in form NFC; only LF and CRLF end a line.
-
-    Raises UserError, naming ``setting`` and the file, where it is empty, not UTF-8 or not to be
-    read.
-    """
+    """`lines_as_given` in form NFC; a file without text is refused as well."""
     lines = lines_as_given(path, setting)
     if not any(map(str.strip, lines)):
         raise UserError(f"{setting} {path!r} is empty; give a file with one sentence per line")
@@ -104,17 +96,15 @@ def read_lines(path: str, setting: str, lowercase: bool = False) -> list[str]:
 
 
 def lines_as_given(path: str, setting: str) -> list[str]:
-    """The same lines with every character as it stands, as a score needs them; all may be blank.
+    """The lines of a text file, each character as it stands, as a score needs them.
 
-    A file whose name ends in ``.gz`` is unpacked. Raises UserError as `read_lines`.
+    Only LF and CRLF end a line; a file whose name ends in ``.gz`` is unpacked. Raises UserError,
+    naming ``setting`` and the file, where it cannot be read or is not UTF-8.
     """
     name = f"{setting} {path!r}"
     try:
-        located = Path(path).expanduser()
-        if is_endless(located):
-            raise UserError(f"{name} is a device and not a text; name a text file")
         opened = gzip.open if path.lower().endswith(".gz") else open
-        with opened(located, "rb") as file:
+        with opened(Path(path).expanduser(), "rb") as file:
             data = file.read().removeprefix(b"\xef\xbb\xbf")
     except FileNotFoundError:
         raise UserError(f"{name} does not exist; paths start at {str(Path.cwd())!r}") from None
@@ -129,3 +119,104 @@ def lines_as_given(path: str, setting: str) -> list[str]:
         number = data.count(b"\n", 0, error.start) + 1
         raise UserError(f"{name} line {number} is not UTF-8; save the file as UTF-8") from None
     return text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+
+
+def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
+    """Read the text and split it by source sentence.
+
+    A given test set is used whole, repeated pairs once; else one is split off, spread evenly
+    over the length buckets as far as there are sentences; both within ``test_min_words`` and
+    ``test_max_words`` where these are set. Validation is a random part of a given set, else of the
+    training text, so like training in its lengths. Only training and validation keep to min_words
+    and longest_trained; they share neither a joined test sentence nor a part of one. Raises
+    UserError where nothing is left to train or to validate on.
+    """
+    notes: list[str] = []
+    pairs = read_split(corpus, "train", "line", notes)
+    parts = _test_set(corpus, pairs, edges, notes)
+    test = join_test(parts, corpus, edges, side_by_side, notes)
+    tested, seed = sources(parts) | sources(test), f"{corpus.seed}:valid"
+    span = range(corpus.min_words, corpus.longest_trained + 1)
+    disjoint = [pair for pair in pairs if pair.source not in tested]
+    fitting = tuple(pair for pair in disjoint if pair.words in span)
+    given = read_split(corpus, "valid", "validation line", notes)
+    if given is None:
+        valid = split_off(fitting, corpus.valid_pairs, seed)
+    else:
+        fit = tuple(pair for pair in given if pair.source not in tested and pair.words in span)
+        valid = split_off(fit, corpus.valid_pairs, seed, part=1)
+        dropped = len(given) - len(sources(fit))
+        reason = "dropped: tested on, repeated or too long or short"
+        note(notes, dropped, "validation pair", reason)
+    validated = sources(valid)
+    left = [pair for pair in fitting if pair.source not in validated]
+    words = span_label(span[0], span[-1])
+    if not valid or not left:
+        raise UserError(
+            f"{pair_files(corpus, 'train').setting} leaves no pairs of {words} words to train on; "
+            "give more text, other lengths or another test set"
+        )
+    reason = "taken out of training: their source is in the"
+    note(notes, len(pairs) - len(disjoint), "pair", f"{reason} test set")
+    note(notes, len(fitting) - len(left), "pair", f"{reason} validation set")
+    note(
+        notes, len(disjoint) - len(fitting), "pair", f"outside {words} words taken out of training"
+    )
+    train = sample(left, corpus.train_pairs, f"{corpus.seed}:train")
+    return Splits(train, valid, test, tuple(notes))
+
+
+def read_split(corpus: CorpusSettings, split: str, noun: str, notes: list[str]) -> Pairs | None:
+    """The pairs of a split's files, source first; None where the split has none."""
+    files = pair_files(corpus, split)
+    if files is None:
+        return None
+    pairs, blank = read_pairs(files, corpus.lowercase)
+    note(notes, blank, noun, "with an empty side dropped")
+    return tuple(map(reverse_pair, pairs) if corpus.reverse_direction else pairs)
+
+
+def _test_set(
+    corpus: CorpusSettings, pairs: Pairs, edges: tuple[int, ...], notes: list[str]
+) -> Pairs:
+    """The given test set, or one split off."""
+    given = read_split(corpus, "test", "test line", notes)
+    if given is not None:
+        different = tuple(dict.fromkeys(given))
+        note(notes, len(given) - len(different), "repeated test pair", "dropped")
+        return within_test(different, corpus, notes)
+    if corpus.test:  # a named corpus without a test set: what a run on it is tested on
+        other = corpus.model_copy(update={"name": corpus.test, "test": None})
+        pairs = read_split(other, "train", "test line", notes)
+    within = within_test(pairs, corpus, notes)
+    return split_off(within, corpus.test_pairs, f"{corpus.seed}:test", edges)
+
+
+def split_off(
+    pairs: Pairs, count: int, seed: str, edges: tuple[int, ...] | None = None, part: int = 10
+) -> Pairs:
+    """Choose up to ``count`` pairs of different sources at random, in the order of the file.
+
+    With ``edges`` the buckets take turns until there are enough. At most one pair in ``part`` of a
+    bucket, or of all pairs, is chosen. A source with many translations comes with its first.
+    """
+    first: dict[str, SentencePair] = {}
+    for pair in pairs:
+        first.setdefault(pair.source, pair)
+    different = list(first.values())
+    buckets = [different] if edges is None else list(by_bucket(different, edges).values())[1:]
+
+    def rank(pair: SentencePair) -> bytes:
+        return blake2b(f"{seed}:{pair.source}".encode(), digest_size=8).digest()
+
+    ranked = (sorted(bucket, key=rank)[: -(-len(bucket) // part)] for bucket in buckets)
+    turns = [pair for turn in zip_longest(*ranked) for pair in turn if pair is not None]
+    chosen = sources(turns[:count])
+    return tuple(pair for pair in different if pair.source in chosen)
+
+
+def sample(pairs: Sequence[SentencePair], count: int, seed: str) -> Pairs:
+    """Choose ``count`` pairs in the order of the file; a smaller count chooses some of the same."""
+    random = Random(seed)
+    keys = sorted((random.random(), place) for place in range(len(pairs)))
+    return tuple(pairs[place] for place in sorted(place for _, place in keys[:count]))

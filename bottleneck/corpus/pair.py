@@ -16,8 +16,7 @@ class SentencePair:
     ``links`` are the gold word alignment as (source, target) positions, 0-based, over word tokens
     (``vocabulary.tokenize``); empty where no gold is known. ``bits`` is the exact -log2 probability
     of the pair in the language that it was drawn from, before splits were kept apart and the
-    lecture's sentences held out (which matters at two words, hardly from five); ``None`` where
-    that is unknown.
+    lecture's sentences held out; ``None`` where that is unknown.
     """
 
     source: str
@@ -62,8 +61,8 @@ def by_bucket(
 def reverse_pair(pair: SentencePair) -> SentencePair:
     """The pair with its sides, and the sides of its links, exchanged.
 
-    How probable a French sentence is among all is not known, since several English ones may share
-    it: a reversed pair has no bits. A copied sentence is its own source, and keeps them.
+    Several English sentences may share a French one, whose probability is then not known: a
+    reversed pair has no bits. A copied sentence is its own source, and keeps them.
     """
     links = tuple(sorted((theirs, ours) for ours, theirs in pair.links))
     bits = pair.bits if pair.source == pair.target else None

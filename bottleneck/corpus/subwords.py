@@ -4,8 +4,8 @@ Byte-pair encoding (Sennrich et al. 2016) rather than the unigram model: it goes
 chunks (what stands between spaces) alone, so that the same text gives the same model, byte for
 byte, on any machine. A piece that begins a chunk begins with ``▁``; none reaches over a space. A
 character that training hardly showed is spelled in bytes (``<0xC5>``), so that no text has an
-unknown piece. Text is not normalised and comes back exactly, but for white space, which is folded
-to single spaces.
+unknown piece. Text comes back exactly, but that white space is folded to single spaces and a ``▁``
+of its own is read as a square.
 
 Gold links, IBM model 1 and word classes speak of words; attention weights and gradients are of a
 model's own tokens. Where these are finer, the weights of the pieces of a source word are added, and
@@ -29,12 +29,10 @@ from numpy import ndarray
 
 from ..settings.errors import UserError
 from .pair import Link
-from .vocabulary import SPECIAL, UNKNOWN, WORDS, Tokenizer
+from .vocabulary import SPECIAL, SQUARE, UNKNOWN, WORDS, Tokenizer
 
-START = "▁"
-"""What the first piece of a chunk begins with; of a text's own such signs the bytes are spelled."""
-BYTES = 256
-"""Pieces that are single bytes: each has one."""
+START, BYTES = "▁", 256
+"""What the first piece of a chunk begins with; how many pieces are single bytes."""
 Shares = Float[ndarray, "_ _"]
 """How much of each piece lies in each word, pieces x words: rows add up to 1. The end token is the
 last of both."""
@@ -52,16 +50,8 @@ class Subwords(Tokenizer):
 
     def pieces(self, text: str) -> list[str]:
         """The pieces of every chunk, none of them unknown."""
-        folded = " ".join(text.split())
-        if not folded:
-            return []
-        # sentencepiece would read its own sign as a space.
-        first, *others = folded.split(START)
-        pieces = self._processor.encode(f" {first}", out_type=str)
-        for part in others:
-            pieces += [f"<0x{byte:02X}>" for byte in START.encode()]
-            pieces += self._processor.encode(part, out_type=str)
-        return pieces
+        folded = " ".join(text.replace(START, SQUARE).split())
+        return self._processor.encode(f" {folded}", out_type=str) if folded else []
 
     def text(self, pieces: Sequence[str]) -> str:
         """Bytes put together, spaces where chunks begin; bytes that are no UTF-8 become U+FFFD."""
@@ -83,7 +73,6 @@ class Subwords(Tokenizer):
 
     @cached_property
     def _processor(self) -> Any:
-        """sentencepiece's own object; ValueError where these are not the bytes of a model."""
         processor = _sentencepiece().SentencePieceProcessor()
         try:
             processor.load_from_serialized_proto(self.model)
@@ -108,8 +97,7 @@ def learn_subwords(texts: Iterable[str], size: int, setting: str) -> Subwords:
     counts = Counter(chain.from_iterable(text.split() for text in texts))
     # The most frequent chunks first, ties in string order.
     ordered = sorted(counts, key=lambda chunk: (-counts[chunk], chunk))
-    model = io.BytesIO()
-    special: dict[str, int | str] = {}
+    model, special = io.BytesIO(), {}
     for place, (name, token) in enumerate(zip(("pad", "bos", "eos", "unk"), SPECIAL, strict=True)):
         special |= {f"{name}_id": place, f"{name}_piece": token}
     try:
@@ -141,7 +129,6 @@ def learn_subwords(texts: Iterable[str], size: int, setting: str) -> Subwords:
 
 
 def _sentencepiece() -> ModuleType:
-    """The library, which is an extra."""
     try:
         import sentencepiece
     except ImportError:

@@ -18,9 +18,9 @@ from itertools import chain
 
 from ..settings.concerns import CorpusSettings
 
-JOINER = "\uffed"
-"""Stands on the side on which a token was glued to its neighbour; in the user's text it is read as
-a square."""
+JOINER, SQUARE = "\uffed\u25a0"
+"""The joiner stands on the side on which a token was glued to its neighbour; in the user's text it
+is read as a square."""
 _PIECES = re.compile(
     r"((?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)['’](?=\w))"  # an elision
     r"|(['’]s\b|[^\w\s])"  # a possessive, punctuation
@@ -39,7 +39,7 @@ SPECIAL = ("<pad>", "<s>", "</s>", UNKNOWN)
 
 def tokenize(text: str) -> list[str]:
     """Split text into word tokens: elisions, possessives and punctuation stand alone."""
-    chunks = text.replace(JOINER, "\u25a0").split()
+    chunks = text.replace(JOINER, SQUARE).split()
     return list(chain.from_iterable(map(_split_chunk, chunks)))
 
 
@@ -60,8 +60,7 @@ def _split_chunk(chunk: str) -> tuple[str, ...]:
 
 def detokenize(tokens: Sequence[str]) -> str:
     """Join word tokens into text; the inverse of ``tokenize`` up to white space."""
-    text = " ".join(tokens)
-    return text.replace(f" {JOINER}", "").replace(f"{JOINER} ", "").replace(JOINER, "")
+    return plain(" ".join(tokens).replace(f" {JOINER}", "").replace(f"{JOINER} ", ""))
 
 
 def plain(token: str) -> str:

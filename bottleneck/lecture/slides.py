@@ -1,26 +1,21 @@
-"""What the lecture's slides print, as ``slides.toml`` has it, and what it is compared with.
+"""What the lecture's slides print, as ``slides.toml`` has it, and how it is judged.
 
-The formulas on paper, and the `Evidence`: what trained runs, a benchmark and the grammar answer.
+Printed numbers and claims are compared with recomputed ones, and with the `Evidence`: what trained
+runs, a benchmark and the grammar answer.
 """
 
 import tomllib
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 Number = float | int
-Vector = Float[np.ndarray, " width"]
-States = Float[np.ndarray, "source width"]
-Weights = Float[np.ndarray, " source"]
-AttentionCode = Callable[[Vector, States], tuple[Weights, Vector]]
-"""From a query and the encoder states to the weights and the context."""
-Slide = Mapping[str, Any]
 
 
 class Printed(float):
@@ -41,15 +36,11 @@ SLIDES: dict[str, dict[str, Any]] = tomllib.loads(
     parse_float=Printed,
 )
 """What is printed on each id's slide, in the lecture's order."""
-L_FAIL: Mapping[str, SimpleNamespace] = {
-    row["bucket"]: SimpleNamespace(**row) for row in SLIDES["L-FAIL"]["rows"]
-}
-"""By our buckets; ``slide_bucket`` is the slide's name of a bucket. Each row has
-``compression_ratio``, ``bleu``, and ``drop_percent`` from the first row."""
-L_VIND: Mapping[str, SimpleNamespace] = {
-    row["bucket"]: SimpleNamespace(**row) for row in SLIDES["L-VIND"]["rows"]
-}
-"""The same buckets, with BLEU of ``none`` and ``attention``, and ``improvement_percent``."""
+L_FAIL, L_VIND = (
+    {row["bucket"]: SimpleNamespace(**row) for row in SLIDES[name]["rows"]}
+    for name in ("L-FAIL", "L-VIND")
+)
+"""The rows of the two tables by our buckets; ``slide_bucket`` is the slide's name of a bucket."""
 L4 = [
     SimpleNamespace(words=words, ratio=words * 100 / 256, printed_ratio=printed, quality=quality)
     for words, printed, quality in zip(
@@ -60,12 +51,6 @@ L4 = [
     )
 ]
 """Each row has ``words``, the ratio as printed and before rounding, and its ``quality``."""
-
-
-def log_linear_fit(ratio: Sequence[Number], bleu: Sequence[Number]) -> tuple[float, float, float]:
-    """Scale and rate of BLEU = scale exp(-rate ratio), correlation of log BLEU with the ratio."""
-    slope, constant = np.polyfit(ratio, np.log(bleu), 1)
-    return float(np.exp(constant)), float(-slope), float(np.corrcoef(ratio, np.log(bleu))[0, 1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,17 +117,19 @@ class ArmOutput(NamedTuple):
     steps: Sequence[tuple[str, Sequence[tuple[str, float]]]] = ()
 
 
-def softmax(scores: Weights) -> Weights:
+def softmax(scores: Float[np.ndarray, " source"]) -> Float[np.ndarray, " source"]:
     """alpha_i = exp(e_i) / sum_j exp(e_j), as on paper."""
     return np.exp(scores) / np.exp(scores).sum()
 
 
-def cosine(a: Vector, b: Vector) -> float:
+def cosine(a: Float[np.ndarray, " width"], b: Float[np.ndarray, " width"]) -> float:
     """a . b / (|a| |b|)."""
     return float(a @ b / np.sqrt((a @ a) * (b @ b)))
 
 
-def attention_in_code(query: Vector, states: States) -> tuple[Weights, Vector]:
+def attention_in_code(
+    query: Float[np.ndarray, " width"], states: Float[np.ndarray, "source width"]
+) -> tuple[Float[np.ndarray, " source"], Float[np.ndarray, " width"]]:
     """Weights and context by the three operations of L18's code."""
     scores = np.dot(states, query)
     exponentials = np.exp(scores - np.max(scores))
@@ -164,16 +151,146 @@ class Evidence:
     """The slides, and what is not on them.
 
     The grammar's ``alignment`` (L16), a benchmark's exponent (``cost``, L15), ``learned`` weights
-    (L10), what trained ``arms`` answer (L17, L-SHORT), L18's ``code``.
+    (L10), what trained ``arms`` answer (L17, L-SHORT).
     """
 
     alignment: Alignment
     cost: Exponent | None = None
     learned: Grid | None = None
     arms: Sequence[ArmOutput] = ()
-    code: AttentionCode = attention_in_code
-    slides: Mapping[str, Slide] = field(default_factory=lambda: SLIDES)
+    slides: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: SLIDES)
 
     def column(self, table: str, name: str) -> list[Any]:
         """A column of L-FAIL or L-VIND."""
         return [row[name] for row in self.slides[table]["rows"]]
+
+
+Judgement = Literal["right", "rounded freely", "in part", "wrong", "illustration", "not measured"]
+
+RULES: Mapping[Judgement, str] = {
+    "right": "each recomputed number, rounded to the last digit that the slide prints, is the "
+    "printed number (in L4 a ratio that ends in 0 may be rounded to tens), and each claim holds",
+    "rounded freely": "the printed numbers are not rounded to their last digit, but each is right "
+    "for some length in its row's range",
+    "in part": "some of the numbers and claims are right, others are not",
+    "wrong": "none of the numbers and claims is right",
+    "illustration": "nothing on the slides gives the numbers, and what can be checked holds: "
+    "probabilities sum to at most 1, the tables of BLEU keep their own claim, the words said to be "
+    "lost are in the sentence; in L10, the largest weight is on the translation in at most half "
+    "of the rows",
+    "not measured": "only a measurement can decide this, and none does so far; an order in L15 is "
+    "right if the whole interval of the exponent of attention's seconds over the length T rounds "
+    "to the printed exponent (T a step, T^2 in all), and wrong if no part of the interval does",
+}
+TOLERANCE = 1e-9
+"""For floating-point sums that end half-way between two printed numbers."""
+
+
+class Check(NamedTuple):
+    """Printed numbers or a printed claim, the same recomputed, and whether they agree."""
+
+    name: str
+    printed: str
+    recomputed: str
+    judgement: Judgement
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A step of a walk-through: its formula, columns of text, what is checked in it."""
+
+    title: str
+    formula: str = ""
+    columns: Sequence[Sequence[str]] = ()
+    checks: Sequence[Check] = ()
+    notes: Sequence[str] = ()
+    grids: Sequence[Grid] = ()
+
+    @property
+    def lines(self) -> list[str]:
+        """The columns side by side, line by line."""
+        widths = [max(map(len, column), default=0) for column in self.columns]
+        return [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in zip(*self.columns, strict=True)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """An id's steps and their summary: what the slide prints, the same recomputed, the verdict."""
+
+    id: str
+    topic: str
+    steps: Sequence[Step]
+    checks: Sequence[Check]
+    printed: str
+    recomputed: str
+    verdict: Judgement
+    why: str
+
+
+def rounds_to(printed: Number, value: Number, tens: bool = False) -> bool:
+    """Whether the value, rounded to the last printed digit (a half either way), is as printed.
+
+    With ``tens`` a whole number that ends in 0 may be rounded to tens: ``40`` of 39.06.
+    """
+    whole, _, decimals = str(printed).partition(".")
+    to_tens = tens and not decimals and len(whole.strip("+-")) > 1 and whole.endswith("0")
+    unit = 10.0 if to_tens else 10.0 ** -len(decimals)
+    return bool(abs(printed - value) <= unit / 2 + TOLERANCE)
+
+
+def numbers(
+    name: str,
+    printed: Sequence[Number],
+    values: Iterable[Number],
+    form: str = "{:g}",
+    unit: str = "",
+    tens: bool = False,
+) -> Check:
+    """A check of printed numbers: each is right if its value rounds to it."""
+    values = [float(value) for value in values]
+    good = [rounds_to(*pair, tens) for pair in zip(printed, values, strict=True)]
+    return Check(name, " ".join(map(str, printed)) + unit, listed(values, form) + unit, parts(good))
+
+
+def parts(good: Sequence[bool]) -> Judgement:
+    """Right if all are, wrong if none is, else in part."""
+    if all(good):
+        return "right"
+    return "in part" if any(good) else "wrong"
+
+
+def combined(judgements: Iterable[Judgement]) -> Judgement:
+    """The judgement of a whole from those of its parts."""
+    kinds = set(judgements)
+    if "not measured" in kinds:
+        return "not measured"
+    if len(kinds) == 1:
+        return kinds.pop()
+    for least in ("rounded freely", "illustration"):
+        if kinds == {"right", least}:
+            return least
+    return "wrong" if kinds == {"wrong", "illustration"} else "in part"
+
+
+def formatted(form: str, values: Iterable[Number]) -> list[str]:
+    """Each number in one form; no "-0"."""
+    return [form.format(value + 0) for value in values]
+
+
+def listed(values: Iterable[Number], form: str = "{:.3f}") -> str:
+    """Numbers in one form, separated by spaces."""
+    return " ".join(formatted(form, values))
+
+
+def vector(values: Iterable[Number], form: str = "{:g}") -> str:
+    """``(0.5, -0.2, 0.8)``."""
+    return f"({', '.join(formatted(form, values))})"
+
+
+def product(a: Iterable[Number], b: Iterable[Number]) -> str:
+    """A dot product written out: ``0.5 x 0.1 + (-0.2) x 0.2``."""
+    signed = [[f"({x:g})" if x < 0 else f"{x:g}" for x in values] for values in (a, b)]
+    return " + ".join(map(" x ".join, zip(*signed, strict=True)))

@@ -6,36 +6,34 @@ checks, and what else was computed, in words. The audit is the summary of the st
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, pairwise
+from typing import Any
 
 import numpy as np
 
-from .audit import (
+from .slides import (
     TOLERANCE,
     Audit,
     Check,
+    Evidence,
+    Grid,
     Judgement,
+    Number,
     Step,
-    claim,
+    attention_in_code,
     combined,
+    cosine,
     formatted,
     listed,
     numbers,
     parts,
     product,
     rounds_to,
-    vector,
-)
-from .slides import (
-    Evidence,
-    Grid,
-    Number,
-    Slide,
-    cosine,
-    log_linear_fit,
     same_words,
     softmax,
+    vector,
 )
 
+Slide = Mapping[str, Any]
 Walk = tuple[list[Step], str]
 
 
@@ -63,13 +61,10 @@ def toy_embedding(slide: Slide, _: Evidence) -> Walk:
     for name, place in (("near", 0), ("far", -1)):
         nearest, said = by_distance[place], slide[name]
         holds = [nearest == said, by_cosine[place] == said]
-        checks.append(claim(name, said, f"{nearest} ({measured[nearest]})", holds))
-    given = [list(vectors), [vector(values) for values in vectors.values()]]
+        checks.append(Check(name, said, f"{nearest} ({measured[nearest]})", parts(holds)))
     formula = f"from {slide['word']}: |a - b|, and a . b / (|a| |b|)"
-    return [
-        Step("Vectors", f"({', '.join(slide['axes'])})", given),
-        Step("Distance and cosine", formula, [others, list(measured.values())], checks),
-    ], ""
+    columns = [others, list(measured.values())]
+    return [Step("Distance and cosine", formula, columns, checks)], ""
 
 
 def compression(slide: Slide, _: Evidence) -> Walk:
@@ -101,9 +96,9 @@ def relevance(slide: Slide, _: Evidence) -> Walk:
     printed = f"{' '.join(map(str, shares))} %, sum {slide['total']}"
     mean, weights = "weighted mean of the states", f"weights sum to {total / 100:g}"
     checks = [
-        claim("shares", printed, f"sum {total}", [total == slide["total"]]),
-        claim("largest", slide["translation"], largest, [largest == slide["translation"]]),
-        claim("context", mean, weights, [total == 100]),
+        Check("shares", printed, f"sum {total}", parts([total == slide["total"]])),
+        Check("largest", slide["translation"], largest, parts([largest == slide["translation"]])),
+        Check("context", mean, weights, parts([total == 100])),
     ]
     terms = [f"{share / 100:.2f} h({word})" for share, word in zip(shares, words, strict=True)]
     title, columns = f"Context for {slide['target']}", [[f"c = {' + '.join(terms)}"]]
@@ -122,7 +117,6 @@ def dot_products(slide: Slide, _: Evidence) -> Walk:
     ]
     columns = [names, [product(a, b) for a, b in arrays], formatted("= {:.2f}", values)]
     return [
-        Step("Vectors", "", [list(vectors), [vector(values) for values in vectors.values()]]),
         Step("Dot products", "a . b = sum_i a_i b_i", columns, checks),
         Step("Cosines, which do not depend on length", "a . b / (|a| |b|)", [cosines]),
     ], f"the cosines agree: {', '.join(cosines)}"
@@ -155,14 +149,12 @@ def worked_example(slide: Slide, _: Evidence) -> Walk:
     sums = [f"{sum(slide['weights'][:-1]) + weight:.2f}" for weight in slide["last_weight"]]
     printings = ", ".join(map(str, slide["last_weight"]))
     notes = [*computed[1:], f"the last weight is printed as {printings}: sums {', '.join(sums)}"]
-    names = ["decoder s", *(f"state h({word})" for word in words)]
     products = [words, [product(decoder, h) for h in states], formatted("= {:.2f}", scores)]
     terms = [f"{a:.3f} {vector(state)}" for a, state in zip(weights, states, strict=True)]
     powers = [[*words, "sum"], formatted("= {:.4f}", [*exponentials, total])]
     softmaxed = "alpha_i = exp(e_i) / sum_j exp(e_j)"
     mean = [" + ".join(terms), f"= {vector(context, '{:.3f}')}"]
     return [
-        Step("Given", "", [names, [vector(decoder), *map(vector, states)]]),
         Step("Scores", "e_i = s . h_i", products, checks[:1]),
         Step("Exponentials", "exp(e_i)", powers, checks[1:2]),
         Step("Weights", softmaxed, [words, formatted("{:.3f}", weights)], checks[2:], notes),
@@ -182,10 +174,12 @@ def amplification(slide: Slide, _: Evidence) -> Walk:
         ratios.append(f"{before:g}:1 becomes {after:.2g}:1")
         grows.append(after > before)
         least = min(least, float(weights.min()))
-    amplifies = claim("amplifies", "always (our reading)", ", ".join(ratios), grows)
-    sparse = claim("sparse", "yes (our reading)", f"least weight {least:.3f}", [least == 0])
+    checks = [
+        Check("amplifies", "always (our reading)", ", ".join(ratios), parts(grows)),
+        Check("sparse", "yes (our reading)", f"least weight {least:.3f}", parts([least == 0])),
+    ]
     formula = "of two weights: exp(e_1 - e_2)"
-    return [*steps, Step("Ratios", formula, checks=[amplifies, sparse])], ""
+    return [*steps, Step("Ratios", formula, checks=checks)], ""
 
 
 def example_matrix(slide: Slide, evidence: Evidence) -> Walk:
@@ -198,7 +192,7 @@ def example_matrix(slide: Slide, evidence: Evidence) -> Walk:
     judgement: Judgement = "right" if 2 * right > len(grid.rows) else "illustration"
     largest = f"translation largest in {right} of {len(grid.rows)} rows"
     checks = [
-        claim("rows sum to", "1", f"{sums.min():.2f} to {sums.max():.2f}", whole.tolist()),
+        Check("rows sum to", "1", f"{sums.min():.2f} to {sums.max():.2f}", parts(whole.tolist())),
         Check("shows", slide["claim"], largest, judgement),
     ]
     key = "[ ] translation, * the row's largest"
@@ -255,7 +249,7 @@ def improvement(slide: Slide, evidence: Evidence) -> Walk:
     fall = f"with attention {listed(falls, '{:.1f}')} %"
     solved = [
         numbers("improvement", printed, changes(attention, none), "{:.1f}", " %"),
-        claim("the problem", slide["claim"], fall, [min(falls) >= 0]),
+        Check("the problem", slide["claim"], fall, parts([min(falls) >= 0])),
     ]
     gains = [after - before for before, after in zip(none, attention, strict=True)]
     return [
@@ -274,7 +268,7 @@ def long_sentence(slide: Slide, _: Evidence) -> Walk:
         numbers("words", [slide["words"]], [words]),
         numbers("words elsewhere", [elsewhere], [words]),
         numbers(f"numbers for {elsewhere} words", [slide["numbers"]], [needed]),
-        claim("capacity", f"{used} used, overflow", recomputed, [overflow]),
+        Check("capacity", f"{used} used, overflow", recomputed, parts([overflow])),
     ]
     rate = f"{slide['numbers']} numbers are {slide['numbers'] / elsewhere:g} per word"
     return [Step("The sentence", "", [[slide["sentence"]]], checks)], rate
@@ -299,9 +293,8 @@ def attention_cost(slide: Slide, evidence: Evidence) -> Walk:
             elif not (any(good) or low <= order <= high):
                 judgement = "wrong"
         checks.append(Check(name, printed, recomputed, judgement))
-    remedy = f"{slide['remedy']} address this"
-    solved = [power < slide["in_all"].count("T")]
-    checks.append(claim("quadratic", remedy, f"self-attention O(T^{power})", solved))
+    remedy, solved = f"{slide['remedy']} address this", parts([power < slide["in_all"].count("T")])
+    checks.append(Check("quadratic", remedy, f"self-attention O(T^{power})", solved))
     step = Step("Orders in the length T", "exponent of attention's seconds", checks=checks)
     if cost is None:
         return [step], "`bottleneck bench` measures the orders"
@@ -329,7 +322,7 @@ def gold_alignment(slide: Slide, evidence: Evidence) -> Walk:
     texts = [slide["english"], slide["french"]]
     linked = (", ".join(map("-".join, pairs)) for pairs in (slide["links"], grammar))
     checks = [
-        claim("links", *linked, same),
+        Check("links", *linked, parts(same)),
         numbers("English, French words", slide["words"], [len(text.split()) for text in texts]),
         numbers("reorderings", [slide["reorderings"]], [len(crossed)]),
         numbers("one to many", [slide["one_to_many"]], [len(many)]),
@@ -371,10 +364,10 @@ def attention_code(slide: Slide, evidence: Evidence) -> Walk:
     states, scores, *expected = attend(evidence.slides["L7"])
     query = np.array(evidence.slides["L7"]["decoder"], float)
     names, shifted = ["weights", "context"], scores - scores.max()
-    results = evidence.code(query, states)
+    results = attention_in_code(query, states)
     same = all(np.allclose(*pair) for pair in zip(results, expected, strict=True))
     ran = "on L7: weights {}, context {}".format(*map(listed, results))
-    check = claim("code", ", ".join(slide["operations"]), ran, [same])
+    check = Check("code", ", ".join(slide["operations"]), ran, parts([same]))
     values = [listed(scores, "{:.2f}"), listed(shifted, "{:.2f}"), listed(np.exp(shifted))]
     columns = [["scores", "scores - max", "exponentials", *names], [*values, *map(listed, results)]]
     steps = [Step("The code, run on L7", "weights = softmax(states @ query)", columns, [check])]
@@ -385,8 +378,9 @@ def failure_pattern(_: Slide, evidence: Evidence) -> Walk:
     """L-FAIL: its claim within its own numbers, BLEU falls as the ratio rises."""
     bleu, ratio = (evidence.column("L-FAIL", name) for name in ("bleu", "compression_ratio"))
     falls = all(b < a for a, b in pairwise(bleu)) and all(b > a for a, b in pairwise(ratio))
-    scale, rate, correlation = log_linear_fit(ratio, bleu)
-    fit = f"nearly {scale:.1f} exp(-{rate:.3f} ratio), correlation {correlation:.4f}"
+    slope, constant = np.polyfit(ratio, np.log(bleu), 1)
+    correlation = np.corrcoef(ratio, np.log(bleu))[0, 1]
+    fit = f"nearly {np.exp(constant):.1f} exp({slope:.3f} ratio), correlation {correlation:.4f}"
     check = Check("BLEU", " ".join(map(str, bleu)), fit, "illustration" if falls else "wrong")
     return [Step("BLEU", "a line through log BLEU over the ratio", checks=[check])], ""
 
@@ -409,7 +403,7 @@ def short_sentences(slide: Slide, evidence: Evidence) -> Walk:
     words = [len(source.split()) for source, _ in pairs]
     heading = f"{len(pairs)} sentences of {low}-{high} words"
     inside = [low <= count <= high for count in words]
-    check, rows = claim("lengths", heading, f"{listed(words, '{}')} words", inside), []
+    check, rows = Check("lengths", heading, f"{listed(words, '{}')} words", parts(inside)), []
     for index, (source, target) in enumerate(pairs):
         rows.append((source, "slide", f"  {target}"))
         for arm in evidence.arms:

@@ -5,7 +5,6 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from stat import S_ISBLK, S_ISCHR
 
 from .errors import UserError
 
@@ -44,18 +43,6 @@ def cache_root() -> Path | None:
         return Path(base or Path.home() / ".cache") / "seq2seq-bottleneck"
     except RuntimeError:  # HOME is not set, and the system does not know the user
         return None
-
-
-def is_endless(path: Path) -> bool:
-    """Whether a file is a device that may never end; a terminal ends, and so does a pipe.
-
-    OSError for what cannot be looked at.
-    """
-    mode = path.stat().st_mode
-    if not S_ISCHR(mode):
-        return S_ISBLK(mode)
-    with path.open("rb", buffering=0) as file:
-        return not file.isatty()
 
 
 def mendable(error: Exception) -> UserError | None:

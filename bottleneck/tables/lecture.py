@@ -12,8 +12,7 @@ from rich.text import Text
 
 from ..corpus.grammar import english_french
 from ..corpus.vocabulary import detokenize, tokenize
-from ..lecture.audit import RULES, Audit
-from ..lecture.slides import SLIDES, Alignment, Evidence, Exponent, Grid
+from ..lecture.slides import RULES, SLIDES, Alignment, Audit, Evidence, Exponent, Grid
 from .page import Page
 from .render import MEASURE, print_prose
 

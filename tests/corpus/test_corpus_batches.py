@@ -114,7 +114,8 @@ def test_batches_are_padded_behind_the_end():
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 300), st.integers(1, 40), st.integers(1, 6), st.integers(0, 5))
 def test_every_epoch_visits_every_pair(count: int, size: int, groups: int, seed: int):
-    stream = training_batches(spread(count, seed=seed), size, seed, groups)
+    pairs = spread(count, seed=seed)
+    stream = training_batches(pairs, size, seed, groups)
     for number in (0, 1):
         batches = epoch_of(stream, number)
         assert all(batch.source.shape[0] == size for batch in batches)
@@ -123,6 +124,13 @@ def test_every_epoch_visits_every_pair(count: int, size: int, groups: int, seed:
         if count >= 4 * size:
             assert max(seen.values()) <= 2
             assert seen.total() <= 1.25 * count + size
+    tokens = 20 * size  # batches of equal tokens
+    stream = training_batches(pairs, 1, 1, groups, batch_tokens=tokens)
+    seen = {int(row[0]) for batch in epoch_of(stream) for row in batch.source}
+    assert seen == set(range(4, 4 + count))
+    for item, rows in zip(stream.classes, stream.batch_sizes, strict=True):
+        assert rows == max(1, round(tokens / item.target_lengths.mean()))
+        assert len(stream.classes) == 1 or item.target_lengths.sum() >= 4 * tokens
 
 
 def test_equal_seeds_equal_streams_from_any_update():
@@ -157,19 +165,6 @@ def test_updates_hold_equally_many_tokens_whatever_the_lengths():
     assert sums[1] == pytest.approx(300 * 800, rel=0.03)
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.integers(1, 300), st.integers(1, 900), st.integers(1, 6))
-def test_every_epoch_of_equal_tokens_visits_every_pair(count: int, size: int, groups: int):
-    stream = training_batches(spread(count), 1, 1, groups, batch_tokens=size)
-    seen = Counter(int(row[0]) for batch in epoch_of(stream) for row in batch.source)
-    assert set(seen) == set(range(4, 4 + count))
-    plan = stream.epoch_plan(0)
-    for shape, (item, pairs) in enumerate(zip(stream.classes, stream.batch_sizes, strict=True)):
-        assert {len(members) for number, members in plan if number == shape} == {pairs}
-        assert pairs == max(1, round(size / item.target_lengths.mean()))
-        assert len(stream.classes) == 1 or item.target_lengths.sum() >= 4 * size
-
-
 @pytest.mark.slow
 @given(st.integers(1, 200), st.integers(1, 30))
 def test_results_come_back_in_order(count: int, size: int):
@@ -181,19 +176,15 @@ def test_results_come_back_in_order(count: int, size: int):
     assert restore(results, batches) == [ids[0] * 10 for ids in pairs.source]
 
 
-def test_the_last_batch_repeats_its_last_row():
+def test_the_last_batch_repeats_its_last_row_and_a_very_long_sentence_is_alone():
     item = evaluation_batches(numbered([(3, 3), (3, 4), (2, 2)]), 5)[0]
     assert item.rows.tolist() == [2, 0, 1]
     assert item.batch.source[:, 0].tolist() == [6, 4, 5, 5, 5]
     assert item.batch.target_lengths.tolist() == [2, 3, 4, 4, 4]
-
-
-def test_a_very_long_sentence_is_evaluated_alone():
     lengths = [5, 900, 7, 6, 300]
     pairs = EncodedPairs([[4] * n for n in lengths], [[5] * (n + 1) for n in lengths])
     batches = evaluation_batches(pairs, 2)
     shapes = [batch.batch.source.shape for batch in batches]
-    assert shapes[-2:] == [(1, 512), (1, 1024)]
-    assert {shape[1] for shape in shapes[:-2]} == {16}
+    assert shapes == [(2, 16), (2, 16), (1, 512), (1, 1024)]
     rows = restore([batch.batch.source_lengths for batch in batches], batches)
     assert [int(length) for length in rows] == lengths

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from loopback import Site, lines, named_corpora, packed, real_layouts
 
-from seq2seq_bottleneck.corpus.download import CORPORA, SOURCE, fetch, folder_of, split_files
+from seq2seq_bottleneck.corpus.download import CORPORA, SOURCE, fetch, folder_of, named_files
 from seq2seq_bottleneck.settings.concerns import NAMED
 from seq2seq_bottleneck.settings.errors import UserError
 
@@ -47,20 +47,17 @@ def test_the_catalogue_has_every_name_and_the_hashes_of_multi30k_alone():
 @pytest.mark.parametrize(
     ("name", "count"), [("tatoeba", 30), ("europarl", 300), ("news-commentary", 40)]
 )
-def test_an_archive_becomes_two_files(name: str, count: int):
+def test_an_archive_or_the_files_of_splits_become_two_files_each(name: str, count: int):
     assert fetch(name)["pairs"] == {"train": count}
     assert text(name, "train", "en") == lines("word", count)
     assert text(name, "train", "fr") == lines("mot", count)
-    assert split_files(name, "test") is None
+    assert named_files(name, "test") is None
     assert left_over() == [name]
-
-
-def test_a_corpus_with_splits_of_its_own():
     assert fetch("multi30k")["pairs"] == {"train": 300, "valid": 30, "test": 60}
     assert text("multi30k", "test", "fr") == lines("tefr", 60)
     folder = folder_of("multi30k")
     expected = str(folder / "valid.en.gz"), str(folder / "valid.fr.gz")
-    assert split_files("multi30k", "valid") == expected
+    assert named_files("multi30k", "valid") == expected
 
 
 def test_what_is_here_is_recorded_and_not_fetched_again(site: Site):
@@ -79,7 +76,6 @@ def test_a_limit_keeps_pairs_spread_over_the_text():
     for side, word in (("en", "word"), ("fr", "mot")):
         expected = lines(word, 300).splitlines(keepends=True)[29::30]
         assert text("europarl", "train", side).splitlines(keepends=True) == expected
-    assert fetch("europarl")["pairs"] == {"train": 300}
     assert fetch("europarl", limit=1_000)["pairs"] == {"train": 300}
 
 
@@ -118,7 +114,6 @@ def test_a_failing_fetch_leaves_what_was_there(site, monkeypatch, existing, faul
         ("multi30k", "val.fr.gz", gzip.compress(lines("forged", 30))),
         ("europarl", ARCHIVE, packed("tar", {SIDES[0]: b"a\nb\n", SIDES[1]: b"a\n"})),
         ("europarl", ARCHIVE, real_layouts()[ARCHIVE][:-400]),
-        ("tatoeba", "fra-eng.zip", real_layouts()["fra-eng.zip"][:-40]),
         ("tatoeba", "fra-eng.zip", packed("zip", {"fra.txt": b"a\tb\nalone\n"})),
     ],
 )
@@ -129,7 +124,7 @@ def test_files_that_are_not_what_they_should_be(site: Site, name: str, file: str
     assert left_over() == []
 
 
-@pytest.mark.parametrize("name", ["../up.txt", "/up.txt", "europarl-v7.fr-en.en/../../../up.txt"])
+@pytest.mark.parametrize("name", ["../up.txt", "/up.txt"])
 def test_no_member_of_an_archive_is_written_outside_its_folder(site, tmp_path, name):
     site.files[ARCHIVE] = packed("tar", {name: b"x\n", SIDES[0]: b"a\n", SIDES[1]: b"b\n"})
     assert fetch("europarl")["pairs"] == {"train": 1}

@@ -1,11 +1,13 @@
 """Drawn splits: disjoint, stratified, repeatable, with exact bits; lengths by hand.
 
-What is read from the cache is what was drawn, to the last bit; whatever is wrong there.
+Joined test sentences: what is joined with what. What is read from the cache is what was drawn, to
+the last bit; whatever is wrong there.
 """
 
 import gzip
 import json
 from dataclasses import dataclass
+from functools import partial
 from math import fsum, log2
 from random import Random
 
@@ -20,13 +22,14 @@ from seq2seq_bottleneck.corpus.drawing import (
     Copying,
     Reversed,
     SentenceSource,
-    cache_file,
+    chained,
     draw_pairs,
     draw_splits,
-    draw_stratified,
+    join_test,
     length_groups,
     length_probabilities,
     shares,
+    side_by_side,
 )
 from seq2seq_bottleneck.corpus.grammar import english_french
 from seq2seq_bottleneck.corpus.pair import SentencePair, sources
@@ -53,43 +56,28 @@ class Skewed:
 class Doubled:
     """A language whose translation says every word twice."""
 
-    shortest = 1
-    longest = 40
+    shortest, longest = 1, 40
 
     def draw(self, random: Random, words: int) -> SentencePair:
         text = " ".join(f"w{int(random.random() * 5)}" for _ in range(words))
         return SentencePair(text, " ".join(2 * [text]), bits=1.0)
 
 
-# Languages.
-
-
 def test_copies_and_their_bits():
     """All 14 sentences of up to 3 words out of 2: their probabilities make up the whole."""
-    language = Copying(2)
     chances = length_probabilities("uniform", 1, 3, EDGES)
-    pairs = draw_pairs(language, 14, chances, Random("x"), distinct=True)
+    pairs = draw_pairs(Copying(2), 14, chances, Random("x"), distinct=True)
     assert len(sources(pairs)) == 14
     assert sum(2**-pair.bits for pair in pairs) == pytest.approx(1, abs=1e-12)
     pair = Copying(1_000).draw(Random("x"), 4)
     assert (pair.words, pair.target, pair.bits) == (4, pair.source, 4 * log2(1_000))
     assert pair.links == ((0, 0), (1, 1), (2, 2), (3, 3))
-    words = Copying(4).draw(Random("x"), 40_000).source.split()
-    assert [words.count(f"w{n}") / 10_000 for n in range(4)] == pytest.approx([1] * 4, abs=0.05)
-
-
-def test_a_length_that_no_translation_has():
-    language = Reversed(Doubled())
-    assert isinstance(language, SentenceSource)
-    assert language.draw(Random(1), 2).words == 2
-    with pytest.raises(UserError, match="no sentence with a translation of 5 words was found"):
-        language.draw(Random(1), 5)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("unchecked")
 def test_what_was_drawn_at_another_length_comes_later():
-    """Nothing is thrown away, and nothing comes twice."""
+    """Nothing is thrown away, and nothing comes twice; some lengths no translation has."""
     lengths, runs = [8, 9, 10, 11, 12] * 40, []
     for _ in range(2):
         random, language = Random(1), Reversed(english_french())
@@ -97,6 +85,11 @@ def test_what_was_drawn_at_another_length_comes_later():
     assert [pair.words for pair in runs[0]] == lengths
     assert len(sources(runs[0])) > 190
     assert runs[0] == runs[1]
+    language = Reversed(Doubled())
+    assert isinstance(language, SentenceSource)
+    assert language.draw(Random(1), 2).words == 2
+    with pytest.raises(UserError, match="no sentence with a translation of 5 words was found"):
+        language.draw(Random(1), 5)
 
 
 # Splits.
@@ -113,17 +106,6 @@ def test_first_draws_never_change():
     assert splits.train[0].source.split()[:6] == ["w215", "w817", "w337"]
 
 
-def test_bounds_leave_drawn_sentences_out_of_the_test_set_and_change_nothing_else():
-    whole = CorpusSettings(name="copy", train_pairs=50, valid_pairs=9, test_pairs=60, max_words=45)
-    bounded = whole.model_copy(update={"test_min_words": 5, "test_max_words": 30})
-    all_, some = (draw_splits(Copying(50), corpus, EDGES) for corpus in (whole, bounded))
-    assert some.test == tuple(pair for pair in all_.test if 5 <= pair.words <= 30)
-    assert (some.train, some.valid) == (all_.train, all_.valid)
-    left = len(all_.test) - len(some.test)
-    assert left >= 20
-    assert some.notes == (f"{left} pairs outside 5-30 words left out of the test set",)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_splits_are_disjoint_and_test_is_distinct(kind):
     corpus = CorpusSettings(
@@ -134,9 +116,7 @@ def test_splits_are_disjoint_and_test_is_distinct(kind):
     train, valid, test = map(sources, splits[:3])
     assert not train & valid | train & test | valid & test
     assert not held_out & (train | valid | test)
-    assert (
-        [len(split) for split in splits[:3]] == [2_000, len(valid), len(test)] == [2_000, 50, 120]
-    )
+    assert [*map(len, splits[:3])] == [2_000, len(valid), len(test)] == [2_000, 50, 120]
     assert len(train) < 2_000  # what the language repeats is repeated
     assert splits.test[0].bits is None
 
@@ -157,16 +137,18 @@ def test_buckets_get_equal_shares_of_the_test_set(longest, shortest, seed):
 
 
 def test_the_test_set_hangs_on_nothing_but_itself():
-    chances = length_probabilities("uniform", 2, 20, EDGES)
-    wide = draw_stratified(Copying(9), 38, chances, [range(2, 11), range(11, 21)], "s", frozenset())
-    first = draw_stratified(Copying(9), 18, chances, [range(2, 11)], "s", frozenset())
-    assert wide[:18] == first  # groups do not disturb each other
     ours = CorpusSettings(train_pairs=10, valid_pairs=10, test_pairs=60)
     theirs = CorpusSettings(train_pairs=20, valid_pairs=5, test_pairs=60)
     one, other = (draw_splits(Copying(100), corpus, EDGES) for corpus in (ours, theirs))
     assert one.test == other.test
     assert one.train == other.train[:10]
     assert draw_splits(Copying(100), ours.model_copy(update={"seed": 2}), EDGES).test != one.test
+    bounds = {"test_min_words": 5, "test_max_words": 30}
+    some = draw_splits(Copying(100), ours.model_copy(update=bounds), EDGES)
+    assert some.test == tuple(pair for pair in one.test if 5 <= pair.words <= 30)
+    assert (some.train, some.valid) == (one.train, one.valid)
+    left = len(one.test) - len(some.test)
+    assert some.notes == (f"{left} pairs outside 5-30 words left out of the test set",)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -200,19 +182,13 @@ def test_what_a_language_has_not():
 # Lengths.
 
 
-def test_groups_are_cut_at_edges_and_limits():
+def test_groups_and_probabilities_by_hand():
     assert length_groups(2, 60, EDGES)[0] == range(2, 5)
-    assert length_groups(2, 60, EDGES)[-1] == range(41, 61)
     assert length_groups(7, 12, EDGES) == (range(7, 11), range(11, 13))
-    assert length_groups(5, 5, EDGES) == (range(5, 6),)
     assert length_groups(1, 3, (1, 2)) == (range(1, 2), range(2, 4))
-
-
-def test_probabilities_by_hand():
     chances = length_probabilities("buckets", 2, 60, EDGES)
     expected = [1 / 6 / 3, 1 / 6 / 6, 1 / 6 / 20]
     assert [chances[words] for words in (2, 5, 60)] == pytest.approx(expected)
-    assert fsum(chances.values()) == pytest.approx(1)
     assert length_probabilities("uniform", 3, 6, EDGES) == dict.fromkeys(range(3, 7), 0.25)
 
 
@@ -231,25 +207,82 @@ def test_probabilities_sum_to_one(kind, low, more, edges):
         assert groups == pytest.approx([1 / len(groups)] * len(groups))
 
 
-def test_shares_by_hand():
-    assert shares(1_200, [1 / 6] * 6) == [200] * 6
-    assert shares(500, [0.3 / 3] * 6) == [84, 84, 83, 83, 83, 83]
-    assert shares(10, [0.7, 0.3]) == [7, 3]
-
-
 @given(st.integers(0, 5_000), st.lists(st.floats(0.001, 1), min_size=1, max_size=8))
 def test_shares_add_up_and_are_near(count, masses):
     parts = shares(count, masses)
     assert sum(parts) == count
     exact = (count * mass / fsum(masses) for mass in masses)
     assert max(abs(part - share) for part, share in zip(parts, exact, strict=True)) <= 1 + 1e-6
+    assert shares(500, [0.3 / 3] * 6) == [84, 84, 83, 83, 83, 83]
 
 
-# The cache.
+# Joined sentences.
 
 COPY = CorpusSettings(
     name="copy", copy_words=50, train_pairs=200, valid_pairs=20, test_pairs=60, joined=2
 )
+
+
+def of_words(*lengths: int) -> tuple[SentencePair, ...]:
+    """Sentences of these lengths, each named by its place."""
+    texts = [" ".join([f"s{place}"] * words) for place, words in enumerate(lengths)]
+    return tuple(SentencePair(text, text) for text in texts)
+
+
+def test_side_by_side_by_hand():
+    pairs = (
+        SentencePair("the cat.", "le chat.", ((0, 0), (1, 1), (2, 2)), 3.0),
+        SentencePair("a man", "l'homme", ((0, 0), (1, 1)), 4.0),
+        SentencePair("hi", "salut"),
+    )
+    links = ((0, 0), (1, 1), (2, 2), (3, 3), (4, 4))
+    assert side_by_side(pairs) == SentencePair("the cat. a man hi", "le chat. l'homme salut", links)
+
+
+def test_neighbours_share_a_bucket_and_follow_each_other():
+    test = of_words(6, 15, 10, 3, 9, 11, 7, 8, 12)
+    for count, rows in ((2, ((0, 2), (4, 6), (1, 5))), (4, ((0, 2, 4, 6),))):
+        joined = join_test(test, CorpusSettings(joined=count), EDGES, side_by_side, [])
+        assert joined == tuple(side_by_side(tuple(test[place] for place in row)) for row in rows)
+
+
+def test_what_is_too_long_or_will_not_chain_is_left_out():
+    test, notes = of_words(6, 7, 8, 9, 5, 8, 16, 15, 15, 3), []
+
+    def parse(source: str) -> SentencePair | None:
+        return None if "s0" in source else SentencePair(source, source, ((0, 0),), 1.0)
+
+    corpus = CorpusSettings(joined=2, max_words=17)
+    joined = join_test(test, corpus, EDGES, partial(chained, parse, False), notes)
+    text = f"{test[4].source}, and {test[5].source}"  # 8 and 9 words have no room for "and"
+    assert joined == (SentencePair(text, text, ((0, 0),)),)
+    assert notes == ["1 test sentence made of 2 each (corpus.joined); 8 not joined"]
+
+
+def test_copies_joined_are_copies_and_not_trained_on():
+    ordinary, splits = (
+        draw_splits(Copying(100), COPY.model_copy(update={"joined": count}), EDGES)
+        for count in (1, 2)
+    )
+    assert (splits.train, splits.valid) == (ordinary.train, ordinary.valid)
+    whole = " ".join(pair.source for pair in ordinary.test)
+    for pair in splits.test:
+        assert pair.source == pair.target
+        assert pair.source in whole
+        assert pair.links == tuple((place, place) for place in range(pair.words))
+        assert (pair.bits, pair.words <= 60) == (None, True)
+    # Copies over two words: every short sentence is drawn, joined ones among them.
+    short = {"min_words": 2, "max_words": 8, "train_pairs": 3_000, "valid_pairs": 4}
+    corpus = COPY.model_copy(update={"test_pairs": 6, "lengths": "uniform", **short})
+    splits = draw_splits(Copying(2), corpus, (2, 4, 8))
+    assert splits.test
+    assert not sources(splits.test) & sources((*splits.train, *splits.valid))
+    with pytest.raises(UserError, match=r"^corpus\.joined=40 makes no test sentence of up to 60"):
+        draw_splits(Copying(100), COPY.model_copy(update={"joined": 40}), EDGES)
+
+
+# The cache.
+
 GRAMMAR = COPY.model_copy(update={"name": "grammar", "lexicon": "small"})
 REVERSED = GRAMMAR.model_copy(update={"reverse_direction": True, "test_max_words": 50})
 CORPORA = {"copy": COPY, "grammar": GRAMMAR, "reversed": REVERSED}
@@ -259,18 +292,23 @@ CORPORA = {"copy": COPY, "grammar": GRAMMAR, "reversed": REVERSED}
 def cache(tmp_path, monkeypatch):
     """An empty cache that keeps the smallest corpora, too."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(drawing, "KEPT", range(1, 1_000))
+    monkeypatch.setattr(drawing, "FEWEST_KEPT", 1)
     return tmp_path
 
 
 IN_CACHE = pytest.mark.usefixtures("unchecked", "cache")
 
 
+def files() -> set:
+    return {*(cache_root() / "drawn").glob("*")}
+
+
 @pytest.mark.parametrize("settings", CORPORA.values(), ids=CORPORA)
 @IN_CACHE
 def test_a_corpus_that_is_read_is_the_one_that_was_drawn(settings, monkeypatch):
     drawn = load_corpus(settings, EDGES)
-    *splits, notes = json.loads(gzip.decompress(cache_file(settings, EDGES).read_bytes()))
+    (path,) = files()
+    *splits, notes = json.loads(gzip.decompress(path.read_bytes()))
     assert [len(split) for split in splits] == [len(pairs) for pairs in drawn.splits.values()]
     monkeypatch.setattr(made, "draw_splits", None)  # which cannot be called
     read = load_corpus(settings, EDGES)
@@ -279,30 +317,25 @@ def test_a_corpus_that_is_read_is_the_one_that_was_drawn(settings, monkeypatch):
     assert read.notes[: len(notes)] == tuple(notes) != ()
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"seed": 2}, {"joined": 1}, {"name": "grammar"}, {"lengths": "uniform"},
-        {"reverse_direction": True}, {"lexicon": "small"},
-    ],
-)  # fmt: skip
 @IN_CACHE
-def test_another_corpus_has_another_file(change):
-    assert cache_file(COPY.model_copy(update=change), EDGES) != cache_file(COPY, EDGES)
-
-
-@IN_CACHE
-def test_what_comes_after_drawing_changes_no_file_and_other_code_does(monkeypatch, tmp_path):
-    now = cache_file(COPY, EDGES)
-    later = {"tokens": "subwords", "source_vocabulary": 9}
-    assert cache_file(COPY.model_copy(update=later), EDGES) == now != cache_file(COPY, (5, 11))
-    monkeypatch.setattr(drawing, "__file__", str(tmp_path / "drawing.py"))
-    (tmp_path / "grammar").mkdir()
-    names = {now}
-    for name in ("drawing.py", "grammar/lexicon.toml", "grammar/rules.txt"):
-        (tmp_path / name).write_text("another way to draw")
-        names.add(cache_file(COPY, EDGES))
-    assert len(names) == 4
+def test_another_corpus_or_code_has_another_file(monkeypatch, tmp_path):
+    changes = [
+        {}, {"seed": 2}, {"joined": 1}, {"name": "grammar", "lexicon": "small"},
+        {"lengths": "uniform"}, {"reverse_direction": True},
+    ]  # fmt: skip
+    for count, change in enumerate(changes, 1):
+        load_corpus(COPY.model_copy(update=change), EDGES)
+        assert len(files()) == count
+    later = {"source_vocabulary": 9, "lowercase": True}  # what comes after drawing
+    load_corpus(COPY.model_copy(update=later), EDGES)
+    assert len(files()) == len(changes)
+    monkeypatch.setattr(drawing, "__file__", str(tmp_path / "code" / "drawing.py"))
+    (tmp_path / "code").mkdir()
+    for name in ("drawing.py", "lexicon.toml", "rules.txt"):
+        before = files()
+        (tmp_path / "code" / name).write_text("another way to draw")
+        load_corpus(COPY, EDGES)
+        assert files() > before
 
 
 DAMAGE = {
@@ -316,28 +349,21 @@ DAMAGE = {
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 @IN_CACHE
 def test_a_damaged_file_is_drawn_and_written_again(damage):
-    drawn, path = load_corpus(COPY, EDGES), cache_file(COPY, EDGES)
+    drawn, (path,) = load_corpus(COPY, EDGES), files()
     whole = path.read_bytes()
     path.write_bytes(damage(whole))
     assert load_corpus(COPY, EDGES) == drawn
     assert path.read_bytes() == whole
 
 
-@pytest.mark.parametrize("fault", ["a folder", "a file for the folder", "no home"])
+@pytest.mark.parametrize("fault", ["a file for the folder", "no home", "few pairs"])
 @IN_CACHE
-def test_without_a_place_to_write_it_is_drawn(cache, fault, monkeypatch):
-    if fault == "a folder":
-        cache_file(COPY, EDGES).mkdir(parents=True)
-    elif fault == "a file for the folder":
+def test_without_a_file_it_is_drawn(cache, fault, monkeypatch):
+    if fault == "a file for the folder":
         (cache / "seq2seq-bottleneck").write_text("a file in the place of the folder")
-    else:
+    elif fault == "no home":
         monkeypatch.setattr(drawing, "cache_root", lambda: None)
+    else:
+        monkeypatch.setattr(drawing, "FEWEST_KEPT", 201)
     assert load_corpus(COPY, EDGES).train == load_corpus(COPY, EDGES).train
-
-
-@pytest.mark.parametrize("pairs", [range(201, 300), range(1, 200)])
-@IN_CACHE
-def test_a_corpus_that_is_not_worth_it_has_no_file(monkeypatch, pairs):
-    monkeypatch.setattr(drawing, "KEPT", pairs)
-    load_corpus(COPY, EDGES)
-    assert not (cache_root() / "drawn").exists()
+    assert not files()

@@ -1,15 +1,33 @@
-"""Reading the user's text: what is understood, and every message where it is not."""
+"""Reading the user's text, every message where it is not understood, and its splits.
+
+They are by source sentence, even over buckets, counted.
+"""
 
 import gzip
 import os
 from pathlib import Path
+from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from seq2seq_bottleneck.corpus.files import PairFiles, pair_files, read_lines, read_pairs
+from seq2seq_bottleneck.corpus.files import (
+    PairFiles,
+    pair_files,
+    read_lines,
+    read_pairs,
+    sample,
+    split_files,
+    split_off,
+)
+from seq2seq_bottleneck.corpus.pair import SentencePair, Splits, sources
 from seq2seq_bottleneck.corpus.vocabulary import prepare_source
-from seq2seq_bottleneck.settings.concerns import CorpusSettings
+from seq2seq_bottleneck.settings.concerns import CorpusSettings, bucket_of
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
+
+EDGES = (5, 11, 21)
+Rows = list[tuple[str, str]]
 
 
 def write(path: Path, data: str | bytes) -> str:
@@ -25,32 +43,26 @@ def two(folder: Path, source: str | bytes, target: str | bytes, end: str = "") -
     return PairFiles("corpus.source", *names)
 
 
-def texts(files: PairFiles, lowercase: bool = False) -> list[tuple[str, str]]:
+def texts(files: PairFiles, lowercase: bool = False) -> Rows:
     return [(pair.source, pair.target) for pair in read_pairs(files, lowercase)[0]]
 
 
 @pytest.mark.parametrize("end", ["", ".gz"])
-def test_two_files(tmp_path: Path, end: str):
+def test_two_files_and_columns(tmp_path: Path, end: str):
+    expected = [("A cat.", "Un chat."), ("It sleeps.", "Il dort.")]
     files = two(tmp_path, "A cat.\nIt sleeps.\n", "Un chat.\nIl dort.", end)
-    assert texts(files) == [("A cat.", "Un chat."), ("It sleeps.", "Il dort.")]
+    assert texts(files) == expected
     assert texts(files, lowercase=True)[0] == ("a cat.", "un chat.")
-
-
-@pytest.mark.parametrize("name", ["x.tsv", "x.TSV", "x.tsv.gz"])
-def test_columns(tmp_path: Path, name: str):
-    path = write(tmp_path / name, "A cat.\tUn chat.\r\n\r\nIt sleeps.\tIl dort.\r\n")
-    files = PairFiles("corpus.source", path, None)
-    assert texts(files) == [("A cat.", "Un chat."), ("It sleeps.", "Il dort.")]
+    data = "A cat.\tUn chat.\r\n\r\nIt sleeps.\tIl dort.\r\n"
+    files = PairFiles("corpus.source", write(tmp_path / f"x.TSV{end}", data), None)
+    assert texts(files) == expected
     assert read_pairs(files, False)[1] == 1
 
 
-def test_mark_line_ends_composition_and_white_space(tmp_path: Path):
+def test_mark_line_ends_composition_white_space_and_blank_sides(tmp_path: Path):
     source = "\ufeffe\u0301te\u0301\r\na\x85b\u2028c\x0bd  e\r\n"
     files = two(tmp_path, source, "été\na\tb\xa0!\n")
     assert texts(files) == [("été", "été"), ("a b c d e", "a b !")]
-
-
-def test_blank_sides_are_dropped_and_counted(tmp_path: Path):
     pairs, blank = read_pairs(two(tmp_path, "a\n\nc\nd\n", "A\nB\n \t\nD\n"), False)
     assert ([pair.source for pair in pairs], blank) == (["a", "d"], 2)
 
@@ -66,7 +78,6 @@ BROKEN = "is no whole gzip file; pack it again or unpack it"
         ("a.txt", b"\xef\xbb\xbf \r\n", EMPTY),
         ("a.txt.gz", gzip.compress(b""), EMPTY),
         ("a.txt", b"ab\ncaf\xe9\n", "line 2 is not UTF-8; save the file as UTF-8"),
-        ("a.txt", "été\n".encode("utf-16"), "line 1 is not UTF-8; save the file as UTF-8"),
         ("a.gz", PACKED[:-6], BROKEN),
         ("a.gz", b"plain" + PACKED, BROKEN),
         ("a.gz", PACKED[:12] + b"\xff" * 8 + PACKED[20:], BROKEN),
@@ -85,16 +96,12 @@ def test_unreadable_text(tmp_path: Path, name: str, data: bytes, message: str):
     [
         ("no.txt", r"^corpus\.source 'no\.txt' does not exist; paths start at '/.*'$"),
         (".", r"'\.' cannot be read \(Is a directory\); name a text file$"),
-        ("/dev/zero", "is a device and not a text"),
-        ("/dev/full", "is a device and not a text"),
-        ("link-to-a-device", "is a device and not a text"),
         ("~no_such_user/a.txt", r"^corpus\.source '~no_such_user/a\.txt' cannot be read"),
         ("a\0b", r"^corpus\.source 'a\\x00b' cannot be read"),
     ],
 )
 def test_paths_that_lead_to_no_text(tmp_path: Path, monkeypatch, path: str, message: str):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "link-to-a-device").symlink_to("/dev/zero")
     with pytest.raises(UserError, match=message):
         read_lines(path, "corpus.source")
 
@@ -108,16 +115,6 @@ def test_home_and_a_pipe_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     os.close(writing)
     assert read_lines(f"/dev/fd/{reading}", "corpus.source") == ["x", "y"]
     os.close(reading)
-
-
-def test_a_pipe_is_no_text_to_train_on(tmp_path: Path):
-    os.mkfifo(tmp_path / "pipe")
-    write(tmp_path / "b.txt", "y\n")
-    corpus = CorpusSettings(
-        name="files", source=str(tmp_path / "pipe"), target=str(tmp_path / "b.txt")
-    )
-    with pytest.raises(UsageError, match=r"pipe' is a pipe, which can be read once, .* a file"):
-        pair_files(corpus, "train")
 
 
 @pytest.mark.parametrize("lowercase", [True, False])
@@ -148,20 +145,13 @@ def test_sides_that_do_not_go_together(tmp_path: Path):
 
 @pytest.mark.parametrize(
     "given",
-    [
-        {},
-        {"source": "a"},
-        {"target": "a"},
-        {"source": "a.tsv", "target": "b"},
-        {"test_source": "a"},
-        {"test_target": "a"},
-        {"valid_source": "a"},
-    ],
-)
+    [{}, {"target": "a"}, {"source": "a.tsv", "target": "b"}, {"test_source": "a"},
+     {"valid_target": "a"}],
+)  # fmt: skip
 def test_files_go_together(given: dict[str, str]):
     split = next(iter(given), "").rpartition("_")[0]
-    settings = [f"corpus.{split}{'_' * bool(split)}{side}" for side in ("source", "target")]
-    message = rf"^give --set {settings[0]}=FILE and --set {settings[1]}=FILE, or one \.tsv file"
+    names = [f"corpus.{split}{'_' * bool(split)}{side}" for side in ("source", "target")]
+    message = rf"^give --set {names[0]}=FILE and --set {names[1]}=FILE, or one \.tsv file"
     with pytest.raises(UsageError, match=message):
         pair_files(CorpusSettings(name="files", **given), split or "train")
 
@@ -171,3 +161,134 @@ def test_files_of_the_settings():
     assert pair_files(corpus, "train") == ("corpus.source", "a.tsv", None)
     assert pair_files(corpus, "test") == ("corpus.test_source", "b", "c")
     assert pair_files(corpus, "valid") is None
+
+
+# Splits.
+
+
+def sentences(count: int, words: int) -> Rows:
+    """Different sentences of one length, each with its translation."""
+    return [(f"s{n} " + "x " * (words - 2) + f"l{words}", f"t{n}") for n in range(count)]
+
+
+def pairs_of(rows: Rows) -> tuple[SentencePair, ...]:
+    return tuple(SentencePair(*row) for row in rows)
+
+
+def rows_of(pairs: tuple[SentencePair, ...]) -> Rows:
+    return [(pair.source, pair.target) for pair in pairs]
+
+
+def split(folder: Path, rows: Rows, **settings) -> Splits:
+    """The splits of text whose files are made of the rows given."""
+    files = {"source": rows}
+    files |= {key: settings.pop(key) for key in ("valid_source", "test_source") if key in settings}
+    for key, lines in files.items():
+        text = "".join(f"{ours}\t{theirs}\n" for ours, theirs in lines)
+        settings[key] = write(folder / f"{key}.tsv", text)
+    return split_files(CorpusSettings(name="files", **settings), EDGES)
+
+
+def test_even_over_buckets_and_by_seed_and_sentences_alone():
+    pairs = pairs_of(sentences(900, 3) + sentences(500, 7) + sentences(200, 15) + sentences(40, 30))
+    test = split_off(pairs, 60, "s", EDGES)
+    counts = [sum(bucket_of(pair.words, EDGES) == place for pair in test) for place in range(-1, 3)]
+    assert counts == [0, 36, 20, 4]  # the rarer buckets give a tenth of what they have
+    assert len(split_off(pairs, 9_999, "s", EDGES)) == 50 + 20 + 4
+    assert sources(test) == sources(split_off(pairs[::-1], 60, "s", EDGES))
+    assert sources(test) != sources(split_off(pairs, 60, "t", EDGES))
+    places = [pairs.index(pair) for pair in test]
+    assert places == sorted(places)
+    twice = pairs_of(sentences(45, 7)) * 2
+    assert [len(split_off(twice, count, "s")) for count in (3, 99)] == [3, 5]
+    assert len(split_off(twice, 99, "s", part=1)) == 45
+    few, many = sample(pairs, 10, "s"), sample(pairs, 50, "s")
+    assert set(few) < set(many)
+    assert [pairs.index(pair) for pair in many] == sorted(pairs.index(pair) for pair in many)
+    assert sample(pairs, 9_000, "s") == pairs
+
+
+def test_split_off_counts_and_notes(tmp_path):
+    rows = sentences(100, 7) + sentences(100, 15) + sentences(50, 70) + [("", "t"), ("s", "")]
+    rows += [(source, f"{target} again") for source, target in sentences(100, 7)]
+    splits = split(tmp_path, rows, test_pairs=12, valid_pairs=5, train_pairs=200)
+    train, valid, test = map(sources, splits[:3])
+    assert not train & valid | train & test | valid & test
+    assert (len(splits.valid), len(splits.test)) == (5, len(test)) == (5, 12)
+    # A short sentence has two pairs.
+    tested, validated = (
+        sum(1 + (pair.words == 7) for pair in pairs) for pairs in (splits.test, splits.valid)
+    )
+    assert splits.notes == (
+        "2 lines with an empty side dropped",
+        f"{tested} pairs taken out of training: their source is in the test set",
+        f"{validated} pairs taken out of training: their source is in the validation set",
+        "46 pairs outside 2-60 words taken out of training",
+    )
+    assert len(splits.train) == 200
+
+
+def test_given_sets_are_used_and_share_nothing(tmp_path):
+    rows = sentences(100, 7)
+    others = [(rows[0][0], "other"), ("hi", "salut"), ("x " * 80, "y"), ("", "")]
+    given = [*rows[:10], rows[0], *others]
+    splits = split(tmp_path, rows, test_source=given, test_pairs=2, valid_pairs=50)
+    targets = [pair.target for pair in splits.test]
+    assert targets == [*(f"t{n}" for n in range(10)), "other", "salut", "y"]
+    assert len(splits.valid) == 9
+    assert splits.notes == (
+        "1 test line with an empty side dropped",
+        "1 repeated test pair dropped",
+        "10 pairs taken out of training: their source is in the test set",
+        "9 pairs taken out of training: their source is in the validation set",
+    )
+    given = rows[5:20] + sentences(3, 9) + sentences(2, 80) + [("", "t"), rows[15]]
+    splits = split(tmp_path, rows, valid_source=given, test_source=rows[:10], valid_pairs=50)
+    assert rows_of(splits.valid) == rows[10:20] + sentences(3, 9)
+    assert rows_of(splits.train) == rows[20:]
+    assert "8 validation pairs dropped: tested on, repeated or too long or short" in splits.notes
+
+
+def test_bounds_of_training_and_of_the_test_set(tmp_path):
+    rows = [row for words in (2, 3, 7, 15, 30, 50) for row in sentences(60, words)]
+    short = split(tmp_path, rows, test_pairs=15, train_max_words=8)
+    whole = split(tmp_path, rows, test_pairs=15)
+    assert short.test == whole.test
+    assert {pair.words for pair in (*short.train, *short.valid)} == {2, 3, 7}
+    bounds = {"test_min_words": 5, "test_max_words": 29}
+    splits = split(tmp_path, rows, test_pairs=15, min_words=1, max_words=50, **bounds)
+    assert {pair.words for pair in splits.test} == {7, 15}
+    assert {pair.words for pair in (*splits.train, *splits.valid)} == {2, 3, 7, 15, 30, 50}
+    assert "240 pairs outside 5-29 words left out of the test set" in splits.notes
+    given = [(f"g {row[0]}", row[1]) for words in (2, 6, 14, 29) for row in sentences(2, words)]
+    splits = split(tmp_path, rows, test_source=given, test_min_words=7)
+    assert [pair.words for pair in splits.test] == [7, 7, 15, 15, 30, 30]
+    assert "2 pairs under 7 words left out of the test set" in splits.notes
+
+
+def test_joined_sentences_and_their_parts_stay_out_of_training(tmp_path):
+    given = sentences(4, 5)
+    whole = [(f"{one[0]} {other[0]}", "t") for one, other in (given[:2], given[2:])]
+    rows = sentences(60, 5) + sentences(60, 12) + whole
+    splits = split(tmp_path, rows, test_source=given, joined=2)
+    assert rows_of(splits.test) == [(whole[0][0], "t0 t1"), (whole[1][0], "t2 t3")]
+    kept = sources((*splits.train, *splits.valid))
+    assert kept == sources(pairs_of(rows)) - sources(pairs_of(given + whole))
+    message = (
+        r"^corpus\.source leaves no pairs of 2-60 words to train on; give more text, other len"
+    )
+    with pytest.raises(UserError, match=message):
+        split(tmp_path, sentences(10, 7), test_source=sentences(10, 7))
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 99), kinds=st.integers(2, 60), count=st.integers(40, 200))
+def test_no_source_is_in_two_splits(tmp_path_factory, seed, kinds, count):
+    random = Random(seed)
+    lines = [f"s{random.randrange(kinds)}" + " x" * random.randrange(30) for _ in range(count)]
+    rows = [(line, str(n)) for n, line in enumerate(lines)]
+    splits = split(tmp_path_factory.mktemp("d"), rows, seed=seed, min_words=1)
+    train, valid, test = map(sources, splits[:3])
+    assert not train & valid | train & test | valid & test
+    assert min(len(train), len(valid), len(test)) > 0
+    assert train | valid | test == set(lines)

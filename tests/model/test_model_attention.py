@@ -65,11 +65,6 @@ def test_huge_scores_neither_overflow_nor_spoil_the_gradient():
     assert np.all(slopes[:, 2] == 0.0)
 
 
-def test_no_other_name_is_an_attention():
-    with pytest.raises(ValueError, match="median"):
-        make_attention("median", 4, 4, 4, nnx.Rngs(params=jax.random.key(1)))
-
-
 # Subclasses.
 
 

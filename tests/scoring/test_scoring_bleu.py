@@ -73,10 +73,7 @@ def test_any_resample_equals_sacrebleu(metric, corpus, data):
     [
         ([""], ["le chat"]),
         (["", "le chat dort bien ici"], ["le chat", "le chat dort bien là"]),
-        (["le"], ["le"]),
         (["le chat dort"], ["le chat dort"]),
-        (["je t'aime", "bonjour"], ["je t'aime", "bonjour"]),
-        (["un deux trois quatre"], ["cinq six sept huit"]),
         (["un deux trois quatre"], ["un six sept huit"]),
         (["a b c d e f g h"], ["a b"]),
         (["ab"], ["abcdefgh"]),

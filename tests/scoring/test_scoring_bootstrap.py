@@ -116,7 +116,6 @@ def test_planted_difference_is_found_and_pairing_narrows_it():
     gain = difference(estimate(bleu, better, same), estimate(bleu, worse, same))
     unpaired = difference(estimate(bleu, better, same), estimate(bleu, worse, other))
     assert gain.interval.above_zero
-    assert gain.interval.low < gain.value < gain.interval.high
     assert gain.draws.std() < unpaired.draws.std()
     nothing = difference(estimate(bleu, better, same), estimate(bleu, better, same))
     assert (nothing.value, nothing.interval) == (0.0, Interval(0.0, 0.0))
@@ -182,20 +181,16 @@ def test_spread_over_seeds_is_students(seeds):
     assert (ours.low, ours.high) == pytest.approx(interval, nan_ok=True)
 
 
-@pytest.mark.parametrize(
-    ("words", "bucket"),
-    [(0, OUTSIDE), (4, OUTSIDE), (5, 0), (10, 0), (11, 1), (31, 3), (40, 3), (41, 4), (500, 4)],
-)
-def test_edges_belong_to_the_bucket_they_open(words, bucket):
+def test_edges_belong_to_the_bucket_they_open():
     slides = Buckets((5, 11, 21, 31, 41))
-    assert slides.assign(np.array([words])).tolist() == [bucket]
     assert slides.names == ("5-10", "11-20", "21-30", "31-40", "41+")
-    assert [holds(name, words) for name in slides.names] == [n == bucket for n in range(5)]
-
-
-def test_a_bucket_of_one_length():
+    words = [0, 4, 5, 10, 11, 31, 40, 41, 500]
+    buckets = [OUTSIDE, OUTSIDE, 0, 0, 1, 3, 3, 4, 4]
+    assert slides.assign(np.array(words)).tolist() == buckets
+    for count, bucket in zip(words, buckets, strict=True):
+        assert [holds(name, count) for name in slides.names] == [n == bucket for n in range(5)]
     assert Buckets((1, 2, 4)).names == ("1", "2-3", "4+")
-    assert [holds("30", words) for words in (29, 30, 31)] == [False, True, False]
+    assert [holds("30", count) for count in (29, 30, 31)] == [False, True, False]
 
 
 # Two systems on the same sentences.
@@ -235,19 +230,18 @@ def test_difference_and_randomisation_p_are_sacrebleus(planted):
     assert planted.p_randomisation == pytest.approx(p, abs=error)
 
 
-def test_a_clear_difference_has_the_smallest_p_in_every_test():
+def test_a_clear_difference_has_the_smallest_p_and_swapping_the_systems_turns_the_sign(planted):
     clear = pair(bleu, counts(outputs(REFERENCES, 0.5, 3)), counts(A), HOW, bucket=0)
     assert clear.gain.interval.above_zero
     assert bootstrap_p(clear.gain) == pytest.approx(2 / (RESAMPLES + 1))
     assert clear.p_randomisation == pytest.approx(1 / (RESAMPLES + 1))
-
-
-def test_swapping_the_systems_turns_the_sign_and_nothing_else(planted):
     other = pair(bleu, counts(B), counts(A), HOW, bucket=0)
-    assert other.gain.value == -planted.gain.value
     assert np.array_equal(other.gain.draws, -planted.gain.draws)
     assert bootstrap_p(other.gain) == bootstrap_p(planted.gain)
     assert other.p_randomisation == planted.p_randomisation
+    nothing = np.zeros((0, 10), dtype=np.int64)
+    assert np.isnan(bootstrap_p(Estimate(np.nan, np.full(10, np.nan))))
+    assert np.isnan(randomisation_p(bleu, nothing, nothing, 10, seed=1, bucket=0))
 
 
 @pytest.mark.parametrize(("cells", "count"), [(1, 70), (100, 24), (1_000, 3), (10**9, 1)])
@@ -264,12 +258,6 @@ def test_estimates_are_those_of_a_runs_table():
         one = estimate(bleu, counts(hypotheses)[None], weights)
         assert system.value == one.value
         assert system.draws == pytest.approx(one.draws, abs=1e-12)
-
-
-def test_nothing_to_score_has_no_p():
-    assert np.isnan(bootstrap_p(Estimate(np.nan, np.full(10, np.nan))))
-    nothing = np.zeros((0, 10), dtype=np.int64)
-    assert np.isnan(randomisation_p(bleu, nothing, nothing, 10, seed=1, bucket=0))
 
 
 @settings(max_examples=200, deadline=None)
@@ -318,12 +306,6 @@ def test_trials_approach_all_swaps(a, b):
     assert p_of(a, b) == pytest.approx(exact, abs=error + 1 / TRIALS)
 
 
-def test_seed_bucket_and_nothing_else_decide_the_trials():
-    assert p_of(C, D, 999) == p_of(C, D, 999)
-    assert len({p_of(C, D, 999, seed=seed) for seed in range(4)}) > 1
-    assert len({p_of(C, D, 999, bucket=bucket) for bucket in range(4)}) > 1
-
-
 @pytest.mark.parametrize("trials", [8, 9])
 def test_equal_systems_and_one_sentence_differ_as_much_in_every_trial(trials):
     same = pair(bleu, counts(A), counts(A), Resampling(trials, trials, 4), bucket=0)
@@ -332,18 +314,3 @@ def test_equal_systems_and_one_sentence_differ_as_much_in_every_trial(trials):
     assert bootstrap_p(same.gain) == same.p_randomisation == 1.0
     rows = [bleu_statistics([text], FEW[:1]) for text in (C[0], FEW[0])]
     assert randomisation_p(bleu, *rows, trials, seed=1, bucket=0) == 1.0
-
-
-def test_any_score_of_sums_will_do():
-    """A ratio of sums, whose swaps can be counted by hand: two of four differ as much."""
-    a, b = np.array([[1, 1], [2, 1]]), np.array([[2, 1], [4, 1]])
-    p = randomisation_p(ratio_of_sums, a, b, TRIALS, seed=1, bucket=0)
-    assert p == pytest.approx(0.5, abs=0.02)
-
-
-def test_a_large_test_set_is_swapped_in_blocks():
-    rng = np.random.default_rng(0)
-    a = np.stack([rng.integers(0, 5, 30_000), np.full(30_000, 4)], axis=1)
-    b = a.copy()
-    b[:, 0] = rng.permutation(b[:, 0])
-    assert 0.001 < randomisation_p(ratio_of_sums, a, b, 300, seed=3, bucket=0) <= 1

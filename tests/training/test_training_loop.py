@@ -33,7 +33,6 @@ from tiny_training import (
 
 from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, training_batches
 from seq2seq_bottleneck.corpus.corpus import load_corpus
-from seq2seq_bottleneck.model.parts import on_host
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.runs.pool import in_threads
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve
@@ -49,14 +48,12 @@ from seq2seq_bottleneck.training.step import make_sentence_losses
 
 def test_validation_is_spread_evenly_and_ends_with_the_last_update():
     assert validation_updates(settings_of(updates=10, validations=5)) == [2, 4, 6, 8, 10]
-    assert validation_updates(settings_of(updates=3, validations=10)) == [1, 2, 3]
     for updates in range(1, 60):
         due = validation_updates(settings_of(updates=updates, validations=7))
         assert len(set(due)) == len(due) == min(7, updates)
-        assert due[-1] == updates
-        gaps = np.diff([0, *due])
-        assert gaps.min() >= 1
-        assert gaps.max() - gaps.min() <= 1
+        gaps = np.diff([0, *due, updates])
+        assert gaps[-1] == 0
+        assert gaps[:-1].max() - gaps[:-1].min() <= 1
 
 
 def test_the_best_weights_are_kept_and_reports_and_tokens_counted():
@@ -353,17 +350,6 @@ def test_one_that_diverges_does_not_harm_the_others():
     end = train(graph, spoilt, validation(), silent)
     assert {item.status for item in end.trained} == {"diverged"}
     assert int(end.state.update[0]) < 30
-
-
-def test_a_result_on_the_host_is_numpys_or_jaxs_own_error():
-    result = on_host(jnp.arange(6).reshape(2, 3) * 2)
-    assert isinstance(result, np.ndarray)
-    assert result.tolist() == [[0, 2, 4], [6, 8, 10]]
-    assert on_host([1.5, 2.5]).tolist() == [1.5, 2.5]
-    deleted = jnp.ones(3)
-    deleted.delete()
-    with pytest.raises(RuntimeError, match="deleted"):
-        on_host(deleted)
 
 
 @pytest.fixture(scope="module")
