@@ -38,7 +38,8 @@ def pair_files(corpus: CorpusSettings, split: str) -> PairFiles | None:
     """The files of split train, valid or test; None where it is to be split off.
 
     The test set of another named corpus, ``corpus.test``, goes before one of the corpus's own.
-    Raises UsageError for half a pair of files, UserError for a named corpus that is not here.
+    Raises UsageError for half a pair of files and for a pipe, UserError for a named corpus that is
+    not here.
     """
     name = corpus.test if corpus.test and split == "test" else corpus.name
     if name in NAMED:
@@ -54,6 +55,12 @@ def pair_files(corpus: CorpusSettings, split: str) -> PairFiles | None:
             f"give --set corpus.{fields[0]}=FILE and --set corpus.{fields[1]}=FILE, or one .tsv "
             "file of two columns as the source alone"
         )
+    for path in filter(None, (source, target)):
+        if Path(path).is_fifo():
+            raise UsageError(
+                f"{path!r} is a pipe, which can be read once, and every run reads its text: write "
+                "it into a file"
+            )
     return PairFiles(f"corpus.{fields[0]}", source, target)
 
 

@@ -117,6 +117,16 @@ def test_home_and_a_pipe_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     os.close(reading)
 
 
+def test_a_pipe_is_no_text_to_train_on(tmp_path: Path):
+    os.mkfifo(tmp_path / "pipe")
+    write(tmp_path / "b.txt", "y\n")
+    corpus = CorpusSettings(
+        name="files", source=str(tmp_path / "pipe"), target=str(tmp_path / "b.txt")
+    )
+    with pytest.raises(UsageError, match=r"pipe' is a pipe, which can be read once, .* a file"):
+        pair_files(corpus, "train")
+
+
 @pytest.mark.parametrize("lowercase", [True, False])
 @pytest.mark.parametrize("text", ["Cafe\u0301 \xa0 BAR", "\u03aa\u0301 J\u030c", "I\u0307STANBUL"])
 def test_a_users_sentence_gets_the_form_of_the_same_sentence_in_a_file(tmp_path, text, lowercase):
