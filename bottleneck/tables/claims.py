@@ -155,9 +155,10 @@ def _by_experiment(claim: str, bundle: Bundle) -> tuple[Verdict, pd.DataFrame]:
     """
     runs = declared(bundle)
     if claim in ("L-FAIL", "C1"):
-        sizes = [compare(bundle, alone=True)] if claim == "L-FAIL" else compare_sizes(bundle)
+        c1 = claim == "C1"
+        sizes = compare_sizes(bundle, together=True) if c1 else [compare(bundle, alone=True)]
         used = {run for size in sizes for run in size.none.runs}
-        measured = cells(sizes) if claim == "C1" else sizes[0].scores
+        measured = cells(sizes) if c1 else sizes[0].scores
         return verdict_on(claim, measured), runs[runs["run"].isin(used)]
     known = [pair for pair in pairs(runs) if pair[1]["attention"].iloc[0] != UNIFORM]
     if not known:

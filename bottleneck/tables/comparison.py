@@ -25,6 +25,8 @@ from .selection import as_condition, list_values
 
 NONE, UNIFORM = "none", "uniform"
 SIZE, TEXT = "context_size", "corpus_fingerprint"
+WIDTHS = ("hidden_size", "attention_size")
+"""Columns of the sizes that follow the context if they are not set."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,19 +149,19 @@ def compare(bundle: Bundle, *, alone: bool = False) -> Comparison:
     return paired(bundle, *known[0])
 
 
-def compare_sizes(bundle: Bundle) -> list[Comparison]:
+def compare_sizes(bundle: Bundle, *, together: bool = False) -> list[Comparison]:
     """The same at each context size that was run without attention, smallest first.
 
-    Of the first arm without attention and those that differ from it in the context size alone, or
-    in all widths with it where these always equal it: a curve over sizes is of nothing else.
-    Attention may be missing.
+    Of the first arm without attention and those that differ from it in the context size alone, and
+    in widths that always equal it (``together``: both or none): a curve over sizes is of nothing
+    else. Attention may be missing.
     """
     runs = declared(bundle)
     none = usual(runs[runs["attention"] == NONE])
     if none.empty:
         raise UserError(f"no arm without attention: there are {list_values(runs['arm'])}")
-    widths = ["hidden_size", "attention_size"]
-    widths = widths if none[widths].eq(none[SIZE], axis=0).all(axis=None) else []
+    widths = [name for name in WIDTHS if (none[name] == none[SIZE]).all()]
+    widths = [] if together and len(widths) < len(WIDTHS) else widths
     fixed = [name for name in (*SETTING_COLUMNS, TEXT) if name not in ("seed", SIZE, *widths)]
     codes = none[fixed].map(as_condition)
     none, known = none[(codes == codes.iloc[0]).all(axis=1)], pairs(runs)
