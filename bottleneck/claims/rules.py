@@ -256,12 +256,9 @@ class Cell:
 def compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
     """C1: the compression ratio predicts the loss of quality, and length adds little to it.
 
-    Length is judged in ranks, as the correlation is: by the rank of BLEU on the rank of the ratio,
-    and on the ranks of ratio and length, which order differently from two context sizes on. Ranks
-    keep a bend in the curve from passing for length: whatever falls with the ratio alone has the
-    ratio's order reversed, and length adds exactly nothing, whichever context sizes were run; and
-    every cell has a rank, however low its BLEU. What ranks cannot see is an effect of length too
-    small to change the order of two cells.
+    Length is judged in ranks, as the correlation is, so that no bend of the curve passes for
+    length: whatever falls with the ratio alone has the ratio's order reversed, and length adds
+    exactly nothing. What ranks cannot see is an effect too small to change the order of two cells.
     """
     rows = [cell for cell in cells if cell.bleu.filled]
     sizes, buckets = ({getattr(row, name) for row in rows} for name in ("context_size", "bucket"))
@@ -291,28 +288,23 @@ def compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
 def measure_curve(cells: Sequence[Cell]) -> tuple[Estimate, ...]:
     """The rank correlation of BLEU with the ratio, and two shares of the variance of BLEU's rank.
 
-    The shares are per cent: explained by the ratio's rank, and added by length's. A statistic of
-    all filled cells is computed once a resample, in which the cells of a bucket have the same
-    sentences; ratio and length are not resampled. What length adds to R2 is its squared part
-    correlation, (r_length - r_ratio r)^2 / (1 - r^2), with r the correlation of ratio and length.
+    The shares are per cent: explained by the ratio's rank, and added by length's, which is its
+    squared part correlation, (r_length - r_ratio r)^2 / (1 - r^2), with r the correlation of ratio
+    and length. In a resample the cells of a bucket have the same sentences.
     """
+    from scipy.stats import rankdata  # here, because it takes a second to import
+
     ratio, length = (
-        ranks(np.array([getattr(cell, name) for cell in cells]))
+        rankdata([getattr(cell, name) for cell in cells])
         for name in ("compression_ratio", "source_words")
     )
     # The test set's BLEU in the first row, a resample's in every other; rounding makes no order.
     bleu = np.stack([np.array([cell.bleu.value, *cell.bleu.draws]) for cell in cells], axis=-1)
-    order, common = ranks(np.round(bleu, 9)), float(correlation(ratio, length))
+    order, common = rankdata(np.round(bleu, 9), axis=-1), float(correlation(ratio, length))
     by_ratio, by_length = correlation(ratio, order), correlation(length, order)
     added = (by_length - by_ratio * common) ** 2 / (1 - common**2)
     rows = by_ratio, 100 * by_ratio**2, 100 * added
     return tuple(Estimate.of(Resampled(float(row[0]), row[1:])) for row in rows)
-
-
-def ranks(values: Float[ndarray, "*rows cells"]) -> Float[ndarray, "*rows cells"]:
-    """Rank of each cell among its row's, 1 the lowest; ties share their mean rank."""
-    cells, others = values[..., :, None], values[..., None, :]
-    return (others < cells).sum(axis=-1) + ((others == cells).sum(axis=-1) + 1) / 2
 
 
 def correlation(
@@ -346,10 +338,9 @@ def selection_beats_compression(
 ) -> Judgement | str:
     """C10: selection beats compression, in the longest filled bucket.
 
-    A control has one thing that comes with attention, and does not select: all encoder states
-    (uniform weights), as many parameters, another order of the source, more training. ``controls``
-    have its BLEU and attention's, on the same test sentences and seeds. A variation changes both
-    arms alike; ``variations`` have attention minus none of it, in BLEU.
+    A control has one thing that comes with attention, and does not select. ``controls`` have its
+    BLEU and attention's, on the same test sentences and seeds; ``variations`` have attention minus
+    none, in BLEU, where both arms were changed alike.
     """
     gains = {name: Estimate.of(difference(arm, bleu)) for name, (bleu, arm) in controls.items()}
     varied = {name: Estimate.of(gain) for name, gain in variations.items()}
@@ -396,9 +387,8 @@ def selection_beats_compression(
 def training_moves_curve(buckets: Rows) -> Judgement | str:
     """C12: it is training, not only capacity.
 
-    If a vector cannot hold a long sentence, more training does not help; if it was not yet trained
-    to, the curve moves. What twice the updates add without attention is compared with what
-    attention adds with the updates of one, of the same seeds and resamples.
+    What twice the updates add without attention is compared with what attention adds with the
+    updates of one, of the same seeds and resamples.
     """
     rows = [row for row in buckets if row.none.filled]
     if not rows:

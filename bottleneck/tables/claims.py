@@ -1,14 +1,13 @@
 """The verdict on every claim, from what a results folder holds, and all of them as text.
 
-Each claim is decided by one experiment, on the arms that come first in its sweep's file; nothing
-is refused. What cannot be decided is "not measured", with the reason and the command that would
-produce what is lacking. A study of many sweeps has a folder of results folders: what its own runs
-do not decide, one of those may. A study's claim says nothing of a network that has not learned to
-translate.
+Each claim is decided by one experiment, on the arms that come first in its sweep's file. What
+cannot be decided is "not measured", with the reason and the command that would produce what is
+lacking. A study of many sweeps has a folder of results folders: what its own runs do not decide,
+one of those may. A study's claim says nothing of a network that has not learned to translate.
 """
 
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -25,40 +24,29 @@ from ..claims.rules import PLAIN, RULES
 from ..claims.rules import UNIFORM as UNIFORM_WEIGHTS
 from ..claims.verdict import FLOOR_BLEU, BucketScores, Verdict, conclude, learned, unlearned
 from ..results.bundle import Bundle, bundle_of
-from ..results.folders import (
-    has_probe,
-    made_of,
-    results_inside,
-    without_runs,
-)
-from ..results.schema import BENCHMARK, GOLD, SETTING_COLUMNS
+from ..results.folders import has_probe, made_of, results_inside, without_runs
+from ..results.schema import BENCHMARK, GOLD
 from ..scoring.bootstrap import difference
 from ..settings.concerns import UNSELECTIVE
 from ..settings.errors import UserError, counted
 from ..settings.sweep import LONGER
 from .comparison import (
     NONE,
-    SIZE,
     TEXT,
     UNIFORM,
-    WIDTHS,
-    Pair,
     arm_of,
     common_seeds,
     compare,
     compare_sizes,
     declared,
     describe,
-    following_widths,
     paired,
     pairs,
-    runs_text,
-    usual,
 )
 from .page import check_format, csv, json_text, markdown
 from .render import MEASURE, print_prose
 from .run_tables import cells
-from .selection import as_condition, only, where
+from .selection import only, where
 
 TITLE = "The lecture's claims"
 VERDICTS = {"held": "green", "partly": "yellow", "not held": "red", "not measured": "dim"}
@@ -75,8 +63,6 @@ CAPTION = (
     "points in the figures and rows of probes/NAME.csv. Nothing is corrected for the number of "
     "claims, buckets or controls.",
 )
-Judged = tuple[Verdict, pd.DataFrame]
-"""A verdict, and the runs or the rows of a study's table that it rests on."""
 
 
 @dataclass(frozen=True)
@@ -103,23 +89,20 @@ def decide_results(
 ) -> list[Decision]:
     """Every claim of `CLAIMS`, by the runs of a folder that meet the conditions of `where`.
 
-    A folder without finished runs is not refused: a benchmark or a study may lie in it. Without
-    conditions, results folders inside it decide what it does not; the claim's own, by its name,
-    comes before the others, and where none can decide, it says why. Of the experiments of a folder
-    the claim's own comes first, too. ``existing`` is the folder's `bundle_of` where it has been
-    read already.
+    Without conditions, results folders inside it decide what it does not; the claim's own, by its
+    name, comes before the others, and where none can decide, it says why. ``existing`` is the
+    folder's `bundle_of` where it has been read already.
     """
     whole = bundle_of(folder) if existing is None else existing
-    bundle = where(whole, conditions) if whole and conditions else whole
-    left_out = set(whole.names) - set(bundle.names) if whole and bundle else set()
+    bundle = whole and where(whole, conditions)
     inside = {} if conditions else {place: bundle_of(place) for place in results_inside(folder)}
     decisions = []
     for claim in CLAIMS:
-        decided = _first_decision(claim, folder, bundle, left_out)
+        decided = decision(claim, folder, bundle)
         for place in sorted(inside, key=lambda place: (place.name != claim.home, place.name)):
             if decided.measured:
                 break
-            other = _first_decision(claim, place, inside[place])
+            other = decision(claim, place, inside[place])
             if other.measured:
                 decided = replace(other, runs=": ".join(filter(None, (place.name, other.runs))))
             elif place.name == claim.home:
@@ -128,273 +111,217 @@ def decide_results(
     return decisions
 
 
-def _first_decision(
-    claim: Claim, folder: Path, bundle: Bundle | None, left_out: Collection[str] = frozenset()
-) -> Decision:
-    """That of the claim's own experiment of the folder, else of the first that decides it."""
-    if bundle is None:
-        return decision(claim, folder, None, left_out)
-    names = sorted(bundle.runs["experiment"].unique(), key=lambda name: name != claim.home)
-    parts = (replace(bundle, runs=bundle.runs[bundle.runs["experiment"] == name]) for name in names)
-    decisions = [decision(claim, folder, part, left_out) for part in parts]
-    return next((item for item in decisions if item.measured), decisions[0])
+def decision(claim: Claim, folder: Path, bundle: Bundle | None) -> Decision:
+    """The decision on one claim, by a folder's runs; None where there are none.
 
-
-def decision(
-    claim: Claim,
-    folder: Path,
-    bundle: Bundle | None,
-    left_out: Collection[str] = frozenset(),
-) -> Decision:
-    """The decision on one claim, by the runs of one experiment, None where there are none.
-
-    ``left_out`` are runs of the folder that the user did not choose: a study's table that rests on
-    one of them decides nothing. The command that a verdict lacks is put to the folder where the
-    claim's runs can be, else to its own default.
+    The command that a verdict lacks names the folder where that can have the claim's runs.
     """
-    if claim.study:
-        verdict, runs = _studied(claim, folder, bundle, left_out)
-    else:
-        try:
-            if bundle is None:
-                raise UserError("the folder holds no finished run")
-            verdict, rows = _from_runs(claim.id, bundle)
-            runs = describe(rows)
-        except UserError as error:
-            verdict, runs = conclude(claim.id, RULES[claim.id][0], str(error)), ""
+    verdict, runs = (_studied if claim.study else _from_runs)(claim, folder, bundle)
     if verdict.verdict != "not measured":
         return Decision(claim, verdict, runs, "", folder)
     command = f"bottleneck {claim.command}"
     several = bundle is None and bool(results_inside(folder))
-    if claim.makes == "bench" or not without_runs(folder):
-        if claim.makes:
-            command += f" --out {shlex.quote(str(folder / claim.home if several else folder))}"
-        elif not (several or claim.own_runs):
-            command += f" --results {shlex.quote(str(folder))}"
+    if claim.makes and (claim.makes == "bench" or not without_runs(folder)):
+        command += f" --out {shlex.quote(str(folder / claim.home if several else folder))}"
+    elif not (claim.makes or several or claim.own_runs or without_runs(folder)):
+        command += f" --results {shlex.quote(str(folder))}"
     return Decision(claim, verdict, runs, command, folder)
 
 
-def first_arms(bundle: Bundle) -> Bundle | None:
-    """The first pair alone, else the first arm without attention, with those twice trained.
+def _from_runs(claim: Claim, _: Path, bundle: Bundle | None) -> tuple[Verdict, str]:
+    """A claim that the runs themselves decide: those of its own experiment, or the first that can.
 
-    They are of experiment ``vindication`` if the bundle has it, else of its first. None where there
-    is no arm without attention.
+    Where none can, the first says why.
     """
-    name = min(bundle.runs["experiment"].unique(), key=lambda name: name != "vindication")
-    bundle = replace(bundle, runs=bundle.runs[bundle.runs["experiment"] == name])
-    runs = declared(bundle)
-    none = runs[runs["attention"] == NONE]
-    if none.empty:
-        return None
-    pair = next(iter(_attending(usual(runs))), None)
-    arms = usual(none)["arm"].iloc[:1] if pair is None else _arms(pair)
-    chosen = runs["arm"].isin([name + end for name in arms for end in ("", f", {LONGER}")])
-    return only(bundle, runs.loc[chosen, "run"])
+    rule, results = RULES[claim.id][0], []
+    if bundle is None:
+        return conclude(claim.id, rule, "the folder holds no finished run"), ""
+    for name in sorted(bundle.runs["experiment"].unique(), key=lambda name: name != claim.home):
+        part = replace(bundle, runs=bundle.runs[bundle.runs["experiment"] == name])
+        try:
+            verdict, used = _by_experiment(claim.id, part)
+        except UserError as error:
+            verdict, used = conclude(claim.id, rule, str(error)), part.runs[:0]
+        results.append((verdict, describe(used)))
+    return next((item for item in results if item[0].verdict != "not measured"), results[0])
 
 
-def _attending(runs: pd.DataFrame) -> list[Pair]:
-    """The pairs whose weights are learned."""
-    return [pair for pair in pairs(runs) if pair.attention["attention"].iloc[0] != UNIFORM]
-
-
-def _arms(pair: Pair) -> list[str]:
-    """The names of a pair's arms."""
-    return [arm["arm"].iloc[0] for arm in (pair.none, pair.attention)]
-
-
-def _from_runs(claim: str, bundle: Bundle) -> Judged:
-    """A claim that the runs themselves decide; where they cannot, a ``UserError`` says why.
+def _by_experiment(claim: str, bundle: Bundle) -> tuple[Verdict, pd.DataFrame]:
+    """The verdict of an experiment's runs, and those it rests on; a ``UserError`` says why not.
 
     L-VIND, what else the slide's table says and C10 are read from the first pair, L-FAIL from none
-    where there is no pair, C12 from the first that was trained twice as long. C1 is read from the
-    first arm without attention and those that differ from it in the context size alone, or in all
-    widths with it where they always follow.
+    where there is no pair, C12 from the first that was trained twice as long, C1 from the arms
+    without attention of `compare_sizes`.
     """
     runs = declared(bundle)
-    if claim == "L-FAIL":
-        subset = first_arms(bundle)
-        if subset is None:
-            raise UserError("no run without attention")
-        comparison = compare(subset, alone=True)
-        used = runs[runs["run"].isin(comparison.none.runs)]
-        return verdict_on(claim, comparison.scores), used
-    if claim == "C1":
-        none = usual(runs[runs["attention"] == NONE])
-        if none.empty:
-            raise UserError("no run without attention")
-        widths = WIDTHS if following_widths(none) == {*WIDTHS} else ()
-        fixed = [name for name in SETTING_COLUMNS if name not in ("seed", SIZE, *widths)]
-        codes = none[[*fixed, TEXT]].map(as_condition)
-        used = none[(codes == codes.iloc[0]).all(axis=1)]
-        return verdict_on(claim, cells(compare_sizes(only(bundle, used["run"])))), used
-    known = _attending(usual(runs))
+    if claim in ("L-FAIL", "C1"):
+        c1 = claim == "C1"
+        sizes = compare_sizes(bundle, together=True) if c1 else [compare(bundle, alone=True)]
+        used = {run for size in sizes for run in size.none.runs}
+        measured = cells(sizes) if c1 else sizes[0].scores
+        return verdict_on(claim, measured), runs[runs["run"].isin(used)]
+    known = [pair for pair in pairs(runs) if pair[1]["attention"].iloc[0] != UNIFORM]
     if not known:
         raise UserError(
             "no runs with and without attention of one seed that differ in nothing else"
         )
     if claim == "C10":
-        measured, used = controlled(bundle, known[0])
-        return verdict_on(claim, **measured), used
-    if claim == "C12":
-        trained = next(filter(None, (twice_trained(bundle, pair) for pair in known)), None)
-        if trained is None:
-            raise UserError("no arm without attention was trained twice as long")
-        return verdict_on(claim, trained[0]), trained[1]
-    comparison = paired(bundle, known[0])
-    return verdict_on(claim, comparison.scores), comparison.runs
+        controls, used = controlled(bundle, *known[0])
+        return verdict_on(claim, **controls), used
+    if claim != "C12":
+        comparison = paired(bundle, *known[0])
+        return verdict_on(claim, comparison.scores), comparison.runs
+    for none, attention in known:
+        longer = runs[runs["arm"] == f"{none['arm'].iloc[0]}, {LONGER}"]
+        parts = common_seeds(none, longer, attention)
+        if len(parts[0]):
+            once, twice, other = (arm_of(bundle, part) for part in parts)
+            estimates = once.estimates, other.estimates, twice.estimates
+            rows = zip(once.buckets, once.n, *estimates, strict=True)
+            return verdict_on(claim, [BucketScores(*row) for row in rows]), pd.concat(parts)
+    raise UserError("no arm without attention was trained twice as long")
 
 
-def _studied(
-    claim: Claim, folder: Path, bundle: Bundle | None, left_out: Collection[str]
-) -> tuple[Verdict, str]:
-    """A claim that a study's table decides, where that rests on no run that was left out.
-
-    Alignment's is that of the corpus' own links, or else of the user's gold links. The bundle's
-    scores say which arms have learned.
-    """
-    tables = [claim.study, *([GOLD] if claim.study == "alignment" else [])]
-    table = next((item for item in tables if has_probe(folder, item)), None)
-    if table is None:
-        return studied(claim, None), ""
-    question = import_module("...questions.question", __name__).find_question(table)
-    frame = question.load(folder)
-    if others := sorted(set(frame["run"]) & set(left_out)):
-        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
-        reason = (
-            f"probes/{table}.csv rests on runs that were not chosen "
-            f"({', '.join(others[:3])}{more}): measure the chosen ones alone, with the same --where"
-        )
-        return replace(studied(claim, None), because=reason), ""
-    with made_of(folder, table):
-        verdict, judged = judge(claim, frame, None if bundle is None else bundle.runs)
-    if table == BENCHMARK:
-        return verdict, import_module("...questions.cost", __name__).rests_on(judged)
-    used = judged[judged["run"] != ""].drop_duplicates("run")
-    return verdict, runs_text(zip(used["arm"], used["seed"], strict=True))
-
-
-def judge(claim: Claim, frame: pd.DataFrame, runs: pd.DataFrame | None) -> Judged:
-    """The verdict on a claim from its study's table, and the rows of the arms it rests on.
-
-    ``runs`` is the tidy table (`schema.RUN_COLUMNS`) of the folder, None where it has none. A
-    claim that is decided by runs of its own takes all of them. Others take the first family that
-    has the claim's arms, of a text that knows what the claim asks for, if one does; where none has
-    them, the first of all: what lacks is for the rule to say.
-    """
-    if claim.own_runs:
-        return studied(claim, frame), frame
-    rows = frame.iloc[:0] if runs is None else runs[runs["run"].isin(set(frame["run"]) - {""})]
-    rows = rows[rows["arm"] != ""]
-    if rows.empty:
-        missing = "the folder does not have the runs that were measured, nor their scores"
-        return replace(studied(claim, None), because=missing), frame.iloc[:0]
-    names = sorted(rows["experiment"].unique(), key=lambda name: name != claim.home)
-    rows = rows[rows["experiment"] == names[0]]
-    listed = rows.drop_duplicates("run")
-    known = listed[listed["corpus"].isin(claim.known)]
-    listed = known if len(known) else listed
-    bases = listed["baseline"].where(listed["baseline"] != "", listed["arm"])
-    families = [family for _, family in listed.groupby(bases, sort=False)]
-    suiting = (item for item in families if set(claim.arms) <= _arm_kinds(item["attention"]))
-    group = next(suiting, families[0])
-    # The arms are named by their attention, as is enough; so is a difference's note of an arm.
-    arms = frame.loc[frame["run"].isin(group["run"]), ["arm", "attention"]].drop_duplicates()
-    names = dict(arms.itertuples(index=False))
-    subset = frame[frame["arm"].isin(names)]
-    subset = subset.assign(arm=subset["arm"].map(names), note=subset["note"].replace(names))
-    low = _low(rows[rows["run"].isin(group["run"])]) if claim.learned else {}
-    judged = set(group["attention"])
-    lacking = _arm_kinds(judged) - _arm_kinds(judged - set(low))
-    words = {NONE: "without attention", ATTENTION: "with attention"}
-    kinds = [words[kind] for kind in claim.arms if kind in lacking]
-    kinds += [] if judged - set(low) else ["of every arm"]
-    if kinds:
-        bucket = next(bucket for bucket, _ in low.values())
-        verdict, notes = replace(studied(claim, None), because=unlearned(kinds[0], bucket)), []
-    else:
-        subset = subset[~subset["attention"].isin(low)]
-        named = ", ".join(f"{arm} ({bleu:.1f})" for arm, (_, bleu) in low.items())
-        head = "left out as not learned, BLEU under"
-        notes = [f"{head} {FLOOR_BLEU:g} in {next(iter(low.values()))[0]}: {named}"] if low else []
-        verdict = studied(claim, subset)
-    if others := len(set(frame["arm"]) - set(names)):
-        verb = "was" if others == 1 else "were"
-        notes.append(f"{counted(others, 'arm')} of other settings {verb} not judged")
-    return replace(verdict, because="; ".join(filter(None, [verdict.because, *notes]))), subset
-
-
-def _arm_kinds(attentions: Iterable[str]) -> set[str]:
-    """`NONE`, and `ATTENTION` if any of these selects: the arms as the claims name them."""
-    names = set(attentions)
-    return {NONE} & names | ({ATTENTION} if names - set(UNSELECTIVE) else set())
-
-
-def _low(rows: pd.DataFrame) -> dict[str, tuple[str, float]]:
-    """The arms that have not learned to translate: their shortest filled bucket and its BLEU."""
-    low = {}
-    for arm, subset in rows.groupby("attention", sort=False):
-        filled = subset[subset["bleu"].notna()]
-        bucket = "every bucket" if filled.empty else str(filled["bucket"].iloc[0])
-        bleu = float(filled.loc[filled["bucket"] == bucket, "bleu"].mean())
-        if not learned(bleu):
-            low[str(arm)] = bucket, bleu
-    return low
-
-
-# What the rules of C10 and C12 take: controls and longer training, beside the two arms.
-
-
-def controlled(bundle: Bundle, pair: Pair) -> tuple[dict[str, Any], pd.DataFrame]:
+def controlled(
+    bundle: Bundle, none: pd.DataFrame, attention: pd.DataFrame
+) -> tuple[dict[str, Any], pd.DataFrame]:
     """What the rule of C10 takes, of the longest filled bucket, and the runs that it is of.
 
     BLEU is 0 to 100. A control is an arm of the pair's test sentences that does not select, by the
     name of its group; it is compared with attention on the seeds that both have. A variation is of
     both arms of a group, in the longest bucket of its own test sentences.
     """
-    runs, attention = declared(bundle), arm_of(bundle, pair.attention)
-    place, (none, attending) = attention.longest, _arms(pair)
-    controls, variations, used = {}, {}, [pair.none, pair.attention]
+    runs, attending = declared(bundle), arm_of(bundle, attention)
+    place, base = attending.longest, none["arm"].iloc[0]
+    controls, variations, used = {}, {}, [none, attention]
     for arm, rows in runs.groupby("arm", sort=False):
         kind, name = rows["attention"].iloc[0], str(arm).partition(", ")[2]
-        if kind == UNIFORM and rows["baseline"].iloc[0] == none:
+        if kind == UNIFORM and rows["baseline"].iloc[0] == base:
             name = UNIFORM_WEIGHTS
-        name = PLAIN if arm == none else name
-        control, base = common_seeds(rows, pair.attention)
-        alike = set(rows[TEXT]) == set(pair.none[TEXT])
-        if name and kind in (NONE, UNIFORM) and alike and len(control):
-            controls[name] = tuple(
-                arm_of(bundle, part).estimates[place] for part in (control, base)
-            )
-            used.append(control)
+        name = PLAIN if arm == base else name
+        both = common_seeds(rows, attention)
+        alike = set(rows[TEXT]) == set(none[TEXT])
+        if name and kind in (NONE, UNIFORM) and alike and len(both[0]):
+            controls[name] = tuple(arm_of(bundle, part).estimates[place] for part in both)
+            used.append(both[0])
     for other in pairs(runs):
-        arm, name = _arms(other)[1], _arms(other)[1].partition(", ")[2]
-        kind = other.attention["attention"].iloc[0]
-        if arm != attending and name not in ("", LONGER) and kind == attention.name:
-            both = paired(bundle, other)
+        arm, kind = other[1]["arm"].iloc[0], other[1]["attention"].iloc[0]
+        name = arm.partition(", ")[2]
+        if arm != attention["arm"].iloc[0] and name not in ("", LONGER) and kind == attending.name:
+            both = paired(bundle, *other)
             ends = (part.estimates[part.longest] for part in (both.attention, both.none))
             variations[name] = difference(*ends)
             used.append(both.runs)
     measured = {
-        "bucket": attention.buckets[place],
-        "sentences": attention.n[place],
-        "attention": attention.estimates[place],
+        "bucket": attending.buckets[place],
+        "sentences": attending.n[place],
+        "attention": attending.estimates[place],
         "controls": controls,
         "variations": variations,
     }
     return measured, pd.concat(used).drop_duplicates("run")
 
 
-def twice_trained(bundle: Bundle, pair: Pair) -> tuple[list[BucketScores], pd.DataFrame] | None:
-    """None trained twice as long beside both arms, of common seeds; None where that was not run."""
-    runs = declared(bundle)
-    longer = runs[runs["arm"] == f"{_arms(pair)[0]}, {LONGER}"]
-    parts = common_seeds(pair.none, longer, pair.attention)
-    if parts[0].empty:
+def first_arms(bundle: Bundle) -> Bundle | None:
+    """The arms of the slides' tables alone, with those twice trained.
+
+    They are of experiment ``vindication`` if the bundle has it, else of its first. None where there
+    is no arm without attention.
+    """
+    name = min(bundle.runs["experiment"].unique(), key=lambda name: name != "vindication")
+    bundle = replace(bundle, runs=bundle.runs[bundle.runs["experiment"] == name])
+    try:
+        arms = compare(bundle, alone=True).runs["arm"].unique()
+    except UserError:
         return None
-    none, twice, attention = (arm_of(bundle, part) for part in parts)
-    estimates = none.estimates, attention.estimates, twice.estimates
-    rows = zip(none.buckets, none.n, *estimates, strict=True)
-    return [BucketScores(*row) for row in rows], pd.concat(parts)
+    chosen = bundle.runs["arm"].isin([name + end for name in arms for end in ("", f", {LONGER}")])
+    return only(bundle, bundle.runs.loc[chosen, "run"])
+
+
+def _studied(claim: Claim, folder: Path, bundle: Bundle | None) -> tuple[Verdict, str]:
+    """A claim that a study's table decides; alignment's may be of the user's gold links."""
+    tables = [claim.study, *([GOLD] if claim.study == "alignment" else [])]
+    table = next((item for item in tables if has_probe(folder, item)), None)
+    if table is None:
+        return studied(claim, None), ""
+    frame = import_module("...questions.question", __name__).find_question(table).load(folder)
+    with made_of(folder, table):
+        verdict, judged = judge(claim, frame, None if bundle is None else bundle.runs)
+    if table == BENCHMARK:
+        return verdict, import_module("...questions.cost", __name__).rests_on(judged)
+    return verdict, describe(judged[judged["run"] != ""])
+
+
+def judge(
+    claim: Claim, frame: pd.DataFrame, runs: pd.DataFrame | None
+) -> tuple[Verdict, pd.DataFrame]:
+    """The verdict on a claim from its study's table, and the rows of the arms it rests on.
+
+    ``runs`` is the tidy table (`schema.RUN_COLUMNS`) of the chosen runs, None where there are none:
+    a table that rests on others decides nothing. A claim that is decided by runs of its own takes
+    all of them. Others take the first family, of the claim's own experiment if that was measured,
+    that has the claim's arms and a text that knows what the claim asks for; where none has them,
+    what lacks is for the rule to say.
+    """
+    known = set() if runs is None else set(runs.loc[(runs["arm"] != "") | claim.own_runs, "run"])
+    missing = sorted(set(frame["run"]) - known - {""})
+    if missing and not (claim.own_runs and runs is None):
+        because = (
+            f"probes/{claim.study}.csv rests on runs that were not chosen, or that the folder does "
+            f"not have ({', '.join(missing[:3])}{' ...' if missing[3:] else ''}): measure the "
+            "chosen ones alone, with the same --where"
+        )
+        return replace(studied(claim, None), because=because), frame[:0]
+    if claim.own_runs:
+        return studied(claim, frame), frame
+    rows = runs[runs["run"].isin(frame["run"])]
+    rows = rows.sort_values("experiment", key=lambda names: names != claim.home, kind="stable")
+    bases = rows["baseline"].where(rows["baseline"] != "", rows["arm"])
+    families = [family for _, family in rows.groupby(["experiment", bases], sort=False)]
+    family = min(
+        families,
+        key=lambda rows: (
+            not rows["corpus"].isin(claim.known).any(),
+            not set(claim.arms) <= _kinds(set(rows["attention"])),
+        ),
+    )
+    low = _low(family) if claim.learned else {}
+    # The arms are named by their attention, as is enough; so is a difference's note of an arm.
+    arms = frame[frame["run"].isin(family["run"])].set_index("arm")["attention"].to_dict()
+    subset = frame[frame["arm"].isin(arms)]
+    subset = subset.assign(arm=subset["arm"].map(arms), note=subset["note"].replace(arms))
+    judged, notes = set(family["attention"]), []
+    gone = (_kinds(judged) - _kinds(judged - set(low))) & set(claim.arms)
+    if gone or judged == set(low):
+        words = {NONE: "without attention", ATTENTION: "with attention"}
+        kinds = [words[kind] for kind in claim.arms if kind in gone] or ["of every arm"]
+        because = unlearned(kinds[0], next(bucket for bucket, _ in low.values()))
+        verdict = replace(studied(claim, None), because=because)
+    else:
+        subset = subset[~subset["attention"].isin(low)]
+        verdict = studied(claim, subset)
+        named = ", ".join(f"{arm} ({bleu:.1f} in {bucket})" for arm, (bucket, bleu) in low.items())
+        notes += [f"left out as not learned, BLEU under {FLOOR_BLEU:g}: {named}"] if low else []
+    if others := len(set(frame["arm"]) - set(arms)):
+        notes.append(f"not judged: {counted(others, 'arm')} of other settings")
+    return replace(verdict, because="; ".join(filter(None, [verdict.because, *notes]))), subset
+
+
+def _kinds(attentions: set[str]) -> set[str]:
+    """`NONE`, and `ATTENTION` if any of these selects: the arms as the claims name them."""
+    return attentions & {NONE} | ({ATTENTION} if attentions - set(UNSELECTIVE) else set())
+
+
+def _low(rows: pd.DataFrame) -> dict[str, tuple[str, float]]:
+    """The arms that have not learned to translate: their shortest filled bucket and its BLEU."""
+    low = {}
+    for arm, scores in rows.groupby("attention", sort=False):
+        filled = scores[scores["bleu"].notna()]
+        bucket = "every bucket" if filled.empty else str(filled["bucket"].iloc[0])
+        bleu = float(filled.loc[filled["bucket"] == bucket, "bleu"].mean())
+        if not learned(bleu):
+            low[str(arm)] = bucket, bleu
+    return low
 
 
 # All claims as text.
@@ -407,15 +334,14 @@ def claims(decisions: Sequence[Decision]) -> pd.DataFrame:
     that the verdict rests on, ``command`` is what would produce what a verdict lacks. ``low`` to
     ``high`` is the 95 % interval.
     """
-    columns = ["id", "claim", "measure", "value", "low", "high", "verdict", "because", "rule",
-               "runs", "command"]  # fmt: skip
+    columns = "id claim measure value low high verdict because rule runs command"
     rows = [
         vars(item.verdict)
         | {"id": item.claim.id, "claim": item.claim.says, "runs": item.runs}
         | {"measure": item.verdict.measure or item.claim.measure, "command": item.command}
         for item in decisions
     ]
-    frame = pd.DataFrame(rows, columns=columns)
+    frame = pd.DataFrame(rows, columns=columns.split())
     return frame.astype(dict.fromkeys(("value", "low", "high"), "float64"))
 
 
@@ -438,11 +364,7 @@ def number(row: Mapping[str, object]) -> str:
 
 
 def render(decisions: Sequence[Decision], form: str) -> str:
-    """The claims as text in one of `FORMATS` but ``rich``.
-
-    Markdown has a table of ids, verdicts and numbers; below it why, by which rule, and what is
-    lacking.
-    """
+    """The claims as text in one of `FORMATS` but ``rich``."""
     check_format(form, FORMATS)
     frame = claims(decisions)
     if form == "csv":
@@ -451,8 +373,7 @@ def render(decisions: Sequence[Decision], form: str) -> str:
         return json_text("claims", TITLE, frame, caption=list(CAPTION))
     rows, lines = frame.to_dict("records"), []
     for row in rows:
-        lines.append(f"{row['id']}: {row['verdict']}: {row['because']}.")
-        lines.append(f"Rule: {row['rule']}")
+        lines += [f"{row['id']}: {row['verdict']}: {row['because']}.", f"Rule: {row['rule']}"]
         lines += [f"Command: {row['command']}"] if row["command"] else []
     short = frame[["id", "claim", "verdict", "measure"]]
     short = short.assign(number=[number(row) for row in rows], runs=frame["runs"])

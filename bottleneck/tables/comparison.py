@@ -1,7 +1,7 @@
 """An experiment's arms, and an arm and its baseline bucket by bucket, as paired estimates."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -25,8 +25,6 @@ from .selection import as_condition, list_values
 
 NONE, UNIFORM = "none", "uniform"
 SIZE, TEXT = "context_size", "corpus_fingerprint"
-MOST_POINTS = 20
-"""So many seeds of an arm are listed one by one."""
 WIDTHS = ("hidden_size", "attention_size")
 """Columns of the sizes that follow the context if they are not set."""
 
@@ -105,104 +103,25 @@ def declared(bundle: Bundle) -> pd.DataFrame:
     return bundle.runs.drop_duplicates("run")
 
 
-@dataclass(frozen=True, eq=False)
-class Pair:
-    """An arm and the arm without attention that it is compared with: the seeds that both have."""
-
-    none: pd.DataFrame
-    attention: pd.DataFrame
-
-
-def pairs(runs: pd.DataFrame) -> list[Pair]:
-    """Each arm with attention and its baseline without, as they are declared."""
-    arms = {str(name): rows for name, rows in runs.groupby("arm", sort=False)}
-    result = []
-    for rows in arms.values():
-        base = arms.get(rows["baseline"].iloc[0], runs[:0])
-        if set(base["attention"]) == {NONE} and NONE not in set(rows["attention"]):
-            both = common_seeds(base, rows)
-            result += [Pair(*both)] if len(both[0]) else []
-    return result
-
-
 def usual(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs but for those of twice the training, unless there are no others."""
     shorter = runs[~runs["arm"].str.endswith(LONGER)]
     return shorter if len(shorter) else runs
 
 
-def compare(bundle: Bundle, *, alone: bool = False) -> Comparison:
-    """Compare the experiment's one arm with attention with its baseline.
+def pairs(runs: pd.DataFrame) -> list[Sequence[pd.DataFrame]]:
+    """Each baseline without attention and its arm with it, as they are declared.
 
-    With ``alone`` there may be one without attention and none with it, or several. Raises
-    ``UserError`` where it is not clear which arms are meant, or they differ in more than attention.
+    Both with the seeds that both have; arms whose weights are learned come first.
     """
-    runs = usual(declared(bundle))
-    known, without = pairs(runs), runs[runs["attention"] == NONE]
-    if len(known) == 1:
-        return paired(bundle, known[0])
-    if alone and without["arm"].nunique() == 1:
-        return paired(bundle, Pair(without, runs[:0]))
-    kind = "several arms with attention" if known else "no arm with attention of its seeds"
-    missing = len(bundle.unfinished())
-    way = f"; {missing} more did not end, `bottleneck runs` lists them" if missing else ""
-    raise UserError(
-        f"this table compares an arm without attention with {kind}: there are "
-        f"{list_values(runs['arm'])}; choose two with `--where arm=NAME`{way}"
-    )
-
-
-def compare_sizes(bundle: Bundle) -> list[Comparison]:
-    """The same at each context size that was run without attention, smallest first.
-
-    Attention may be missing. Nothing else may vary, but for widths that follow the context in every
-    run: a curve over context sizes is not to be one over something else as well.
-    """
-    runs = usual(declared(bundle))
-    none, known = runs[runs["attention"] == NONE], pairs(runs)
-    if none.empty:
-        raise UserError(f"no arm without attention: there are {list_values(runs['arm'])}")
-    check_alike(none, {SIZE, *following_widths(none)})
+    arms = {str(name): rows for name, rows in usual(runs).groupby("arm", sort=False)}
     result = []
-    for size in sorted(set(none[SIZE])):
-        here = [pair for pair in known if pair.none[SIZE].iloc[0] == size]
-        if len(here) > 1:
-            raise UserError(
-                f"several arms with attention at context size {size}: choose with `--where "
-                f"attention={NONE},{here[0].attention['attention'].iloc[0]}`"
-            )
-        alone = Pair(none[none[SIZE] == size], runs[:0])
-        result.append(paired(bundle, here[0] if here else alone))
-    return result
-
-
-def check_alike(runs: pd.DataFrame, free: Collection[str] = ()) -> None:
-    """A ``UserError`` where runs of one table differ in a setting or text outside ``free``."""
-    for column in (*SETTING_COLUMNS, TEXT):
-        if column not in ("seed", *free) and runs[column].nunique(dropna=False) > 1:
-            values = runs[column].sort_values(na_position="last")
-            common = as_condition(Counter(values).most_common(1)[0][0])
-            raise UserError(
-                f"the results hold several values of {column} ({list_values(values)}), this table "
-                f"takes one: choose with `--where {column}={common}`"
-            )
-
-
-def following_widths(runs: pd.DataFrame) -> set[str]:
-    """Columns of widths that equal the context size in every run, and so vary with it."""
-    return {name for name in WIDTHS if (runs[name] == runs[SIZE]).all()}
-
-
-def paired(bundle: Bundle, pair: Pair) -> Comparison:
-    """The arms of a pair with their scores."""
-    runs = pd.concat([pair.none, pair.attention])
-    check_alike(runs, {"attention"})
-    return Comparison(
-        settings=bundle.settings(pair.none["run"].iloc[0]),
-        none=arm_of(bundle, pair.none),
-        attention=arm_of(bundle, pair.attention) if len(pair.attention) else None,
-        runs=runs,
-    )
+    for rows in arms.values():
+        base = arms.get(rows["baseline"].iloc[0], runs[:0])
+        if set(base["attention"]) == {NONE} and NONE not in set(rows["attention"]):
+            both = common_seeds(base, rows)
+            result += [both] if len(both[0]) else []
+    return sorted(result, key=lambda pair: pair[1]["attention"].iloc[0] == UNIFORM)
 
 
 def common_seeds(*arms: pd.DataFrame) -> Sequence[pd.DataFrame]:
@@ -211,11 +130,73 @@ def common_seeds(*arms: pd.DataFrame) -> Sequence[pd.DataFrame]:
     return [arm[arm["seed"].isin(common)] for arm in arms]
 
 
-def arm_of(bundle: Bundle, runs: pd.DataFrame) -> Arm:
-    """The runs of one arm with their scores; a ``UserError`` where a run's counts are missing.
+def compare(bundle: Bundle, *, alone: bool = False) -> Comparison:
+    """Compare the experiment's first arm with attention with its baseline.
 
-    Runs that differ in more than their seed, as of two folders that were merged, are one, too.
+    Where there is none, with ``alone`` the first arm without attention, else a ``UserError``.
     """
+    runs = declared(bundle)
+    known, none = pairs(runs), usual(runs[runs["attention"] == NONE])
+    if not known and alone and len(none):
+        known = [(none[none["arm"] == none["arm"].iloc[0]], runs[:0])]
+    if not known:
+        missing = len(bundle.unfinished())
+        raise UserError(
+            "this table compares an arm with attention with its baseline without, of one seed: "
+            f"there are {list_values(runs['arm'])}"
+            + (f"; {missing} more did not end, `bottleneck runs` lists them" if missing else "")
+        )
+    return paired(bundle, *known[0])
+
+
+def compare_sizes(bundle: Bundle, *, together: bool = False) -> list[Comparison]:
+    """The same at each context size that was run without attention, smallest first.
+
+    Of the first arm without attention and those that differ from it in the context size alone, and
+    in widths that always equal it (``together``: both or none): a curve over sizes is of nothing
+    else. Attention may be missing.
+    """
+    runs = declared(bundle)
+    none = usual(runs[runs["attention"] == NONE])
+    if none.empty:
+        raise UserError(f"no arm without attention: there are {list_values(runs['arm'])}")
+    widths = [name for name in WIDTHS if (none[name] == none[SIZE]).all()]
+    widths = [] if together and len(widths) < len(WIDTHS) else widths
+    fixed = [name for name in (*SETTING_COLUMNS, TEXT) if name not in ("seed", SIZE, *widths)]
+    codes = none[fixed].map(as_condition)
+    none, known = none[(codes == codes.iloc[0]).all(axis=1)], pairs(runs)
+    result = []
+    for _, rows in none.groupby(SIZE):
+        same = (pair for pair in known if set(pair[0]["run"]) <= set(rows["run"]))
+        result.append(paired(bundle, *next(same, (rows, runs[:0]))))
+    return result
+
+
+def paired(bundle: Bundle, none: pd.DataFrame, attention: pd.DataFrame) -> Comparison:
+    """The runs of the two arms with their scores."""
+    runs = pd.concat([none, attention])
+    check_alike(runs, {"attention"})
+    return Comparison(
+        settings=bundle.settings(none["run"].iloc[0]),
+        none=arm_of(bundle, none),
+        attention=arm_of(bundle, attention) if len(attention) else None,
+        runs=runs,
+    )
+
+
+def check_alike(runs: pd.DataFrame, free: Collection[str] = ()) -> None:
+    """A ``UserError`` where runs differ in a setting or text: merged folders may, by mistake."""
+    for column in (*SETTING_COLUMNS, TEXT):
+        if column not in ("seed", *free) and runs[column].nunique(dropna=False) > 1:
+            common = as_condition(Counter(runs[column].sort_values()).most_common(1)[0][0])
+            raise UserError(
+                f"the results hold several values of {column} ({list_values(runs[column])}), this "
+                f"table takes one: choose with `--where {column}={common}`"
+            )
+
+
+def arm_of(bundle: Bundle, runs: pd.DataFrame) -> Arm:
+    """The runs of one arm with their scores; a ``UserError`` where a run's counts are missing."""
     check_alike(runs)
     runs = runs.sort_values("seed", kind="stable")
     scoring = bundle.settings(runs["run"].iloc[0]).scoring
@@ -263,32 +244,25 @@ def _scores(seeds: tuple[Counts, ...], scoring: ScoringSettings) -> dict[str, An
 
 
 def describe(runs: pd.DataFrame) -> str:
-    """``4 runs: none, additive, seed 1, 2``."""
-    runs = runs.drop_duplicates("run")
-    return runs_text(zip(runs["arm"], runs["seed"], strict=True))
+    """``4 runs: none, additive, seed 1, 2``; empty for none.
 
-
-def runs_text(runs: Iterable[tuple[str, int]]) -> str:
-    """The same of runs by arm and seed; arms with the same seeds share them. Empty for none.
-
-    Names with commas are in quotes.
+    Arms with the same seeds share them. Names with commas are in quotes.
     """
-    seeds: dict[str, list[int]] = {}
-    for arm, seed in runs:
-        seeds.setdefault(arm, []).append(int(seed))
-    shared: dict[tuple[int, ...], list[str]] = {}
-    for arm, numbers in seeds.items():
-        name = repr(arm) if "," in arm else arm
-        shared.setdefault(tuple(sorted(set(numbers))), []).append(name)
-    arms = "; ".join(f"{', '.join(names)}, {seeds_text(key)}" for key, names in shared.items())
-    return f"{counted(sum(map(len, seeds.values())), 'run')}: {arms}" if seeds else ""
+    runs = runs.drop_duplicates("run")
+    shared: dict[str, list[str]] = {}
+    for arm, rows in runs.groupby("arm", sort=False):
+        name = repr(arm) if "," in str(arm) else str(arm)
+        shared.setdefault(_seeds_text(rows["seed"]), []).append(name)
+    arms = "; ".join(f"{', '.join(names)}, {seeds}" for seeds, names in shared.items())
+    return f"{counted(len(runs), 'run')}: {arms}" if shared else ""
 
 
-def seeds_text(seeds: Sequence[int]) -> str:
-    """``seed 1, 2``; of many, in order, ``24 seeds from 1 to 25``."""
-    if len(seeds) <= MOST_POINTS:
-        return f"seed {', '.join(map(str, seeds))}"
-    return f"{counted(len(seeds), 'seed')} from {seeds[0]} to {seeds[-1]}"
+def _seeds_text(seeds: pd.Series) -> str:
+    """``seed 1, 2``; of many ``24 seeds from 1 to 25``."""
+    known = sorted(set(seeds.dropna().astype(int)))
+    if len(known) <= 20:
+        return f"seed {', '.join(map(str, known))}"
+    return f"{counted(len(known), 'seed')} from {known[0]} to {known[-1]}"
 
 
 def what_was_run(rows: pd.DataFrame) -> str:
@@ -302,5 +276,4 @@ def what_was_run(rows: pd.DataFrame) -> str:
     for name in filter(rows.__contains__, heads):
         numbers = sorted(set(rows[name].dropna().astype(int)))
         parts.append(heads[name].format(", ".join(f"{number:,}" for number in numbers)))
-    seeds = sorted(set(rows["seed"].dropna().astype(int)))
-    return "; ".join([*parts, *([seeds_text(seeds)] if seeds else [])])
+    return "; ".join([*parts, *([_seeds_text(rows["seed"])] if rows["seed"].notna().any() else [])])

@@ -52,14 +52,11 @@ class Page:
     @property
     def verdicts(self) -> list[str]:
         """The verdicts with their reasons, each followed by its rule."""
-        return [
-            line
-            for verdict in self.judged
-            for line in (
-                f"{verdict.claim}: {verdict.verdict}: {verdict.because}.",
-                f"Rule: {verdict.rule}",
-            )
-        ]
+        lines = []
+        for verdict in self.judged:
+            lines.append(f"{verdict.claim}: {verdict.verdict}: {verdict.because}.")
+            lines.append(f"Rule: {verdict.rule}")
+        return lines
 
     def print(self, console: Console, details: bool = False) -> None:
         """Print the table, a line for each verdict and what was run; ``details``: everything."""
@@ -96,12 +93,9 @@ class Page:
 
 def write_pages(pages: Sequence[Page], folder: Path) -> None:
     """Write each page as ``NAME.csv`` and ``NAME.md`` into a results folder."""
-    endings = {".csv": "csv", ".md": "markdown"}
-    files = [
-        (f"{page.name}{suffix}", page.render(form).encode())
-        for page in pages
-        for suffix, form in endings.items()
-    ]
+    forms = {"csv": "csv", "md": "markdown"}
+    files = [(f"{page.name}.{ending}", page.render(form).encode())
+             for page in pages for ending, form in forms.items()]  # fmt: skip
     write_listed(folder, files)
 
 

@@ -30,72 +30,55 @@ from .render import (
     typed_frame,
 )
 
-TITLES = {
-    "failure-pattern": "The failure pattern (L-FAIL): no attention, by sentence length",
-    "vindication": "The vindication (L-VIND): no attention against {attention}",
-    "context-size": "BLEU by context size and source words",
-    "compression": "Compression (L4) and BLEU without attention, by ratio",
-    "arms": "BLEU of every arm by sentence length",
-}
 _PAIR = "bleu_none bleu_attention gain"
-_COLUMNS = {
-    "failure-pattern": "bucket n compression_ratio bleu quality_drop slide_bleu slide_drop "
-    "bleu: quality_drop: brevity_penalty",
-    "vindication": f"bucket n {_PAIR} improvement slide_none slide_attention slide_improvement "
-    "bleu_none: bleu_attention: gain: improvement: brevity_penalty_none brevity_penalty_attention",
-    "context-size": f"context_size bucket n compression_ratio {_PAIR} "
-    "bleu_none: bleu_attention: gain: brevity_penalty_none brevity_penalty_attention",
-    "compression": "context_size bucket n source_words numbers compression_ratio slide_words "
-    "slide_ratio slide_word bleu bleu: brevity_penalty",
+SPECS = {
+    "failure-pattern": (
+        "The failure pattern (L-FAIL): no attention, by sentence length",
+        "bucket n compression_ratio bleu quality_drop slide_bleu slide_drop bleu: quality_drop: "
+        "brevity_penalty",
+        "compression_ratio bleu brevity_penalty quality_drop slide_bleu slide_drop",
+    ),
+    "vindication": (
+        "The vindication (L-VIND): no attention against {attention}",
+        f"bucket n {_PAIR} improvement slide_none slide_attention slide_improvement bleu_none: "
+        "bleu_attention: gain: improvement: brevity_penalty_none brevity_penalty_attention",
+        f"{_PAIR} improvement slide_none slide_attention slide_improvement",
+    ),
+    "context-size": (
+        "BLEU by context size and source words",
+        f"context_size bucket n compression_ratio {_PAIR} bleu_none: bleu_attention: gain: "
+        "brevity_penalty_none brevity_penalty_attention",
+        f"context_size compression_ratio {_PAIR}",
+    ),
+    "compression": (
+        "Compression (L4) and BLEU without attention, by ratio",
+        "context_size bucket n source_words numbers compression_ratio slide_words slide_ratio "
+        "slide_word bleu bleu: brevity_penalty",
+        "context_size source_words compression_ratio slide_word bleu brevity_penalty",
+    ),
+    "arms": ("BLEU of every arm by sentence length", "", ""),
 }
-"""The columns of each table's data; ``NAME:`` stands for both ends of an interval."""
-_BUCKET, _N = BUCKET_COLUMNS
-_RATIO = Column("ratio", "compression_ratio", "{:.1f}:1")
-_PENALTY = Column("BP", "brevity_penalty", "{:.2f}")
-_ON_TERMINAL = {
-    "failure-pattern": [
-        _BUCKET,
-        _N,
-        _RATIO,
-        Column("BLEU", "bleu", "{:.1f}"),
-        _PENALTY,
-        Column("drop", "quality_drop", "{:+.0f}%", zero="baseline"),
-        Column("slide\nBLEU", "slide_bleu", "{:.1f}", printed=True),
-        Column("slide\ndrop", "slide_drop", "{:+.0f}%", zero="baseline", printed=True),
-    ],
-    "vindication": [
-        _BUCKET,
-        _N,
-        Column("BLEU\nnone", "bleu_none", "{:.1f}"),
-        Column("BLEU\n{attention}", "bleu_attention", "{:.1f}"),
-        Column("gain", "gain", "{:+.1f}"),
-        Column(
-            "impr.", "improvement", lambda row: ranged({"": row["improvement"]}, "", "{:+.0f}%")
-        ),
-        Column("slide\nnone", "slide_none", "{:.1f}", printed=True),
-        Column("slide\nattn", "slide_attention", "{:.1f}", printed=True),
-        Column("slide\nimpr.", "slide_improvement", "{:+.3g}%", printed=True),
-    ],
-    "context-size": [
-        Column("context", "context_size"),
-        _BUCKET,
-        _N,
-        _RATIO,
-        Column("BLEU\nnone", "bleu_none", "{:.1f}"),
-        Column("BLEU\n{attention}", "bleu_attention", "{:.1f}"),
-        Column("gain", "gain", "{:+.1f}"),
-    ],
-    "compression": [
-        _BUCKET,
-        Column("mean", "source_words", "{:.1f}"),
-        _N,
-        Column("numbers", "numbers", "{:,.0f}"),
-        _RATIO,
-        Column("slide L4", "slide_word"),
-        Column("BLEU", "bleu", "{:.1f}"),
-        _PENALTY,
-    ],
-}
+"""Title of each table, columns of its data (``NAME:`` is both ends of an interval), and those that
+a terminal shows besides the bucket and its sentences."""
+_COLUMNS = [
+    Column("context", "context_size"),
+    Column("mean", "source_words", "{:.1f}"),
+    Column("ratio", "compression_ratio", "{:.1f}:1"),
+    Column("slide L4", "slide_word"),
+    Column("BLEU", "bleu", "{:.1f}"),
+    Column("BP", "brevity_penalty", "{:.2f}"),
+    Column("drop", "quality_drop", "{:+.0f}%", zero="baseline"),
+    Column("BLEU\nnone", "bleu_none", "{:.1f}"),
+    Column("BLEU\n{attention}", "bleu_attention", "{:.1f}"),
+    Column("gain", "gain", "{:+.1f}"),
+    Column("impr.", "improvement", lambda row: ranged({"": row["improvement"]}, "", "{:+.0f}%")),
+    Column("slide\nBLEU", "slide_bleu", "{:.1f}", printed=True),
+    Column("slide\ndrop", "slide_drop", "{:+.0f}%", zero="baseline", printed=True),
+    Column("slide\nnone", "slide_none", "{:.1f}", printed=True),
+    Column("slide\nattn", "slide_attention", "{:.1f}", printed=True),
+    Column("slide\nimpr.", "slide_improvement", "{:+.3g}%", printed=True),
+]
+"""How a terminal shows a column of the data."""
 
 
 def run_data(name: str, sizes: Sequence[Comparison]) -> pd.DataFrame:
@@ -107,7 +90,7 @@ def run_data(name: str, sizes: Sequence[Comparison]) -> pd.DataFrame:
     and ``slide_word`` are of the row's L4. Compression has the lowest ratio first, and empty
     buckets last.
     """
-    columns = re.sub(r"(\w+):", r"\1_low \1_high", _COLUMNS[name]).split()
+    columns = re.sub(r"(\w+):", r"\1_low \1_high", SPECS[name][1]).split()
     rows = [_row(size, place) for size in sizes for place in range(len(size.none.buckets))]
     frame = typed_frame(
         [{column: row.get(column) for column in columns} for row in rows],
@@ -124,12 +107,6 @@ def _row(comparison: Comparison, place: int) -> dict[str, Any]:
     bucket, ratio = none.buckets[place], comparison.compression_ratio[place]
     measured, base = none.estimates[place], next((e for e in none.estimates if e.filled), None)
     estimates = {"bleu": measured, "bleu_none": measured, "quality_drop": _relative(measured, base)}
-    brevity = {"": none.brevity[place], "_none": none.brevity[place]}
-    if other:
-        attention = other.estimates[place]
-        estimates |= {"bleu_attention": attention, "gain": difference(attention, measured)}
-        estimates["improvement"] = _relative(attention, measured)
-        brevity["_attention"] = other.brevity[place]
     row = {
         "context_size": model.context_size,
         "bucket": bucket,
@@ -138,8 +115,14 @@ def _row(comparison: Comparison, place: int) -> dict[str, Any]:
         "numbers": none.source_words[place] * model.embedding_size,
         "compression_ratio": ratio,
         "slide_word": "",
-        **{f"brevity_penalty{arm}": value for arm, value in brevity.items()},
+        "brevity_penalty": none.brevity[place],
+        "brevity_penalty_none": none.brevity[place],
     }
+    if other:
+        attention = other.estimates[place]
+        estimates |= {"bleu_attention": attention, "gain": difference(attention, measured)}
+        estimates["improvement"] = _relative(attention, measured)
+        row["brevity_penalty_attention"] = other.brevity[place]
     for name, estimate in estimates.items():
         row |= {name: estimate.value if estimate else None, **bounds(name, estimate)}
     if printed := L_FAIL.get(bucket):
@@ -166,40 +149,33 @@ def _relative(measured: Estimate, base: Estimate | None) -> Estimate | None:
 def cells(sizes: Sequence[Comparison]) -> list[Cell]:
     """The filled cells without attention, as the rule of C1 takes them."""
     return [
-        Cell(
-            size.settings.model.context_size,
-            bucket,
-            size.none.n[place],
-            size.none.source_words[place],
-            size.compression_ratio[place],
-            size.none.estimates[place],
-        )
+        Cell(size.settings.model.context_size, bucket, size.none.n[place],
+             size.none.source_words[place], size.compression_ratio[place],
+             size.none.estimates[place])
         for size in sizes
         for place, bucket in enumerate(size.none.buckets)
         if size.none.n[place]
-    ]
+    ]  # fmt: skip
 
 
 def run_table(name: str, frame: pd.DataFrame, attention: str | None = None) -> CompactTable:
     """A table's data for a terminal of 80 columns or more, without the columns that are blank."""
-    if name == "arms":
-        return _arms_table(frame)
-    columns = [
-        replace(column, head=column.head.format(attention=attention))
-        for column in _ON_TERMINAL[name]
-        if not column.name or frame[column.name].notna().any()
-    ]
-    return filled_table(TITLES[name].format(attention=attention), frame, columns)
-
-
-def _arms_table(frame: pd.DataFrame) -> CompactTable:
-    """Rows are arms, columns buckets; counts stand above the arms that have them."""
-    table = new_table(TITLES["arms"], ["arm", *frame["bucket"].unique()])
+    title, _, shown = SPECS[name]
+    if name != "arms":
+        chosen = [
+            replace(column, head=column.head.format(attention=attention))
+            for column in _COLUMNS
+            if column.name in shown.split() and frame[column.name].notna().any()
+        ]
+        start = int("context_size" in shown)
+        columns = [*chosen[:start], *BUCKET_COLUMNS, *chosen[start:]]
+        return filled_table(title.format(attention=attention), frame, columns)
+    table = new_table(title, ["arm", *frame["bucket"].unique()])
     table.padding = 0  # five ranges leave no space
     above: list[str] = []
     for arm, rows in frame.groupby("arm", sort=False):
         counts = [f"n={count(n)}" for n in rows["n"]]
-        if counts != above:
+        if counts != above:  # of other test sentences than the arm above
             above = counts
             table.add_row("", *counts, style="dim")
         table.add_row(arm, *(ranged(row, "bleu", "{:.1f}") for row in rows.to_dict("records")))
@@ -207,10 +183,7 @@ def _arms_table(frame: pd.DataFrame) -> CompactTable:
 
 
 def arms(bundle: Bundle) -> pd.DataFrame:
-    """One row per arm x bucket: BLEU, mean over seeds.
-
-    Runs scored in other buckets than the first are a ``UserError``.
-    """
+    """One row per arm x bucket: BLEU, mean over seeds; errors as of `named_arms`."""
     rows = []
     for runs in named_arms(bundle):
         arm = arm_of(bundle, runs)
@@ -226,7 +199,7 @@ def arms(bundle: Bundle) -> pd.DataFrame:
 def named_arms(bundle: Bundle) -> list[pd.DataFrame]:
     """The runs of each arm of the experiment, one row per run, in declared order.
 
-    Raises ``UserError`` as `arms`.
+    Runs that were scored in other buckets than the first are a ``UserError``.
     """
     runs = declared(bundle)
     if len(edges := runs["edges"].unique()) > 1:

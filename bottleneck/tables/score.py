@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Int
 from numpy import ndarray
 
@@ -45,7 +44,6 @@ from ..settings.errors import UsageError, UserError, counted
 from .page import Page
 from .render import BUCKET_COLUMNS, Column, bounds, filled_table, typed_frame
 
-LEVELS = "BLEU levels are not comparable across buckets: texts of other lengths have other n-grams."
 SCORE_COLUMNS = [
     *BUCKET_COLUMNS,
     Column("BLEU", "bleu", "{:.1f}"),
@@ -64,15 +62,8 @@ COMPARE_COLUMNS = [
     Column("BP\nA", "brevity_penalty_a", "{:.2f}"),
     Column("BP\nB", "brevity_penalty_b", "{:.2f}"),
 ]
-P_VALUES = (
-    "p: two-sided, not corrected for the number of rows; by the bootstrap (Koehn 2004), and by "
-    "approximate randomisation, the safer one where sentences are few (Riezler and Maxwell 2005). "
-    f"Of under {READ_FROM} sentences there is no p of the bootstrap."
-)
-TOKENISED_LINES = 100
-"""So many hypotheses that end in a full stop after a space look tokenised; sacreBLEU warns too."""
-
-Counts = Int[ndarray, "sentences 10"]
+COUNTS = ("bucket", "n", "reference_tokens", "empty", "resamples", "trials", "seed", "signature")
+"""Columns of whole numbers and texts."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +107,7 @@ def read_systems(
     """Two systems, a run's folder or a file of translations each, checked to be of one test set.
 
     A file needs the two files of its test set (else a ``UsageError``); a run has its own. Two test
-    sets are a ``UserError``.
+    sets are a ``UserError``: nothing would be paired. White space does not matter to a score.
     """
     systems = []
     for label, path in (("system A", a), ("system B", b)):
@@ -132,59 +123,16 @@ def read_systems(
                 f"{label} {str(path)!r} is not the folder of one run; for a file of translations "
                 "give --references and --sources too"
             )
-    _require_one_text(*systems)
-    return systems[0], systems[1]
-
-
-def _require_one_text(first: Output, second: Output) -> None:
-    """Refuse another test set: nothing would be paired. White space does not matter to a score."""
     for what in ("references", "sources"):
-        ours, theirs = (
-            [text.split() for text in getattr(output, what)] for output in (first, second)
-        )
-        if ours != theirs:
-            pairs = enumerate(zip_longest(ours, theirs), 1)
-            line = next(line for line, (one, other) in pairs if one != other)
+        texts = [[text.split() for text in getattr(system, what)] for system in systems]
+        lines = enumerate(zip_longest(*texts), 1)
+        if line := next((line for line, (first, second) in lines if first != second), None):
             raise UserError(
-                f"{first.name} and {second.name} are not of one test set: their {what} differ "
-                f"(first in line {line:,}); give two outputs for the same sentences in the same "
-                "order"
+                f"{systems[0].name} and {systems[1].name} are not of one test set: their {what} "
+                f"differ (first in line {line:,}); give two outputs for the same sentences in the "
+                "same order"
             )
-
-
-def assign(
-    output: Output, counts: Int[ndarray, "sentences columns"], edges: tuple[int, ...]
-) -> Int[ndarray, "sentences"]:
-    """The bucket of each sentence, -1 outside; `UserError` if fewer than two can be scored.
-
-    ``counts`` are the sentences' BLEU statistics: empty references leave nothing to score.
-    """
-    scored = counts[:, REFERENCE] > 0
-    assigned, labels = Buckets(edges).assign(output.words), bucket_labels(edges)
-    filled = [name for place, name in enumerate(labels) if scored[assigned == place].any()]
-    if len(filled) < 2:
-        named = f"only bucket {filled[0]}" if filled else "no bucket"
-        raise UserError(
-            f"the {scored.sum():,} sentences of {output.name} whose references have words fill "
-            f"{named} of {', '.join(labels)}; two are needed: give sentences of more lengths or "
-            "other --edges"
-        )
-    return assigned
-
-
-def notes(output: Output, assigned: Int[ndarray, "sentences"], edges: tuple[int, ...]) -> list[str]:
-    """What a reader should know of the text: sentences outside, tokenised text."""
-    lines = [
-        f"Outside the buckets, in no row of them: {counted(int((assigned < 0).sum()), 'sentence')} "
-        f"of fewer than {edges[0]} source words."
-    ]
-    tokenised = sum(text.endswith(" .") for text in output.hypotheses)
-    if tokenised >= TOKENISED_LINES:
-        lines.append(
-            f"{tokenised:,} hypotheses of {output.name} end in a full stop after a space: "
-            "detokenise tokenised text before it is scored."
-        )
-    return lines
+    return systems[0], systems[1]
 
 
 def score_page(output: Output, scoring: ScoringSettings) -> Page:
@@ -192,7 +140,7 @@ def score_page(output: Output, scoring: ScoringSettings) -> Page:
     counts = bleu_statistics(output.hypotheses, output.references)
     characters = expanded(chrf_statistics(output.hypotheses, output.references))
     edges = scoring.lower_edges
-    assigned = assign(output, counts, edges)
+    assigned = _assign(output, counts, edges)
     rows = []
     for place, name in enumerate(bucket_labels(edges)):
         inside = assigned == place
@@ -216,97 +164,120 @@ def score_page(output: Output, scoring: ScoringSettings) -> Page:
                 "signature": bleu_signature() if measured.filled else "",
             }
         )
-    frame = typed_frame(rows, ("bucket", "n", "reference_tokens", "empty", "signature"))
-    small = small_buckets(dict(zip(frame["bucket"], frame["n"], strict=True)))
     lines = [
-        f"Hypotheses: {output.name}.",
         f"All {len(counts):,} sentences, those outside the buckets too: BLEU "
         f"{bleu(counts.sum(axis=0)):.2f}, chrF {chrf(characters.sum(axis=0)):.2f}.",
-        LEVELS,
         f"Ranges: 95 % bootstrap over test sentences ({scoring.resamples:,} resamples, seed "
         f"{scoring.seed}); they say nothing of a second training.",
         "BP: brevity penalty; length: tokens of the hypotheses over those of the references; "
         "empty: hypotheses without a token, which are scored as any other.",
-        *notes(output, assigned, edges),
-        f"* {small}." if small else "",
-        f"sacreBLEU: {bleu_signature()}",
         f"sacreBLEU, chrF: {chrf_signature()}",
     ]
-    title = "BLEU by sentence length"
-    table = filled_table(title, frame, SCORE_COLUMNS)
-    return Page("score", title, frame, table, [], [line for line in lines if line])
+    table = "score", "BLEU by sentence length", SCORE_COLUMNS
+    return _page(*table, rows, lines, {"Hypotheses": output}, assigned, edges)
 
 
 def paired_page(a: Output, b: Output, edges: tuple[int, ...], how: Resampling) -> Page:
-    """The comparison of two systems, and what stands under it."""
-    counts = [bleu_statistics(output.hypotheses, output.references) for output in (a, b)]
-    assigned = assign(a, counts[0], edges)
-    frame = _paired_frame(*counts, assigned, bucket_labels(edges), how)
-    small = small_buckets(dict(zip(frame["bucket"][:-1], frame["n"][:-1], strict=True)))
-    lines = [
-        f"A: {a.name}.",
-        f"B: {b.name}.",
-        LEVELS,
-        f"Ranges: 95 % paired bootstrap over test sentences ({how.resamples:,} resamples, the same "
-        f"for both systems; {how.trials:,} trials of approximate randomisation; seed {how.seed}).",
-        P_VALUES,
-        "Interaction: the difference in the longest bucket minus that in the shortest, of those "
-        f"with {READ_FROM} sentences or more.",
-        "All: every sentence, those outside the buckets too.",
-        *dict.fromkeys(line for output in (a, b) for line in notes(output, assigned, edges)),
-        f"* {small}." if small else "",
-        f"sacreBLEU: {bleu_signature()}",
-    ]
-    title = "Two systems by sentence length: B minus A in BLEU"
-    table = filled_table(title, frame, COMPARE_COLUMNS)
-    table.rows[-3].end_section = True
-    return Page("compare", title, frame, table, [], [line for line in lines if line])
-
-
-def _paired_frame(
-    a: Counts,
-    b: Counts,
-    assigned: Int[ndarray, "sentences"],
-    labels: Sequence[str],
-    how: Resampling,
-) -> pd.DataFrame:
-    """One row per bucket, then the whole test set, then the interaction; no score is a blank.
+    """The comparison of two systems: a row per bucket, the whole test set, the interaction.
 
     BLEU, and differences in it, are 0 to 100; ``p_...`` are 0 to 1; intervals are 95 %.
     """
-    nothing = Estimate(np.nan, np.full(how.resamples, np.nan))
-    parts = [*(assigned == place for place in range(len(labels))), np.full(len(assigned), True)]
+    first, second = (bleu_statistics(output.hypotheses, output.references) for output in (a, b))
+    assigned = _assign(a, first, edges)
+    parts = {name: assigned == place for place, name in enumerate(bucket_labels(edges))}
+    parts["all"] = np.full(len(assigned), True)
     constant = {"resamples": how.resamples, "trials": how.trials, "seed": how.seed}
-    rows, read = [], []
-    for stream, (name, part) in enumerate(zip([*labels, "all"], parts, strict=True)):
-        first, second = a[part], b[part]
+    nothing = Estimate(np.nan, np.full(how.resamples, np.nan))
+    rows: list[dict[str, Any]] = []
+    read = []
+    for stream, (name, part) in enumerate(parts.items()):
+        ours, theirs = first[part], second[part]
         result = Paired(nothing, nothing, np.nan)
-        if first[:, REFERENCE].any():
-            result = pair(bleu, first, second, how, bucket=stream)
-            if name != "all" and len(first) >= READ_FROM:
-                read.append((len(first), result.gain))
-        row: dict[str, Any] = {"bucket": name, "n": len(first)}
+        if ours[:, REFERENCE].any():
+            result = pair(bleu, ours, theirs, how, bucket=stream)
+            if name != "all" and len(ours) >= READ_FROM:
+                read.append((len(ours), result.gain))
+        row: dict[str, Any] = {"bucket": name, "n": len(ours)}
         for side, measured in (("bleu_a", result.a), ("bleu_b", result.b)):
             row |= {side: measured.value, **bounds(side, measured)}
-        row |= _difference(result.gain)
-        if len(first) < READ_FROM:
-            row["p_bootstrap"] = np.nan
+        row |= _difference(result.gain, len(ours))
         row["p_randomisation"] = result.p_randomisation
-        row["brevity_penalty_a"] = float(brevity_penalty(first.sum(axis=0)))
-        row["brevity_penalty_b"] = float(brevity_penalty(second.sum(axis=0)))
+        row["brevity_penalty_a"] = float(brevity_penalty(ours.sum(axis=0)))
+        row["brevity_penalty_b"] = float(brevity_penalty(theirs.sum(axis=0)))
         rows.append(row)
     gain, n = nothing, 0
     if len(read) > 1:
         gain, n = interaction([gain for _, gain in read]), read[0][0] + read[-1][0]
-    rows.append({"bucket": "interaction", "n": n, **_difference(gain)})
-    signed = [row | constant | {"signature": bleu_signature() if row["n"] else ""} for row in rows]
-    return typed_frame(signed, ("bucket", "n", *constant, "signature"))
+    rows.append({"bucket": "interaction", "n": n, **_difference(gain, n)})
+    rows = [row | constant | {"signature": bleu_signature() if row["n"] else ""} for row in rows]
+    lines = [
+        f"Ranges: 95 % paired bootstrap over test sentences ({how.resamples:,} resamples, the same "
+        f"for both systems; {how.trials:,} trials of approximate randomisation; seed {how.seed}).",
+        "p: two-sided, not corrected for the number of rows; by the bootstrap (Koehn 2004; not of "
+        f"under {READ_FROM} sentences), and by approximate randomisation, the safer one where "
+        "sentences are few (Riezler and Maxwell 2005).",
+        "Interaction: the difference in the longest bucket minus that in the shortest, of those "
+        f"with {READ_FROM} sentences or more. All: every sentence, those outside the buckets too.",
+    ]
+    table = "compare", "Two systems by sentence length: B minus A in BLEU", COMPARE_COLUMNS
+    page = _page(*table, rows, lines, {"A": a, "B": b}, assigned, edges)
+    page.table.rows[-3].end_section = True
+    return page
 
 
-def _difference(gain: Estimate) -> dict[str, Any]:
+def _difference(gain: Estimate, n: int) -> dict[str, Any]:
     """A difference with its interval and p-value."""
-    return {
-        "difference": gain.value,
-        **bounds("difference", gain),
-        "p_bootstrap": bootstrap_p(gain),
-    }
+    p_value = bootstrap_p(gain) if n >= READ_FROM else np.nan
+    return {"difference": gain.value, **bounds("difference", gain), "p_bootstrap": p_value}
+
+
+def _assign(
+    output: Output, counts: Int[ndarray, "sentences columns"], edges: tuple[int, ...]
+) -> Int[ndarray, "sentences"]:
+    """The bucket of each sentence, -1 outside; `UserError` if fewer than two can be scored.
+
+    ``counts`` are the sentences' BLEU statistics: empty references leave nothing to score.
+    """
+    scored = counts[:, REFERENCE] > 0
+    assigned, labels = Buckets(edges).assign(output.words), bucket_labels(edges)
+    filled = [name for place, name in enumerate(labels) if scored[assigned == place].any()]
+    if len(filled) < 2:
+        named = f"only bucket {filled[0]}" if filled else "no bucket"
+        raise UserError(
+            f"the {scored.sum():,} sentences of {output.name} whose references have words fill "
+            f"{named} of {', '.join(labels)}; two are needed: give sentences of more lengths or "
+            "other --edges"
+        )
+    return assigned
+
+
+def _page(
+    name: str,
+    title: str,
+    columns: Sequence[Column],
+    rows: list[dict[str, Any]],
+    lines: Sequence[str],
+    outputs: dict[str, Output],
+    assigned: Int[ndarray, "sentences"],
+    edges: tuple[int, ...],
+) -> Page:
+    """The rows as a table, with what a reader should know of the texts in its caption."""
+    outside = counted(int((assigned < 0).sum()), "sentence")
+    small = small_buckets({row["bucket"]: row["n"] for row in rows[: len(edges)]})
+    # So many look tokenised to sacreBLEU's own command, too.
+    tokenised = [o for o in outputs.values() if sum(h.endswith(" .") for h in o.hypotheses) >= 100]
+    caption = [
+        *(f"{label}: {output.name}." for label, output in outputs.items()),
+        "BLEU levels are not comparable across buckets: texts of other lengths have other n-grams.",
+        *lines,
+        f"Outside the buckets, in no row of them: {outside} of fewer than {edges[0]} source words.",
+        *(
+            f"100 or more hypotheses of {output.name} end in a full stop after a space: detokenise "
+            "tokenised text before it is scored."
+            for output in tokenised
+        ),
+        *([f"* {small}."] if small else []),
+        f"sacreBLEU: {bleu_signature()}",
+    ]
+    frame = typed_frame(rows, COUNTS)
+    return Page(name, title, frame, filled_table(title, frame, columns), [], caption)

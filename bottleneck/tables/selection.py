@@ -35,13 +35,16 @@ def where(bundle: Bundle, conditions: Sequence[str]) -> Bundle:
     runs, unfinished = bundle.runs, bundle.unfinished()
     for column, values in _values(conditions, (runs, unfinished)).items():
         known = [table[column] for table in (bundle.runs, unfinished) if column in table]
-        for value in values:
-            if not any(_meets(existing, column, [value]).any() for existing in known):
-                raise UserError(f"no run with {column}={value}; there are {list_values(known[0])}")
+        lacking = [
+            value
+            for value in values
+            if not any(_meets(existing, column, [value]).any() for existing in known)
+        ]
         kept = runs[_meets(runs[column], column, values)]
-        if kept.empty:
+        if lacking or kept.empty:
             raise UserError(
-                f"no run with {column}={','.join(values)}; there are {list_values(runs[column])}"
+                f"no run with {column}={','.join(lacking or values)}; there are "
+                f"{list_values(runs[column])}"
             )
         runs = kept
         if column in unfinished:

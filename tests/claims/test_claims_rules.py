@@ -10,7 +10,7 @@ from scipy.stats import rankdata, spearmanr
 
 from seq2seq_bottleneck.claims.registry import CLAIMS, verdict_on
 from seq2seq_bottleneck.claims.rules import PLAIN, UNIFORM, Cell, measure_curve
-from seq2seq_bottleneck.claims.verdict import BucketScores, marked, two_digits
+from seq2seq_bottleneck.claims.verdict import BucketScores, two_digits
 from seq2seq_bottleneck.lecture.slides import L_VIND
 from seq2seq_bottleneck.scoring.bootstrap import Estimate
 
@@ -61,74 +61,31 @@ def fails(none, half=0.0):
         ("L-FAIL", fails([35, 28, 18, 12, 13.1], 1), "partly"),  # the same rise, clear of it
         ("L-FAIL", fails([35, 35, 35, 35, 33.9], 1), "held"),  # ties, but the whole fall is clear
         ("L-FAIL", fails([35, 35, 35, 35, 34.1], 1), "not held"),
-        ("L-FAIL", fails([35, 30, 25, 20, 36]), "not held"),
-        ("L-FAIL", fails([35] * 5), "not held"),
-        ("L-VIND", gained([1, 2, 3, 4, 5]), "held"),
         ("L-VIND", gained([1, 2, 3, 4, 5], 3.9), "held"),
         ("L-VIND", gained([1, 2, 3, 4, 5], 4.1), "partly"),  # the interaction is no longer clear
         ("L-VIND", gained([1, 2, 3, 4, 5], 5.1), "not held"),  # nor the gain in the longest
         ("L-VIND", gained([5, 5, 5, 5, 5]), "partly"),
-        ("L-VIND", gained([6, 2, 3, 4, 5]), "partly"),
         ("L-VIND", gained([1, -2, 3, 4, 5], second=2.1), "held"),  # a loss within its interval
         ("L-VIND", gained([1, -2, 3, 4, 5], second=1.9), "partly"),  # a clear loss
-        ("L-VIND", gained([-5, -4, -3, -2, -1]), "not held"),
         ("L-VIND-largest", gained([1, 2, 3, 4, 5]), "held"),
         ("L-VIND-largest", gained([1, 2, 3, 4, 5], 1.1), "partly"),  # 31-40 ties with 41+
-        ("L-VIND-largest", gained([1, 2, 3, 5, 4], 1.1), "partly"),  # and the other way round
         ("L-VIND-largest", gained([1, 2, 3, 5, 4], 0.9), "not held"),
-        ("L-VIND-largest", gained([0, 0, 0, 0, 1], 1.1), "not held"),  # no gain is clear of zero
         ("L-VIND-largest", rows([30] * 5, [31, 32, 33, 34, 35]), "not held"),  # no bucket is worst
         ("L-VIND-short", short(35.2, 36.1), "held"),  # the slide's row: 2.5 % of attention's BLEU
-        ("L-VIND-short", short(90.1, 100), "held"),
         ("L-VIND-short", short(90.1, 100, 0.2), "partly"),  # the interval reaches 10.1 %
         ("L-VIND-short", short(89.9, 100), "partly"),
-        ("L-VIND-short", short(75.1, 100), "partly"),
         ("L-VIND-short", short(75.1, 100, 0.2), "not held"),
         ("L-VIND-short", short(74.9, 100), "not held"),
-        ("L-VIND-short", short(36, 35), "held"),  # attention loses: it adds little
-        ("L-VIND-rising", improved([11, 12, 13, 14, 15]), "held"),
         ("L-VIND-rising", improved([11, 12, 13, 14, 15], 0.9), "held"),
         ("L-VIND-rising", improved([11, 12, 13, 14, 15], 1.1), "partly"),  # the last step is a tie
         ("L-VIND-rising", improved([11, 12, 12, 14, 15]), "partly"),  # a step of nothing
         ("L-VIND-rising", improved([11, 12, 11.9, 14, 15]), "not held"),  # a clear fall
-        ("L-VIND-rising", improved([15, 14, 13, 12, 11]), "not held"),
-        ("L-VIND-rising", improved([11] * 5), "not held"),
         *((claim, rows(NONE, ATTENTION), "held") for claim in TABLES),  # the printed tables
     ],
 )
 def test_a_rule_at_its_thresholds(claim, buckets, verdict):
     result = verdict_on(claim, buckets)
     assert (result.claim, result.verdict) == (claim, verdict)
-
-
-@pytest.mark.parametrize(
-    ("claim", "buckets", "part"),
-    [
-        ("L-FAIL", fails(NONE), "from 5-10 to 41+ BLEU without attention falls by 27.10 ["),
-        ("L-FAIL", fails([30, 30, 30, 30, 33], 1), "attention rises by 3.00 [2.00, 4.00]"),
-        ("L-FAIL", rows([35, 28, 28.5, 12, 13], none_halves=(0, 0, 1, 0, 0)),
-         "clear rises: 31-40 to 41+ (1.00 [1.00, 1.00]); ties: 11-20 to 21-30 (+0.50 [-0.50, "),
-        ("L-VIND", rows(NONE, ATTENTION), "the gain in 41+ is 16.20 [16.20, 16.20]"),
-        ("L-VIND", rows(NONE, ATTENTION), "it exceeds the gain in 5-10 by 15.30 ["),
-        ("L-VIND", improved([16, 12, 12, 12, 12], 1), "short of the gain in 5-10 by 4.00 [3.00, "),
-        ("L-VIND", gained([1, -2, 9, 3, 4]), "the largest gain is in 21-30 (9.00 [9.00, 9.00])"),
-        ("L-VIND", gained([1, -2, 9, 3, 4]), "clear losses: 11-20 (-2.00 [-2.00, -2.00])"),
-        ("L-VIND", rows([60] * 5, [96, 94, 94, 94, 94]), "in bucket 5-10 attention is at its ceil"),
-        ("L-VIND", rows([60] * 5, [99, 90, 95, 90, 90]), "in buckets 5-10, 21-30 attention is at "),
-        ("L-VIND-largest", rows([30, 25, 20, 10, 10], [31, 27, 23, 16, 16]),
-         "the largest gain is in 31-40 (6.00 [6.00, 6.00]), tied with 41+; BLEU without attention "
-         "is lowest in 31-40, tied with 41+"),
-        ("L-FAIL", rows(NONE, sentences=99), "under 100 sentences: 5-10 (n = 99), 11-20"),
-    ],
-)  # fmt: skip
-def test_the_reason_has_the_numbers(claim, buckets, part):
-    assert part in verdict_on(claim, buckets).because
-
-
-def test_no_ceiling_is_named_under_95_nor_100_sentences_small_and_short_ones_are_a_share():
-    assert "ceiling" not in verdict_on("L-VIND", rows([60] * 5, [94.99] * 5)).because
-    assert verdict_on("L-VIND-short", short(75.1, 100)).value == pytest.approx(24.9)
-    assert [marked(99), marked(100)] == [True, False]
 
 
 EMPTY = BucketScores("41+", 0, estimate(np.nan), estimate(np.nan))
@@ -154,17 +111,6 @@ def test_what_cannot_be_judged_is_not_measured(claims, buckets, reason):
         result = verdict_on(claim, buckets)
         assert (result.verdict, result.value) == ("not measured", None)
         assert reason in result.because
-
-
-def test_the_floor_is_where_it_says():
-    assert verdict_on("L-FAIL", rows([5.0, 3, 2, 1, 0.5])).verdict == "held"
-    assert verdict_on("L-VIND", rows([4.9, 3, 2, 1, 0.5], [60] * 5)).verdict == "held"
-
-
-def test_an_empty_bucket_is_left_out():
-    buckets = [*rows([30, 25, 20], [31, 27, 24]), EMPTY]
-    assert "the gain in 21-30" in verdict_on("L-VIND", buckets).because
-    assert verdict_on("L-FAIL", buckets).verdict == "held"
 
 
 @pytest.mark.parametrize(
@@ -239,12 +185,10 @@ EMPTY_CELL = Cell(64, "41+", 0, np.nan, np.nan, Estimate(np.nan, np.full(200, np
          "with the compression ratio is -1.000 [-1.000, -1.000]"),
         (cells_of(flat), "held", "the ratio explains 100.0 %, and length adds 0.0 [0.0, 0.0]"),
         (cells_of(bent), "held", ""),
-        (cells_of(lambda ratio, _: 90 / ratio), "held", ""),
         (cells_of(flat, (64, 256), dict(list(WORDS.items())[:2])), "held", ""),
         (cells_of(flat, sentences=99), "held", "under 100 sentences: 5-10 (n = 99), 11-20"),
         (with_length(0.4), "held", ""),
         (with_length(0.7), "partly", ""),  # length adds five points
-        (cells_of(flat, noise=0.05), "held", ""),
         (cells_of(flat, noise=0.9), "not held", ""),  # the interval decides, not the value
         (cells_of(lambda ratio, _: 7.4 / ratio), "held", ""),
         (cells_of(lambda ratio, _: 7.3 / ratio), "not measured", "under 5 in every cell"),
@@ -276,18 +220,6 @@ def test_length_alone_holds_at_no_sizes(sizes):
     for bleu in (lambda _, words: 90 / words, lambda _, words: 90 - words):
         assert verdict_on("C1", cells_of(bleu, sizes)).verdict in ("not held", "partly")
         assert measure_curve(cells_of(bleu, sizes))[-1].value > 20
-
-
-def test_a_resample_in_which_all_score_alike_leaves_the_interval_defined():
-    cells = cells_of(flat)
-    for cell in cells:
-        cell.bleu.draws[:2] = 30.0
-    assert verdict_on("C1", cells).verdict == "held"
-    assert "nan" not in verdict_on("C1", cells).because
-    for cell in cells:
-        cell.bleu.draws[:20] = 30.0
-    assert measure_curve(cells)[0].high == 0
-    assert verdict_on("C1", cells).verdict == "not held"
 
 
 def test_numbers_are_those_of_scipy_and_least_squares_with_ties():
@@ -345,15 +277,11 @@ def unlearned(bleu):
     ("changes", "verdict", "part"),
     [
         ({}, "held", ""),
-        ({"uniform": 78.9}, "held", ""),
         ({"uniform": 79.1}, "partly", ""),  # its gain is no longer clear of 0
-        ({"others": 78.9}, "held", ""),
         ({"others": 79.1}, "partly", ""),
         ({"uniform": 79.1, "others": 79.1}, "not held", ""),
         ({"variation": 1.1}, "held", ""),
         ({"variation": 0.9}, "partly", ""),
-        ({"variation": 0.9, "uniform": 79.1}, "not held", ""),
-        ({"variations": {}}, "held", ""),
         ({"sentences": 99}, "held", "under 100 sentences: 41+ (n = 99)"),
         ({"uniform": 90}, "partly", "10.00 [9.00, 11.00] less than the best control, uniform "),
         ({"controls": controls(PLAIN)}, "not measured", "no control was trained"),
@@ -367,22 +295,6 @@ def test_a_gain_that_is_no_longer_clear_flips_the_verdict(changes, verdict, part
     result = verdict_on("C10", **controlled(**changes))
     assert (result.claim, result.verdict) == ("C10", verdict)
     assert part in result.because
-
-
-def test_the_number_is_the_gain_over_the_best_control():
-    result = verdict_on("C10", **controlled(uniform=30, others=20, halves=(2.0, 1.0)))
-    assert (result.value, result.low, result.high) == pytest.approx((50, 48, 52))
-    assert result.measure == "attention minus uniform weights, BLEU, 41+"
-    assert "50.00 [48.00, 52.00] more than the best control, uniform weights (30.0)" in (
-        result.because
-    )
-    assert "minus source reversed +60.00 [+59.00, +61.00], no attention +73" in result.because
-
-
-def test_pairing_counts_not_the_width_of_either_arm():
-    pair = [estimate(value, 20) for value in (40, 38)]
-    paired = {UNIFORM: (pair[1], pair[0])} | controls("x", attention=40.0)
-    assert verdict_on("C10", **controlled(attention=pair[0], controls=paired)).verdict == "held"
 
 
 def trained(moves, halves=(0.1, 0.1, 0.1), attention=(90, 90, 88), once=(50, 12, 8)):
@@ -401,7 +313,6 @@ def trained(moves, halves=(0.1, 0.1, 0.1), attention=(90, 90, 88), once=(50, 12,
         (trained((0, 0, 7.9)), "partly", ""),
         (trained((0, 0, 8.1), (0.1, 0.1, 8.2)), "not held", ""),  # not clear of 0
         (trained((0.2, 0, 0)), "partly", ""),  # in another bucket alone
-        (trained((0.2, 0, 0), (0.3, 0.1, 0.1)), "not held", ""),
         (trained((0, 0, -5)), "not held", "take away 5.00 [4.90, 5.10] BLEU, -6.2% of what"),
         ([*trained((0, 0, 9)), EMPTY], "held", ""),
         (trained((0.2, 0, 0), once=(4.9, 1, 1)), "partly", ""),  # the floor, reached by twice
@@ -414,14 +325,3 @@ def test_the_verdict_flips_where_the_move_crosses_the_rule(rows, verdict, part):
     result = verdict_on("C12", rows)
     assert (result.claim, result.verdict) == ("C12", verdict)
     assert part in result.because
-
-
-def test_the_number_is_the_move_in_the_longest_bucket():
-    result = verdict_on("C12", trained((1, 2, 8), (0.1, 0.1, 0.5)))
-    assert (result.value, result.low, result.high) == pytest.approx((8, 7.5, 8.5))
-    for part in (
-        "twice the updates add 8.00 [7.50, 8.50] BLEU, ",
-        "10.0% of what attention adds (80.00 [80.00, 80.00])",
-        "what they add in the others: 5-10 +1.00",
-    ):
-        assert part in result.because

@@ -15,7 +15,7 @@ from seq2seq_bottleneck.claims.verdict import Verdict
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.schema import FORMATS, TABLES
 from seq2seq_bottleneck.settings.errors import UsageError
-from seq2seq_bottleneck.tables.page import csv, json_text, latex, markdown, with_intervals
+from seq2seq_bottleneck.tables.page import csv, latex, markdown, with_intervals
 from seq2seq_bottleneck.tables.pages import make_page
 
 FALLING = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1, 0.1, 0.1, 0.1, 0.1]}
@@ -155,15 +155,3 @@ def test_small_numbers_keep_their_digits_in_every_form_of_text():
     digits = ["2.5e-07", "0.00", "0.064", "-0.00031", "4.79"]
     assert with_intervals(frame)["ratio"].tolist() == digits
     assert csv(frame).split() == ["ratio", "2.5e-07", "0.0000", "0.0641", "-0.0003123", "4.7890"]
-
-
-def test_what_is_not_known_is_blank_in_every_form():
-    frame = pd.DataFrame({"part": ["été", "verb"], "n": pd.array([3, None], dtype="Int64")})
-    assert "| verb |  |\n" in markdown(frame, "t", [])
-    assert r"verb &  \\" in latex(frame, "t", [])
-    assert csv(frame) == "part,n\nété,3\nverb,\n"
-    text = json_text("n", "t", frame.assign(bleu=np.nan), caption=[AWKWARD])
-    assert "été" in text
-    described = json.loads(text)
-    assert described["rows"][1] == {"part": "verb", "n": None, "bleu": None}
-    assert described["caption"] == [AWKWARD]

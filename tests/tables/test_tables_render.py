@@ -13,13 +13,10 @@ from seq2seq_bottleneck.results.schema import TABLES
 from seq2seq_bottleneck.tables.pages import make_page
 from seq2seq_bottleneck.tables.render import (
     CELL,
-    MEASURE,
     SHADES,
     heatmap,
     legend,
     new_table,
-    print_prose,
-    ranged,
     shades_for,
 )
 
@@ -77,16 +74,6 @@ def test_every_width_has_the_same_whole_numbers(pages, name, width):
     assert numbers(text) == numbers(printed(pages[name].table, 400))
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_prose_is_broken_at_a_readable_length_and_has_no_markup(width):
-    words = "a [bold]word[/bold] :cat: [1] "
-    file = io.StringIO()
-    print_prose(Console(file=file, width=width), [words * 30, "end"])
-    text = file.getvalue()
-    assert max(map(len, text.splitlines())) <= min(width, MEASURE)
-    assert " ".join(text.split()) == f"{words * 30}end"
-
-
 # Attention weights as shades.
 
 WEIGHTS = np.array([[0.95, 0.04, 0.01], [0.15, 0.35, 0.5]])
@@ -119,10 +106,3 @@ def test_a_terminal_without_the_shades_gets_plain_ones_and_a_legend_of_them():
     shades = shades_for("ascii")
     assert legend(shades) == "weight: ' ' < .1 <= . < .3 <= : < .5 <= + < .8 <= #"
     assert heatmap(["a", "cat"], ["chat"], WEIGHTS[1:, 1:], 80, shades)[-1] == "chat ::++"
-
-
-def test_a_value_without_an_interval_stands_alone():
-    row = {"bleu": 12.34, "bleu_low": 11.0, "bleu_high": float("nan")}
-    assert ranged(row, "bleu", "{:.1f}") == "12.3"
-    assert ranged(row | {"bleu_high": 13.0}, "bleu", "{:.1f}") == "12.3\n11.0..13.0"
-    assert ranged(row | {"bleu": float("nan")}, "bleu", "{:.1f}") == ""

@@ -76,24 +76,6 @@ def test_an_empty_bucket_is_a_row_of_blanks(page):
     assert line == "31-40,0,,,,,,,,0,0,"
 
 
-def test_the_caption_has_the_whole_files_scores_outsiders_marks_and_signatures(page):
-    told = "\n".join(page.caption)
-    whole = sacrebleu.corpus_bleu(HYPOTHESES, [REFERENCES]).score
-    chrf = sacrebleu.corpus_chrf(HYPOTHESES, [REFERENCES]).score
-    assert (
-        f"All 194 sentences, those outside the buckets too: BLEU {whole:.2f}, chrF {chrf:.2f}"
-        in told
-    )
-    assert "in no row of them: 4 sentences of fewer than 5 source words" in told
-    assert "* under 100 sentences: 11-20 (n = 30), 21-30 (n = 30), 31-40 (n = 0), 41+" in told
-    assert f"sacreBLEU: {bleu_signature()}" in page.caption
-    assert "Hypotheses: mine." in page.caption
-    assert page.frame["empty"].tolist() == [0, 0, 0, 0, 1]
-    text = page.render("rich")
-    assert "30*" in text
-    assert "110*" not in text
-
-
 @pytest.mark.parametrize(
     ("edges", "kept", "text"),
     [
@@ -142,6 +124,6 @@ def test_files_are_read_sign_by_sign(tmp_path):
 def test_text_that_looks_tokenised_is_named():
     spaced = [f"{text} ." if place < 100 else text for place, text in enumerate(HYPOTHESES)]
     caption = "\n".join(score_page(system(spaced), SCORING).caption)
-    assert "100 hypotheses of mine end in a full stop after a space" in caption
+    assert "100 or more hypotheses of mine end in a full stop after a space" in caption
     caption = "\n".join(score_page(system([*spaced[1:], "."]), SCORING).caption)
     assert "after a space" not in caption
