@@ -108,7 +108,7 @@ def make_page(name: str, bundle: Bundle) -> Page:
         attention = next((size.attention.name for size in sizes if size.attention), None)
         none = sizes[0].none
         small = small_buckets(dict(zip(none.buckets, none.n, strict=True)))
-        lines += _arm_lines(sizes)
+        lines += _arm_lines(sizes, bundle)
         lines += bundle.facts(none.runs[0])["notes"]
     small = f"* {small}" if small else ""
     lines += [f"{small}." if small else "", *_common_lines(bundle, used)]
@@ -123,16 +123,27 @@ def make_page(name: str, bundle: Bundle) -> Page:
     )
 
 
-def _arm_lines(sizes: Sequence[Comparison]) -> list[str]:
-    """Of each arm its parameters, and BLEU by bucket of each seed: seeds are points."""
+def _arm_lines(sizes: Sequence[Comparison], bundle: Bundle) -> list[str]:
+    """Of each arm its size and losses, and BLEU by bucket of each seed: seeds are points.
+
+    If validation's loss is far above training's, an arm lacks data more than capacity.
+    """
     lines = []
     for size in sizes:
         for arm in size.arms:
             name = f"context {size.settings.model.context_size}, {arm.name}"
-            lines.append(f"{name}: {arm.parameters:,} parameters.")
+            name = name if sizes[1:] else arm.name
+            rows = bundle.runs[bundle.runs["run"].isin(arm.runs)]
+            train, valid = rows[["train_loss", "valid_loss"]].astype(float).mean()
+            lines.append(
+                f"{name}: {arm.parameters:,} parameters; loss at the end {train:.2f} in training, "
+                f"{valid:.2f} in validation (nats per target token)."
+            )
+            if len(arm.seeds) == 1:
+                lines.append(f"{name}: one seed, so nothing is known of the spread over seeds.")
+                continue
             points = {f"seed {s}": bleu for s, bleu in zip(arm.seeds, arm.by_seed, strict=True)}
-            if len(arm.seeds) > 1:
-                points["standard deviation over seeds"] = arm.by_seed.std(axis=0, ddof=1)
+            points["standard deviation over seeds"] = arm.by_seed.std(axis=0, ddof=1)
             lines += [f"BLEU by bucket, {name}, {k}: {_by_bucket(v)}" for k, v in points.items()]
     return lines
 
@@ -153,7 +164,7 @@ def _common_lines(bundle: Bundle, used: pd.DataFrame) -> list[str]:
     rest = bundle.runs[~bundle.runs["run"].isin(used["run"])]
     signed = "; ".join(signatures(bundle.runs[bundle.runs["run"].isin(used["run"])]))
     return [
-        f"{describe(used)}; {what_was_run(used)}.",
+        f"Arms: {list_values(used["arm"])}. {what_was_run(used).capitalize()}.",
         f"Settings unlike those of preset lecture: {', '.join(unlike)}." if unlike else "",
         f"Intervals: 95 % bootstrap over test sentences ({scoring.resamples:,} resamples, the same "
         "for every arm and seed) of the mean over seeds; they do not cover seeds.",
@@ -181,9 +192,12 @@ def _schedule(comparison: Comparison, bundle: Bundle) -> str:
         gains = [after.value - before.value for before, after in zip(once, twice, strict=True)]
         added.append(f"{arm.name} {_by_bucket(gains, '{:+.1f}')}")
     if not added:
+        best, updates = runs.set_index("run")["best_update"], comparison.settings.training.updates
+        falling = [a.name for a in comparison.arms if (best.loc[list(a.runs)] == updates).any()]
+        end = "was still falling at the end: " if falling else "no longer fell at the end"
         return (
-            "Schedule: not shown to be long enough (--check-schedule trains twice as long). What "
-            "an arm lacks may be training."
+            "Schedule: not shown to be long enough (--check-schedule trains twice as long); the "
+            f"validation loss {end}{', '.join(falling)}. What an arm lacks may be training."
         )
     return (
         f"Schedule: {'not ' if moved else ''}long enough; twice the updates move "
