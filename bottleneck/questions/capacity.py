@@ -233,7 +233,7 @@ def read_family(rows: pd.DataFrame) -> tuple[str, float, Estimate, Estimate, Est
         for row in rows.fillna({"context_size": 0}).to_dict("records")
     }
     budgets, sizes = (sorted({key[place] for key in numbers}) for place in (2, 3))
-    corpus, size = rows["corpus"].iloc[0], SIZE if SIZE in sizes else sizes[-1]
+    corpus, size = rows["corpus"].iloc[0], float(SIZE if SIZE in sizes else sizes[-1])
     once = next((count for count in budgets if 2 * count in budgets), budgets[-1])
     keys = ("length", once, size), ("added", 2 * once, size), ("growth", once, 0)
     half, added, exponent = (

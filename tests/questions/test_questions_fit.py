@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from planted_pages import frame, printed, row_of
 
-from seq2seq_bottleneck.questions.fit import QUESTION, probe
+from seq2seq_bottleneck.questions.fit import MOST, QUESTION, probe
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.results.folders import SENTENCES, run_rows
 from seq2seq_bottleneck.results.schema import BLEU_COLUMNS
@@ -30,6 +30,15 @@ def test_the_test_sentences_have_the_runs_own_losses_and_counts(subject, found):
     for place in test:
         key = (found["source_words"][place], found["tokens"][place], round(found["nll"][place], 3))
         assert own[key] == [found[name][place] for name in BLEU_COLUMNS]
+
+
+@pytest.mark.exhaustive(sample="session")
+def test_training_sentences_are_those_of_the_corpus_bucket_by_bucket(subject, found):
+    train = found["source_words"][found["split"] == "train"]
+    words = np.array([pair.words for pair in subject.corpus.train])
+    for place in range(len(subject.buckets.names)):
+        known = np.count_nonzero(subject.buckets.assign(words) == place)
+        assert np.count_nonzero(subject.buckets.assign(train) == place) == min(known, MOST)
 
 
 def _probed(tmp_path, seed, nats):

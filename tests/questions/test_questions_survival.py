@@ -251,6 +251,22 @@ def test_one_output_for_all_sources_is_chance_exactly(subject, tmp_path):
 
 
 @STUDIED
+def test_references_of_other_sentences_survive_by_chance(subject, tmp_path):
+    test, places = subject.corpus.test, _places(subject)
+    outputs = [""] * len(test)
+    for bucket in np.unique(places):
+        ids = np.flatnonzero(places == bucket)
+        for own, other in zip(ids, np.roll(ids, 1), strict=True):
+            outputs[own] = test[other].target
+    rows = _rows(subject, tmp_path, outputs)
+    for bucket in _filled(subject):
+        recall, chance = (rows[bucket, "", name]["value"] for name in ("recall", "chance"))
+        assert recall > 0.02
+        assert abs(recall - chance) < 0.05
+        assert abs(rows[bucket, "noun", "corrected"]["value"]) < 0.05
+
+
+@STUDIED
 def test_a_lost_class_is_lost_alone_and_words_are_counted_as_a_loop_does(subject, tmp_path):
     rows = _rows(subject, tmp_path, _without(subject, lambda word: word_class(word) == "adjective"))
     longest, expected = _filled(subject)[-1], Counter()
