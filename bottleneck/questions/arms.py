@@ -19,6 +19,8 @@ from ..settings.sweep import Cell, declare
 
 Row = dict[str, Any]
 """One number of ``probes/NAME.csv`` of the bundle, by ``schema.PROBE_COLUMNS``."""
+KEYS = ("arm", "bucket", "control", "part")
+"""What an estimate is of, besides its measure."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,11 +117,7 @@ def arms_of(probed: Sequence[Probed]) -> list[Arm]:
 
 def by_arm(summary: Callable[[Arm], Iterable[Row]]) -> Callable[[Sequence[Probed]], list[Row]]:
     """Make the ``summarise`` of a question whose arms do not depend on each other."""
-
-    def summarise(probed: Sequence[Probed]) -> list[Row]:
-        return [row for arm in arms_of(probed) for row in summary(arm)]
-
-    return summarise
+    return lambda probed: [row for arm in arms_of(probed) for row in summary(arm)]
 
 
 def rows_by_bucket(
@@ -160,26 +158,20 @@ def in_buckets(
     return [item for item in members if item[2].any()]
 
 
-KEYS = ("arm", "bucket", "control", "part")
-"""What an estimate is of, besides its measure."""
-
-
 class Estimates:
     """The means over seeds of ``probes/NAME.csv`` by measure and `KEYS`; ``means`` has the rows."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
         texts = frame.reindex(columns=[*KEYS, "note"]).astype("object").fillna("")
-        means = frame.assign(**texts)[frame["seed"].isna()]
-        self.means = means
+        self.means = frame.assign(**texts)[frame["seed"].isna()]
         self._rows = {
             (row["measure"], *(row[key] for key in KEYS)): Estimate(
-                *(row[end] for end in ("value", "low", "high")),
-                n=0 if pd.isna(row["n"]) else int(row["n"]),
-                note=row["note"],
+                row["value"], row["low"], row["high"],
+                n=0 if pd.isna(row["n"]) else int(row["n"]), note=row["note"],
             )
-            for row in means.to_dict("records")
-        }
-        self._attention = dict(zip(means["arm"], means["attention"], strict=True))
+            for row in self.means.to_dict("records")
+        }  # fmt: skip
+        self._attention = dict(zip(self.means["arm"], self.means["attention"], strict=True))
 
     def get(
         self, measure: str, arm: str, bucket: str = "", control: str = "", part: str = ""

@@ -3,8 +3,7 @@
 A word survives if the words of the reference that it is linked to stand in the output (gold links,
 `questions.word_survival`). The share by chance, from the same outputs and other sources of the same
 length, is taken away: (r - c) / (1 - c). On the copying corpus, words at their own place are
-counted too: there a word says nothing about the next, so that n words in their order are exactly
-n log2 V bits.
+counted too.
 
 A capacity is the length up to which 90 % or 50 % of the words survive (`censored.last_lengths`), or
 a bound of it. It is what one training budget reached: an answer can only be "at least".
@@ -12,6 +11,7 @@ a bound of it. It is what one training budget reached: an answer can only be "at
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from operator import eq
 from typing import TYPE_CHECKING
@@ -20,49 +20,31 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from numpy import ndarray
-from rich.table import Table
 
 from ..corpus.vocabulary import is_word, tokenize
-from ..figures.plot import facts
 from ..results.folders import read_texts
+from ..scoring.bootstrap import ratio_of_sums
 from ..settings.errors import UserError
-from ..settings.sweep import Cell, varying
-from ..tables.page import Page, beyond, caption
-from ..tables.render import new_table
-from .arms import Arm, Estimate, Estimates, arms_of, in_buckets
+from ..tables.page import Page, beyond
+from .arms import Arm, Estimate, Estimates, arms_of
 from .censored import ENDS, Censored, change, growth, last_lengths
-from .question import Axes, Columns, Judgement, Probed, Question, Row, Tell
-from .word_survival import (
-    SHUFFLES,
-    LinkedReference,
-    chance_survival,
-    partners,
-    rates_score,
-    survival,
-    survival_cells,
-)
+from .question import Axes, Column, Columns, Grid, Judgement, Line, Probed, Question, Row, Tell
+from .word_survival import SHUFFLES, LinkedReference, chance_survival, partners, survival
 
 if TYPE_CHECKING:
     from .subject import Subject
 
 FEWEST = 20
 """Sentences of a point of the curve: neighbouring lengths with fewer are taken together."""
-FAMILY = ["corpus", "attention", "placement"]
 SHARES = {"90 %": 0.9, "50 %": 0.5}
-WORDS = ("kept", "kept_by_chance", "words")
-PLACES = ("in_place", "in_place_by_chance", "tokens")
-"""Columns of the probe: words that survive, those by chance, and how many were counted."""
 CRITERIA = {
-    "": (WORDS, "corrected"),
-    "_uncorrected": (WORDS, "recall"),
-    "_in_place": (PLACES, "corrected"),
+    "": ("kept", "kept_by_chance", "words"),
+    "_in_place": ("in_place", "in_place_by_chance", "tokens"),
 }
-"""How the measures of a length end, and which share of which words it is the length of."""
-SURVIVE = {"": "words that survive", "_in_place": "words at their own place"}
-"""Those whose growth and change are measured, and which have a table and a panel."""
-SIZE, ASKED, MOST_ADDED = 256, 40, 0.1
-"""Numbers of the lecture's context, the words of its opening question, and the share of the length
-that twice the updates may add."""
+"""How the measures of a length end, and the probe's columns: words kept, by chance, and in all."""
+SIZE, MOST_ADDED = 256, 0.1
+"""Numbers of the lecture's context, and the share of the length that twice the updates may add."""
+Lengths = dict[tuple[str, str], list[Censored]]
 RULE = (
     "The number is the length of the sentences of which half of the words survive beyond chance, "
     f"without attention, in the context of {SIZE} numbers (else the largest), on `copy` if it was "
@@ -74,8 +56,6 @@ RULE = (
     "grows and the amount is neither. Not measured without several context sizes, without runs "
     "trained twice as long, or if the length is beyond the tested ones."
 )
-Lengths = dict[tuple[str, str], tuple[Censored, list[Censored]]]
-"""By criterion and share, the length of the mean over seeds, and that of each seed."""
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
@@ -87,32 +67,21 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     lengths = np.array([pair.words for pair in pairs], np.int64)
     points = points_of(lengths)
     others = partners(points, SHUFFLES, seed=subject.settings.scoring.seed)
-    sources = [tokenize(pair.source) for pair in pairs]
-    real = [is_word(token) for source in sources for token in source]
-    sums = survival_cells(
-        np.repeat(np.arange(len(pairs)), list(map(len, sources))),
-        survival(linked, outputs),
-        chance_survival(linked, outputs, others),
-        group=np.where(real, 0, -1),
-        band=np.zeros(len(real), np.int64),
-        shape=(len(pairs), 1, 1),
-    )
-
-    def in_place(texts: Sequence[Sequence[str]]) -> Float[ndarray, "sentences"]:
-        """How many of each reference's tokens stand at their own place in its output."""
-        both = zip(linked, texts, strict=True)
-        return np.array([sum(map(eq, item.reference, text)) for item, text in both], np.float64)
-
-    by_shuffle = [in_place([outputs[other] for other in row]) for row in others]
-    return {
-        "source_words": lengths,
-        "point": points,
-        "bits": [pair.bits for pair in pairs],
-        **dict(zip(WORDS, sums[:, 0, 0].T, strict=True)),
-        "in_place": in_place(outputs),
-        "in_place_by_chance": np.mean(by_shuffle, axis=0),
-        "tokens": [len(item.reference) for item in linked],
-    }
+    survived = survival(linked, outputs)
+    tokens = [token for pair in pairs for token in tokenize(pair.source)]
+    counted = np.array(list(map(is_word, tokens))) & ~np.isnan(survived)
+    sentence = np.repeat(np.arange(len(pairs)), [item.words for item in linked])[counted]
+    words = survived, chance_survival(linked, outputs, others), np.ones(len(tokens))
+    sums = [np.bincount(sentence, column[counted], len(pairs)) for column in words]
+    # Of each sentence in its own output, then in those of its partners.
+    in_place = np.array([
+        [sum(map(eq, linked[i].reference, outputs[other])) for i, other in enumerate(row)]
+        for row in (range(len(pairs)), *others)
+    ])  # fmt: skip
+    places = in_place[0], in_place[1:].mean(axis=0), [len(item.reference) for item in linked]
+    names = (name for columns in CRITERIA.values() for name in columns)
+    counts = dict(zip(names, (*sums, *places), strict=True))
+    return {"source_words": lengths, "point": points} | counts
 
 
 def points_of(words: Int[ndarray, "sentences"]) -> Int[ndarray, "sentences"]:
@@ -131,140 +100,84 @@ def points_of(words: Int[ndarray, "sentences"]) -> Int[ndarray, "sentences"]:
 
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
-    """Lengths, their growth, what twice the training adds, bits: by corpus and attention.
+    """Lengths, what twice the training adds, and their growth: by corpus and attention.
 
-    Raises UserError if the runs of one corpus and attention differ in more than context size,
-    updates and seed.
+    Raises UserError if two arms of a corpus and attention have one context size and one training.
     """
-    families: dict[tuple[str, ...], list[Arm]] = {}
+    families: dict[tuple[str, ...], dict[tuple[float, int], Arm]] = {}
     for arm in arms_of(probed):
         corpus, model = arm.settings.corpus.name, arm.settings.model
-        families.setdefault((corpus, model.attention, model.placement), []).append(arm)
+        family = families.setdefault((corpus, model.attention, model.placement), {})
+        key = arm.settings.training.updates, model.context_size
+        if family.setdefault(key, arm) is not arm:
+            raise UserError(
+                f"{arm.name!r} and {family[key].name!r} differ in more than context size and "
+                "updates, and cannot stand in one table: choose one with `--where`"
+            )
     rows: list[Row] = []
     for names, arms in families.items():
-        varied = varying([Cell("", arm.settings) for arm in arms])
-        may = ("model.context_size", "training.updates", "training.seed")
-        if others := ", ".join(name for name in varied if name not in may):
-            raise UserError(
-                f"the runs differ in {others}, and their capacities cannot stand in one table: "
-                "choose one value with `--where`"
-            )
-        measured: dict[float, dict[int, Lengths]] = {}
-        placed = [
-            (arm.settings.training.updates, arm.settings.model.context_size, arm) for arm in arms
-        ]
-        for updates, size, arm in sorted(placed, key=lambda item: item[:2]):
-            measured.setdefault(updates, {})[size] = _lengths(arm)
-            earlier = measured.get(updates / 2, {}).get(size, {})
-            rows += _arm_rows(arm, measured[updates][size], earlier)
-        for updates, sizes in measured.items():
-            keys = arms[0].row("", math.nan, updates=updates, context_size=None)
-            keys["arm"] = f"{' '.join(names)} updates={updates}"
-            for suffix, part in sizes[min(sizes)] if len(sizes) > 1 else ():
-                if suffix in SURVIVE:
-                    fit = growth({size: known[suffix, part][0] for size, known in sizes.items()})
-                    rows.append(keys | fit | {"measure": f"growth{suffix}", "part": part})
+        measured: dict[tuple[float, int], Lengths] = {}
+        for (updates, size), arm in sorted(arms.items()):
+            measured[updates, size] = lengths = lengths_of(arm)
+            earlier = measured.get((updates / 2, size), {})
+            for (suffix, part), (mean, *seeds) in lengths.items():
+                keys = {"part": part, "n": len(arm.runs[0].found["point"])}
+                rows.append(arm.row(f"length{suffix}", **mean.row(), **keys))
+                for run, alone in zip(arm.runs, seeds, strict=True):
+                    note = alone.side and f"value {alone.side}"
+                    rows.append(
+                        arm.seed_row(run, f"length{suffix}", alone.shown, note=note, **keys)
+                    )
+                if earlier:
+                    rows.append(
+                        arm.row(f"added{suffix}", **change(earlier[suffix, part][0], mean), **keys)
+                    )
+        for budget in dict.fromkeys(updates for updates, _ in measured):
+            sizes = {
+                size: known for (updates, size), known in measured.items() if updates == budget
+            }
+            keys = arm.row("", math.nan, updates=budget, context_size=None)
+            keys["arm"] = f"{' '.join(names)} updates={budget}"
+            for suffix, part in lengths if len(sizes) > 1 else ():
+                fit = growth({size: known[suffix, part][0] for size, known in sizes.items()})
+                rows.append(keys | fit | {"measure": f"growth{suffix}", "part": part})
     return rows
 
 
-def _lengths(arm: Arm) -> Lengths:
-    """The lengths of an arm; a UserError if a test set is too small for two points of a curve."""
+def lengths_of(arm: Arm) -> Lengths:
+    """By criterion and share, the length of the mean over seeds, then that of each seed."""
     probed, measured = arm.runs[0].found, {}
-    for suffix, (columns, measure) in CRITERIA.items():
-        if columns == PLACES and arm.settings.corpus.name != "copy":
+    for suffix, columns in CRITERIA.items():
+        if suffix and arm.settings.corpus.name != "copy":
             continue
-        statistics, score = arm.statistics(columns), rates_score(measure)
+        statistics = arm.statistics(columns)
         at, rows, words = [], [], []
         for point in np.unique(probed["point"]):
             inside = probed["point"] == point
             sums = statistics[:, inside]
-            mean = arm.estimate(score, sums, int(point))
+            mean = arm.estimate(beyond_chance, sums, int(point))
             if mean.filled:
                 at.append(float(probed["source_words"][inside].mean()))
-                rows.append(np.concatenate([[mean.value], score(sums.sum(axis=1)), mean.draws]))
+                seeds = beyond_chance(sums.sum(axis=1))
+                rows.append(np.concatenate([[mean.value], seeds, mean.draws]))
                 words.append(probed[columns[-1]][inside].sum())
-        if len(at) < 2:
-            raise UserError(
-                f"the {len(probed['point']):,} test sentences of the {arm.settings.corpus.name} "
-                f"runs do not make two points of a curve, of {FEWEST} sentences each: train with "
-                "more corpus.test_pairs"
-            )
         lasts = last_lengths(np.array(at), np.array(rows).T, np.array(words), SHARES.values())
         for part, last in zip(SHARES, lasts, strict=True):
-            value, seeds, draws = np.split(last, [1, 1 + len(arm.runs)])
-            alone = [Censored(seed, draws[:0], at[0], at[-1]) for seed in seeds.tolist()]
-            measured[suffix, part] = Censored(float(value[0]), draws, at[0], at[-1]), alone
+            *values, draws = np.split(last, range(1, 2 + len(arm.runs)))
+            measured[suffix, part] = [
+                Censored(float(value[0]), draws[: 0 if place else None], at[0], at[-1])
+                for place, value in enumerate(values)
+            ]
     return measured
 
 
-def _arm_rows(arm: Arm, measured: Lengths, earlier: Lengths) -> Iterator[Row]:
-    """An arm's lengths, how much longer they are than with half the updates, bits, and chance.
-
-    Bits are those of one more word and of the words that survive, in all and for each number;
-    there are none if the bits of the sentences are not known (nan).
-    """
-    probed, n = arm.runs[0].found, len(arm.runs[0].found["point"])
-    for (suffix, part), (mean, seeds) in measured.items():
-        yield arm.row(f"length{suffix}", **mean.row(), part=part, n=n)
-        for run, alone in zip(arm.runs, seeds, strict=True):
-            keys = {"part": part, "n": n, "note": f"value {alone.side}" if alone.side else ""}
-            yield arm.seed_row(run, f"length{suffix}", alone.shown, **keys)
-        if suffix in SURVIVE and earlier:
-            added = change(earlier[suffix, part][0], mean)
-            yield arm.row(f"added{suffix}", **added, part=part, n=n)
-    if not np.isnan(probed["bits"]).any():
-        a_word = float(np.polyfit(probed["source_words"], probed["bits"], 1)[0])
-        yield arm.row("bits_a_word", a_word, n=n)
-        for part, share in SHARES.items():
-            length = measured.get(("_in_place", part), measured["", part])[0].row()
-            for measure, unit in (("bits", 1), ("bits_a_number", arm.settings.model.context_size)):
-                bits = {end: share * a_word * length[end] / unit for end in ENDS}
-                yield arm.row(measure, **bits, part=part, n=n, note=length["note"])
-    statistics = arm.statistics(WORDS)
-    for place, bucket, inside in in_buckets(arm.runs[0], probed["source_words"]):
-        keys = {"place": place, "bucket": bucket}
-        yield from arm.rows("chance", rates_score("chance"), statistics[:, inside], **keys)
+def beyond_chance(sums: Float[ndarray, "*rows 3"]) -> Float[ndarray, "*rows"]:
+    """(r - c) / (1 - c) of words kept, kept by chance, and in all."""
+    kept, by_chance, words = np.moveaxis(sums, -1, 0)
+    return ratio_of_sums(np.stack([kept - by_chance, words - by_chance], axis=-1))
 
 
-class Family:
-    """The arms of one corpus, attention and placement, by updates and context size.
-
-    ``size`` is the one that C2 is about, else the largest; ``once`` are the updates that were
-    doubled, else the most. ``half``, ``added`` and ``growth`` are what the rule reads.
-    """
-
-    def __init__(self, estimates: Estimates, rows: pd.DataFrame) -> None:
-        self.estimates = estimates
-        self.corpus, self.attention = rows[["corpus", "attention"]].iloc[0]
-        sizes = [0 if pd.isna(size) else int(size) for size in rows["context_size"]]
-        budgets = rows["updates"].astype(int).tolist()
-        self.arms = dict(zip(zip(budgets, sizes, strict=True), rows["arm"], strict=True))
-        self.sizes, self.budgets = sorted({*sizes} - {0}), sorted({*budgets})
-        doubled = (updates for updates in self.budgets if 2 * updates in self.budgets)
-        self.once = next(doubled, self.budgets[-1])
-        self.size = SIZE if SIZE in self.sizes else self.sizes[-1]
-        self.half = self.get("length", "50 %", self.once, self.size)
-        self.added = self.get("added", "50 %", 2 * self.once, self.size)
-        self.growth = self.get("growth", "50 %", self.once, 0)
-
-    def get(self, measure: str, part: str, updates: int, size: int) -> Estimate:
-        """A number; nan if there is none. The size of what is about all sizes is 0."""
-        arm = self.arms.get((updates, size), "")
-        return self.estimates.get(measure, arm, part=part) or Estimate(*[math.nan] * 3)
-
-    def lengths(self, part: str) -> list[tuple[int, Estimate]]:
-        """The updates and the length of each budget at the claim's size, where there is one."""
-        known = [(count, self.get("length", part, count, self.size)) for count in self.budgets]
-        return [(updates, length) for updates, length in known if length.value >= 0]
-
-
-def families(estimates: Estimates) -> list[Family]:
-    """What was measured, by corpus, attention and placement."""
-    rows = estimates.means[estimates.means["part"] != ""]
-    return [Family(estimates, part) for _, part in rows.groupby(FAMILY, sort=False, dropna=False)]
-
-
-def ends(number: Estimate, form: str, missing: str = "") -> list[str]:
+def ends_of(number: Estimate, form: str, missing: str = "") -> list[str]:
     """Value, low and high, after the sign of a bound (``>`` or ``<``)."""
     numbers = [(beyond(number.note, end), getattr(number, end)) for end in ENDS]
     return [missing if math.isnan(end) else sign + form.format(end) for sign, end in numbers]
@@ -272,7 +185,7 @@ def ends(number: Estimate, form: str, missing: str = "") -> list[str]:
 
 def text(number: Estimate, form: str = "{:.1f}") -> str:
     """``14.2 [13.8, at least 14.9]``; if all three are one bound it stands once."""
-    value, low, high = ends(number, form, "open")
+    value, low, high = ends_of(number, form, "open")
     words = value if value[0] in "<>" and value == low == high else f"{value} [{low}, {high}]"
     return words.replace(">", "at least ").replace("<", "under ")
 
@@ -282,12 +195,13 @@ def decide(estimates: Estimates) -> Judgement | str:
 
     A number that is not known is on neither side of another.
     """
-    known = [family for family in families(estimates) if family.attention == "none"]
-    if not known:
+    rows = estimates.means.query('attention == "none" and part != ""')
+    if rows.empty:
         return "no run without attention was measured"
-    known.sort(key=lambda family: family.corpus != "copy")
-    family, because = known[0], "; ".join(map(reading, known))
-    half, added, exponent = family.half, family.added, family.growth
+    families = [read_family(part) for _, part in rows.groupby(["corpus", "placement"], sort=False)]
+    families.sort(key=lambda family: family[0] != "copy")
+    corpus, size, half, added, exponent, _ = families[0]
+    because = "; ".join(reading for *_, reading in families)
     if beyond(half.note, "value"):
         return f"the length is beyond the tested ones; {because}"
     if math.isnan(added.value):
@@ -301,130 +215,87 @@ def decide(estimates: Estimates) -> Judgement | str:
         held=grows and added.high < most,
         partly=grows,
         because=[because],
-        measure=f"words of {family.corpus}, half of which survive in {family.size} numbers",
+        measure=f"words of {corpus}, half of which survive in {size:.0f} numbers",
         number=Estimate(*known_ends),
     )
 
 
-def reading(family: Family) -> str:
-    """The lengths of half of the words, what training adds to them, their growth, and the answer.
+def read_family(rows: pd.DataFrame) -> tuple[str, float, Estimate, Estimate, Estimate, str]:
+    """Corpus, context size, length of half of the words, what training adds, growth; in words.
 
-    The answer to the lecture's question is how many words at least, never how many at most.
+    The size is the one that C2 is about, else the largest; the length is that after the updates
+    that were doubled, else the most.
     """
-    reached = [
-        f"{'' if beyond(half.note, 'value') else 'up to '}{text(half)} words after {updates:,} "
-        "updates"
-        for updates, half in family.lengths("50 %")
-    ]
+    numbers = {
+        (row["measure"], row["part"], row["updates"], row["context_size"]): Estimate(
+            row["value"], row["low"], row["high"], note=row["note"]
+        )
+        for row in rows.fillna({"context_size": 0}).to_dict("records")
+    }
+    budgets, sizes = (sorted({key[place] for key in numbers}) for place in (2, 3))
+    corpus, size = rows["corpus"].iloc[0], float(SIZE if SIZE in sizes else sizes[-1])
+    once = next((count for count in budgets if 2 * count in budgets), budgets[-1])
+    keys = ("length", once, size), ("added", 2 * once, size), ("growth", once, 0)
+    half, added, exponent = (
+        numbers.get((measure, "50 %", *key), Estimate(*[math.nan] * 3)) for measure, *key in keys
+    )
+    reached = {
+        part: [
+            f"{'' if beyond(length.note, 'value') else 'up to '}{text(length)} words after "
+            f"{count:,.0f} updates"
+            for count in budgets
+            if (length := numbers.get(("length", part, count, size)))
+        ]
+        for part in SHARES
+    }
     clauses = [
-        f"on {family.corpus} half of the words survive in {family.size} numbers in sentences of "
-        f"{', of '.join(reached)}"
+        f"on {corpus} half of the words survive in {size:.0f} numbers in sentences of "
+        f"{', of '.join(reached['50 %'])}"
     ]
-    if not math.isnan(family.added.value):
-        clauses.append(f"twice the updates change that by {text(family.added, '{:+z.1f}')}")
-    if not math.isnan(family.growth.value):
-        power = text(family.growth, "{:.2f}")
+    if not math.isnan(added.value):
+        clauses.append(f"twice the updates change that by {text(added, '{:+z.1f}')}")
+    if not math.isnan(exponent.value):
+        power = text(exponent, "{:.2f}")
         clauses.append(f"the length grows with the context size to the power {power}")
-    updates, most = max(family.lengths("90 %"), key=lambda item: (item[1].low, item[0]))
-    words = math.floor(most.low)
-    trained = f"with this training ({updates:,} updates) {family.size} numbers"
-    if beyond(most.note, "low") == "<":
-        keep = "do not keep" if beyond(most.note, "value") == "<" else "may not keep"
-        clauses.append(
-            f"{trained} {keep} 90 % of the words of {family.corpus} even at the {most.low:.1f} "
-            "words of the shortest sentences; more training might change that"
-        )
-    else:
-        rest = f"can hold {ASKED}" if words >= ASKED else f"with more training might hold {ASKED}"
-        clauses.append(
-            f"{trained} hold at least {words} words of {family.corpus} (90 % survive) and {rest}"
-        )
-    return "; ".join(clauses)
+    clauses.append(f"90 % survive in sentences of {', of '.join(reached['90 %'])}")
+    return corpus, size, half, added, exponent, "; ".join(clauses)
 
 
-def notes(frame: pd.DataFrame) -> list[str]:
-    """What the columns are, and of each corpus its sentences, bits and chance."""
-    lines = [
-        "90 %, 50 %: the length in words at which this share of a sentence's words survives beyond "
-        "chance: the mean over seeds, made to fall with length (isotonic regression). Copied words "
-        "may survive out of order: those at their own place are counted as well. > and <: beyond "
-        "the tested lengths, whose end is printed. Twice: with twice the updates. Added: what they "
-        "add at 50 % (C12); an open end is beyond the tested lengths.",
-        "Growth: the exponent b of words = a numbers^b over the context sizes whose length is "
-        "within the tested ones; its range is too narrow if many resamples are beyond them.",
-        "Bits per number: bits of the surviving half of the words at the length of 50 %, after the "
-        "longer training; of copied words those at their own place. The output does not say which "
-        "half survives: up to one bit less for each word of the sentence is certain.",
-    ]
-    for corpus, rows in frame[frame["seed"].isna()].groupby("corpus", sort=False):
-        values = {name: part.dropna() for name, part in rows.groupby("measure")["value"]}
-        parts = [f"{int(rows.loc[rows['measure'] == 'length', 'n'].max()):,} test sentences"]
-        if len(bits := values.get("bits_a_word", ())):
-            parts.append(f"{bits.iloc[0]:.2f} bits per word")
-        if len(share := values.get("chance", ())):
-            parts.append(
-                f"by chance {share.min():.0%} to {share.max():.0%} of the words of a length bucket "
-                "stand in the outputs of other sentences"
-            )
-        lines.append(f"{corpus}: {'; '.join(parts)}.")
-    return [*lines, *caption(frame)]
+def bounded(number: Estimate) -> str:
+    """A cell of the table, in which bounds have a sign, and open ends are empty."""
+    return "{}\n{}..{}".format(*ends_of(number, "{:.1f}"))
 
 
-def _table(family: Family, suffix: str) -> Table:
-    """A row a context size, growth as the last; with columns of twice the training if there are."""
-    once, twice = family.once, 2 * family.once
-    budgets = [budget for budget in (once, twice) if budget in family.budgets]
-    columns = [(part, updates) for updates in budgets for part in SHARES]
-    heads, title = ["context", *SHARES], f"{SURVIVE[suffix]}, {once:,} updates"
-    if twice in budgets:
-        heads += ["90 %\ntwice", "50 %\ntwice", "added\n(50 %)"]
-        title += f" (twice: {twice:,})"
-    with_bits = suffix == ("_in_place" if family.corpus == "copy" else "")
-    heads += ["bits per\nnumber"] * with_bits
-    table = new_table(f"{family.corpus}, attention {family.attention}: {title}", heads, texts=0)
+def grid(suffix: str, title: str) -> Grid:
+    """The lengths and what twice the updates add, by context size."""
 
-    def cell(measure: str, part: str, updates: int, size: int, form: str) -> str:
-        """Bounds have a sign, and open ends are empty."""
-        value, low, high = ends(family.get(measure + suffix, part, updates, size), form)
-        return f"{value}\n{low}..{high}" if value else ""
+    def lines(estimates: Estimates) -> Iterator[Line]:
+        means = estimates.means
+        of_arms = means[(means["measure"] == f"length{suffix}") & (means["part"] == "50 %")]
+        for row in of_arms.to_dict("records"):
+            counts = (f"{row[name]:,.0f}" for name in ("updates", "context_size"))
+            yield (row["corpus"], row["attention"], *counts), {"arm": row["arm"]}
 
-    for size in family.sizes:
-        cells = [cell("length", *column, size, "{:.1f}") for column in columns]
-        if twice in budgets:
-            cells.append(cell("added", "50 %", twice, size, "{:+.1f}"))
-        if with_bits:  # no room for the interval
-            bits = family.get("bits_a_number", "50 %", budgets[-1], size)
-            cells.append(ends(bits, "{:.2f}")[0])
-        table.add_row(str(size), *cells)
-    growths = [cell("growth", *column, 0, "{:.2f}") for column in columns]
-    if any(growths):
-        table.add_row("growth", *growths)
-    return table
+    columns = [Column(part, f"length{suffix}", part=part, cell=bounded) for part in SHARES]
+    columns.append(Column("added\n(50 %)", f"added{suffix}", part="50 %", cell=bounded))
+    return Grid(title, columns, ("corpus", "attention", "updates", "context"), lines)
 
 
 class CapacityQuestion(Question):
-    """The question has tables by corpus and attention, and its lengths may be bounds."""
+    """The question's numbers are by corpus, training and context size, and may be bounds."""
 
     def page(self, frame: pd.DataFrame) -> Page:
-        """One table per corpus and attention; its data are one row per size, budget and share."""
-        estimates, body = Estimates(frame), Table.grid()
-        for family in families(estimates):
-            for suffix in SURVIVE if family.corpus == "copy" else [""]:
-                body.add_row(_table(family, suffix))
-        keys = [*FAMILY, "updates", "context_size", "part"]
-        rows = estimates.means[estimates.means["measure"].isin(self.measures)]
+        """The table; its data are one row per context size, updates and share."""
+        means = Estimates(frame).means
+        keys = ["corpus", "attention", "placement", "updates", "context_size", "part"]
+        rows = means[means["measure"].isin(self.measures)]
         data = rows[keys].drop_duplicates().reset_index(drop=True)
         for measure in self.measures:
             names = {"value": measure, "low": f"{measure}_low", "high": f"{measure}_high",
                      "note": f"{measure}_bounds"}  # fmt: skip
             part = rows.loc[rows["measure"] == measure, [*keys, *names]].rename(columns=names)
             data = data.merge(part, on=keys, how="left", validate="1:1")
-        return Page(self.name, self.title, data, body, [], self.notes(frame))
-
-    def footnotes(self, frame: pd.DataFrame) -> tuple[str, ...]:
-        """What the bars and the triangles are."""
-        beyond_tested = "Triangles: beyond the lengths that were tested, at that side."
-        return (f"{facts(frame)[0]} {beyond_tested}",)
+        return replace(super().page(frame), frame=data)
 
 
 def panel(part: str, corpus: str, suffix: str) -> Axes:
@@ -455,11 +326,18 @@ QUESTION = CapacityQuestion(
     suits=lambda settings: settings.corpus.is_drawn and settings.model.source == "seen",
     rule=RULE,
     decide=decide,
-    notes=notes,
-    measures=(
-        "length_uncorrected", "length", "added", "growth",
-        "length_in_place", "added_in_place", "growth_in_place", "bits", "bits_a_number",
+    notes=[
+        "90 %, 50 %: the length in words at which this share of a sentence's words survives beyond "
+        "chance: the mean over seeds, made to fall with length (isotonic regression). > and < (in "
+        "the figure triangles): beyond the tested lengths, whose end is printed. Added: what twice "
+        "the updates add at 50 % (C12). What was reached with this training is the least that a "
+        "context can hold. Growth (in the CSV): the exponent b of words = a numbers^b over the "
+        "context sizes whose length is within the tested ones."
+    ],
+    measures=tuple(
+        f"{name}{suffix}" for suffix in CRITERIA for name in ("length", "added", "growth")
     ),
+    grids=[grid("", "Words that survive"), grid("_in_place", "Words at their own place")],
     figure="How many words does a context hold?",
-    axes=[panel(*names) for names in product(reversed(SHARES), ("grammar", "copy"), SURVIVE)],
+    axes=[panel(*names) for names in product(reversed(SHARES), ("grammar", "copy"), CRITERIA)],
 )  # fmt: skip

@@ -8,7 +8,7 @@ table the bound is the end of the range, and ``note`` says so ("value at least, 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import ceil, floor, inf, isinf, nan
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -29,8 +29,8 @@ class Censored:
     highest: float
 
     @property
-    def side(self) -> Literal["under", "", "at least"]:
-        """What stands before `shown`: nothing where the value was reached."""
+    def side(self) -> str:
+        """What stands before `shown`: ``under``, ``at least``, or nothing if it was reached."""
         return "" if not isinf(self.value) else "at least" if self.value > 0 else "under"
 
     @property
@@ -49,10 +49,10 @@ class Censored:
 
     def row(self) -> dict[str, Any]:
         """``value``, ``low``, ``high`` and ``note`` of a table's row."""
-        ends = dict(zip(ENDS, (self.value, self.interval.low, self.interval.high), strict=True))
-        bounds = [f"{name} {'at least' if end > 0 else 'under'}"
-                  for name, end in ends.items() if isinf(end)]  # fmt: skip
-        inside = {end: float(np.clip(ends[end], self.lowest, self.highest)) for end in ENDS}
+        ends = dict(zip(ENDS, (self.value, *vars(self.interval).values()), strict=True))
+        inside = {name: float(np.clip(ends[name], self.lowest, self.highest)) for name in ENDS}
+        sides = {inf: "at least", -inf: "under"}
+        bounds = [f"{name} {sides[end]}" for name, end in ends.items() if end in sides]
         return inside | {"note": ", ".join(bounds)}
 
 

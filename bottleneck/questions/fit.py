@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 MOST = 240
 """Sentences of a bucket and split at most."""
 SPLITS = {"train": "trained on", "test": "test"}
-DRAWN = SPLITS | {"test": ""}
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
@@ -73,20 +72,19 @@ QUESTION = Question(
     measures=("bleu", "loss"),
     grids=[
         Grid(
-            "",
-            [Column("BLEU", "bleu"), Column("loss\nnats", "loss", form="{:.2f}")],
-            heads=("source words", "attention", "sentences"),
-            lines=lambda estimates: [
+            "", [Column("BLEU", "bleu"), Column("loss\nnats", "loss", form="{:.2f}")],
+            ("source words", "attention", "sentences"),
+            lambda estimates: (
                 ((*texts, name), keys | {"part": split})
                 for texts, keys in by_bucket(estimates)
                 for split, name in SPLITS.items()
-            ],
+            ),
         )
     ],
     figure="Does it translate what it was trained on?",
     counted="sentences",
     axes=[
         Axes("Translation", "bleu", "BLEU (0 to 100)", limit=102.0, lines=None,
-             select=lambda rows: rows.assign(control=rows["part"].replace(DRAWN)))
+             select=lambda rows: rows.assign(control=rows["part"].replace(SPLITS | {"test": ""})))
     ],
 )  # fmt: skip

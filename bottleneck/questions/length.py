@@ -9,6 +9,7 @@ the translator.
 """
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ..claims.verdict import FAMILY, needs_learned, small_buckets
@@ -37,31 +38,24 @@ RULE = (
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """Count tokens and faults of every test sentence, in the run's own translations."""
-    tell("counting")
-    texts = read_texts(subject.folder)
-    rows = list(run_rows(subject.folder / SENTENCES))
-    sides = ([*map(tokenize, side)] for side in (texts.hypotheses, texts.references))
-    counts = counts_of(*sides, [row["ended"] == "True" for row in rows])
-    return {"source_words": [int(row["source_words"]) for row in rows]} | counts
-
-
-def counts_of(
-    hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]], ended: Sequence[bool]
-) -> dict[str, Sequence[int]]:
-    """Of each sentence 1, tokens, and 0 or 1 for each of `FAULTS`.
+    """Count tokens and faults of every test sentence, in the run's own translations.
 
     Tokens do not include the end token; an empty output may be finished (nothing but the end token)
     or not.
     """
+    tell("counting")
+    texts = read_texts(subject.folder)
+    rows = list(run_rows(subject.folder / SENTENCES))
+    outputs, references = ([*map(tokenize, side)] for side in (texts.hypotheses, texts.references))
     columns = {
-        "sentences": [1] * len(references),
-        "hypothesis_tokens": [*map(len, hypotheses)],
-        "reference_tokens": [*map(len, references)],
-        "empty": [not output for output in hypotheses],
-        "unfinished": [not done for done in ended],
-        "repeating": [*map(repeats, hypotheses)],
-        "repeating_references": [*map(repeats, references)],
+        "source_words": [row["source_words"] for row in rows],
+        "sentences": [1] * len(rows),
+        "hypothesis_tokens": [len(output) for output in outputs],
+        "reference_tokens": [len(reference) for reference in references],
+        "empty": [not output for output in outputs],
+        "unfinished": [row["ended"] != "True" for row in rows],
+        "repeating": [repeats(output) for output in outputs],
+        "repeating_references": [repeats(reference) for reference in references],
     }
     return {name: [*map(int, column)] for name, column in columns.items()}
 
@@ -72,11 +66,9 @@ def repeats(tokens: Sequence[str]) -> bool:
     With period n it is a run of at least 2 n places t with token t = token t + n.
     """
     for period in range(1, len(tokens) // 3 + 1):
-        run = 0
-        for token, later in zip(tokens, tokens[period:], strict=False):
-            run = run + 1 if token == later else 0
-            if run == 2 * period:
-                return True
+        equal = (token == later for token, later in zip(tokens, tokens[period:], strict=False))
+        if any(same and len([*run]) >= 2 * period for same, run in groupby(equal)):
+            return True
     return False
 
 
@@ -90,48 +82,41 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 def decide(estimates: Estimates) -> Judgement | str:
     """C11: outputs are as long as they should be, whatever the length."""
     ratios: dict[tuple[str, str], Estimate] = {}
-    handled: dict[bool, list[str]] = {True: [], False: []}
-    right = 0
+    right, clauses, others = 0, [], []
     for arm in estimates.arms():
-        attends, failed, filled = arm in estimates.arms(selective=True), [], 0
+        failed, known = [], {}
         for bucket in estimates.buckets():
             ratio = estimates.get("length_ratio", arm, bucket)
             if ratio is None or not ratio.n:
                 continue
-            problems = [] if ratio.within(*RATIO) else [f"ratio {ratio.text('{:.2f}')}"]
-            for fault in FAULTS[:-1]:
-                share = estimates.get(fault, arm, bucket).high
-                if fault == "repeating":
-                    share -= estimates.get("repeating_references", arm, bucket).value
-                if not share < MOST_FAULTS:
-                    problems.append(f"{fault} up to {share:.0%}")
-            filled += 1
-            failed += [f"{bucket} ({', '.join(problems)})"] if problems else []
-            if attends:
-                ratios[arm, bucket] = ratio
-                right += not problems
-        if filled:
-            clause = f"{arm} handles {filled - len(failed)} of {filled} length buckets"
-            reasons = f", not {', '.join(failed)}" if failed and attends else ""
-            handled[attends].append(clause + reasons)
+            known[arm, bucket] = ratio
+            shares = [estimates.get(fault, arm, bucket).high for fault in FAULTS[:-1]]
+            shares[-1] -= estimates.get("repeating_references", arm, bucket).value
+            if not ratio.within(*RATIO) or not all(share < MOST_FAULTS for share in shares):
+                failed.append(bucket)
+        clause = f"{arm} handles {len(known) - len(failed)} of {len(known)} length buckets"
+        if arm not in estimates.arms(selective=True):
+            others += [clause] if known else []
+        elif known:
+            clauses.append(f"{clause}, not {', '.join(failed)}" if failed else clause)
+            ratios |= known
+            right += len(known) - len(failed)
     if not ratios:
         return "no arm with attention was counted"
     if len({bucket for _, bucket in ratios}) < 2:
         return "fewer than two buckets are filled"
     arm, bucket = max(ratios, key=lambda key: abs(ratios[key].value - 1))
-    worst = ratios[arm, bucket]
-    clauses = [
-        *handled[True],
+    worst, share = ratios[arm, bucket], right / len(ratios)
+    clauses += [
         f"the length ratio furthest from 1 is {worst.text('{:.2f}')} ({arm}, {bucket})",
-        f"without attention, {', '.join(handled[False])}" if handled[False] else "",
+        f"without attention, {', '.join(others)}" if others else "",
         small_buckets({name: ratio.n for (_, name), ratio in ratios.items()}),
     ]
-    share = right / len(ratios)
     measure = f"length ratio furthest from 1 ({arm}, {bucket})"
     return Judgement(share == 1, share >= ENOUGH, clauses, measure, worst)
 
 
-SHARE = {"ends": "{:.2g}", "scale": 100.0}
+HEADS = ("empty", "un-\nfinished", "repeat-\ning", "of\nrefs")
 
 QUESTION = Question(
     name="length",
@@ -150,17 +135,12 @@ QUESTION = Question(
     ],
     measures=("length_ratio", *FAULTS),
     grids=[
-        Grid(
-            "",
-            [
-                Column("ratio", "length_ratio", form="{:.2f}"),
-                Column("empty", "empty", **SHARE),
-                Column("un-\nfinished", "unfinished", **SHARE),
-                Column("repeat-\ning", "repeating", **SHARE),
-                Column("of\nrefs", "repeating_references", **SHARE),
-            ],
-        )
+        Grid("", [
+            Column("ratio", "length_ratio", form="{:.2f}"),
+            *(Column(head, fault, scale=100.0, ends="{:.2g}")
+              for head, fault in zip(HEADS, FAULTS, strict=True)),
+        ])
     ],
     figure="Is a long output as long as it should be?",
     axes=[Axes("Length of outputs", "length_ratio", "output tokens / reference tokens")],
-)
+)  # fmt: skip

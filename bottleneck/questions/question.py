@@ -30,9 +30,14 @@ from .arms import KEYS, Estimate, Estimates, Probed, Row
 if TYPE_CHECKING:
     from .subject import Subject
 
-
 Line = tuple[Sequence[str], dict[str, str]]
 """A row's texts, and its keys: arm, and where they differ by row measure, bucket, control, part."""
+Columns = Mapping[str, Any]
+"""Columns of one length, by name: what a probe found, as ``probes/NAME.csv`` of a run's folder."""
+Tell = Callable[[str], None]
+"""Called with a few words on what a probe is doing."""
+Decide = Callable[[Estimates], Judgement | str]
+"""Judges the numbers; a text is the reason why it cannot."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +61,6 @@ class Column:
     ends: str | None = None
     cell: Callable[[Estimate], str] | None = None
 
-    def find(self, estimates: Estimates, line: Mapping[str, str]) -> Estimate | None:
-        """The number of a row."""
-        names = ("measure", *KEYS)
-        return estimates.get(**{name: getattr(self, name) or line.get(name, "") for name in names})
-
     def text(self, estimate: Estimate | None) -> str:
         """The cell: the number, and its interval on a second line; empty without a number."""
         if estimate is None or np.isnan(estimate.value):
@@ -69,10 +69,9 @@ class Column:
             return self.cell(estimate)
         numbers = (estimate.value, estimate.low, estimate.high)
         value, low, high = (float(np.maximum(self.floor, self.scale * end)) for end in numbers)
-        text = self.form.format(value)
         ends = self.form.replace("+", "") if self.ends is None else self.ends
         interval = "" if not ends or np.isnan(low) else f"\n{ends.format(low)}..{ends.format(high)}"
-        return text + interval
+        return self.form.format(value) + interval
 
 
 def by_bucket(estimates: Estimates) -> Iterable[Line]:
@@ -86,36 +85,34 @@ class Grid:
     """A table of a question: its columns of texts (``heads``), n, and its columns of numbers.
 
     Without a ``title`` it has the question's. A row is there if its first number is, which gives n
-    (unless not ``counted``). With ``counts`` each column's n is in a row above the arms that share
-    them. ``printed`` is a last column with the slide's number for a row, under the head "slide".
+    (unless not ``counted``). ``printed`` is a last column with the slide's number for a row, under
+    the head "slide".
     """
 
     title: str
-    columns: Sequence[Column] | Callable[[Estimates], Sequence[Column]]
+    columns: Sequence[Column]
     heads: Sequence[str] = ("source\nwords", "arm")
     lines: Callable[[Estimates], Iterable[Line]] = by_bucket
     printed: Callable[[Estimates, Mapping[str, str]], str] | None = None
     counted: bool = True
-    counts: bool = False
 
     def table(self, estimates: Estimates, title: str = "") -> Table:
         """The table for a terminal; ``title`` is the question's."""
-        columns = self.columns(estimates) if callable(self.columns) else self.columns
-        heads = [*self.heads, *["n"] * self.counted, *(column.head for column in columns)]
+        heads = [*self.heads, *["n"] * self.counted, *(column.head for column in self.columns)]
         heads += ["slide"] if self.printed else []
         table = new_table(self.title or title, heads, texts=len(self.heads))
-        above: list[str] = []
         for texts, keys in self.lines(estimates):
-            cells = [column.find(estimates, keys) for column in columns]
-            if cells[0] is None:
-                continue
-            counts = [texts[0], "n", *("" if cell is None else count(cell.n) for cell in cells)]
-            if self.counts and above != counts:
-                above = counts
-                table.add_row(*above, style="dim")
-            n = [count(cells[0].n)] if self.counted else []
-            slide = [self.printed(estimates, keys)] if self.printed else []
-            table.add_row(*texts, *n, *map(Column.text, columns, cells), *slide)
+            numbers = [
+                estimates.get(**{
+                    name: getattr(column, name) or keys.get(name, "") for name in ("measure", *KEYS)
+                })
+                for column in self.columns
+            ]  # fmt: skip
+            if numbers[0] is not None:
+                cells = [count(numbers[0].n)] if self.counted else []
+                cells += map(Column.text, self.columns, numbers)
+                cells += [self.printed(estimates, keys)] if self.printed else []
+                table.add_row(*texts, *cells)
         return table
 
 
@@ -144,28 +141,6 @@ class Axes:
     log_y: bool = False
     limit: float | None = None
     printed: Callable[[pd.DataFrame], Mapping[str, float]] | None = None
-
-    def panel(self, frame: pd.DataFrame) -> tuple[Panel, list[dict[str, Any]]]:
-        """The panel and the rows that are drawn in it."""
-        subset = self.select(chosen(frame, self.measure))
-        if self.lines is not None:
-            subset = subset[subset["control"].isin(self.lines)]
-        rows = drawn(self.title, subset, self.x, self.scale, self.names)
-        least = float(np.nanmin([0.0, *(row[end] for row in rows for end in ("value", "low"))]))
-        panel = Panel(
-            self.title, self.x_label, self.y, self.counted, numeric=self.numeric, log_x=self.log_x,
-            joined=self.joined, log_y=self.log_y,
-            limits=(None if self.log_y else least, self.limit),
-        )  # fmt: skip
-        return panel, rows
-
-
-Columns = Mapping[str, Any]
-"""Columns of one length, by name: what a probe found, as ``probes/NAME.csv`` of a run's folder."""
-Tell = Callable[[str], None]
-"""Called with a few words on what a probe is doing."""
-Decide = Callable[[Estimates], Judgement | str]
-"""Judges the numbers; a text is the reason why it cannot."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,8 +203,7 @@ class Question:
     def page(self, frame: pd.DataFrame) -> Page:
         """The table with all that belongs to it."""
         estimates, body = Estimates(frame), Table.grid()
-        for grid in self.grids:
-            table = grid.table(estimates, self.title)
+        for table in (grid.table(estimates, self.title) for grid in self.grids):
             if table.row_count:
                 body.add_row(table)
         notes = self.notes(frame) if callable(self.notes) else self.notes
@@ -240,13 +214,24 @@ class Question:
 
     def plot(self, frame: pd.DataFrame) -> Plot:
         """The figure."""
-        parts = [axes.panel(frame) for axes in self.axes]
-        panels = [panel for panel, rows in parts if rows]
-        lines = [row for _, rows in parts for row in rows]
-        for axes in filter(lambda axes: axes.printed, self.axes):
-            lines += slide_rows(axes.title, "", axes.printed(frame))
+        panels, lines, slides = [], [], []
+        for axes in self.axes:
+            subset = axes.select(chosen(frame, axes.measure))
+            if axes.lines is not None:
+                subset = subset[subset["control"].isin(axes.lines)]
+            rows = drawn(axes.title, subset, axes.x, axes.scale, axes.names)
+            ends = [row[end] for row in rows for end in ("value", "low")]
+            least = None if axes.log_y else float(np.nanmin([0.0, *ends]))
+            panel = Panel(
+                axes.title, axes.x_label, axes.y, axes.counted, axes.numeric, axes.joined,
+                axes.log_x, axes.log_y, (least, axes.limit),
+            )  # fmt: skip
+            panels += [panel] if rows else []
+            lines += rows
+            slides += slide_rows(axes.title, "", axes.printed(frame)) if axes.printed else []
         title = self.figure.format(longest=longest(frame))
-        return Plot(title, tuple(panels), data_frame(lines), self.footnotes(frame))
+        data = data_frame([*lines, *slides])
+        return Plot(title, tuple(panels), data, self.footnotes(frame))
 
     def footnotes(self, frame: pd.DataFrame) -> tuple[str, ...]:
         """The lines below the figure."""

@@ -30,7 +30,7 @@ from ..settings.concerns import Buckets
 from . import word_survival as words
 from .arms import Arm, Estimates, by_arm, in_buckets
 from .question import Axes, Column, Columns, Grid, Judgement, Line, Question, Row, Tell
-from .word_survival import CLASSES, LEXICON_PAIRS, MEASURES, LinkedReference
+from .word_survival import CLASSES, MEASURES, LinkedReference
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -46,8 +46,7 @@ DETAILS = ("modifiers", "names")
 DOUBLINGS = Buckets((0, *(2**power for power in range(4, 16))))
 """Bands of a word's count in the training text, for words as common."""
 FIFTHS = [f"fifth {place}" for place in range(1, 6)]
-SURVIVES = 0.5
-LEARNED = 0.1
+SURVIVES, LEARNED = 0.5, 0.1
 """Recall beyond chance, 0 to 1."""
 RULE = (
     "The rule reads recall beyond chance, (recall - chance) / (1 - chance) at equal positions, "
@@ -149,10 +148,12 @@ def _cells(arm: Arm) -> dict[str, Float[ndarray, "seeds sentences groups bands 3
         layouts["alike"] = kind, alike, len(KINDS), 3 * len(DOUBLINGS.edges)
     cells, sentences = {}, int(sentence[-1]) + 1
     for by, (group, band, *shape) in layouts.items():
-        survived = ([run.found[name] for name in ("survived", "by_chance")] for run in arm.runs)
         cells[by] = np.stack([
-            words.survival_cells(sentence, *pair, group, band, shape=(sentences, *shape))
-            for pair in survived
+            words.survival_cells(
+                sentence, run.found["survived"], run.found["by_chance"], group, band,
+                shape=(sentences, *shape),
+            )
+            for run in arm.runs
         ])  # fmt: skip
     return cells
 
@@ -167,24 +168,26 @@ def relative_bands(
     return ((2 * place + 1) * bands // (2 * tokens)).astype(np.int64)
 
 
+def filled_buckets(estimates: Estimates, arm: str) -> list[str]:
+    """The length buckets in which an arm's words were counted."""
+    whole = {name: estimates.get("corrected", arm, name) for name in estimates.buckets()}
+    return [name for name, estimate in whole.items() if estimate and estimate.n]
+
+
 def decide(estimates: Estimates) -> Judgement | str:
     """C3: the gist of a sentence survives the fixed context, and its detail is lost."""
     if not any(part == "gist" for *_, part in estimates.keys("corrected")):
         return "the corpus has no word classes; the grammar has"
-    filled = {arm: [] for arm in estimates.arms()}
-    for arm, bucket, _, part in estimates.keys("corrected"):
-        if not part and estimates.get("corrected", arm, bucket).n:
-            filled[arm].append(bucket)
-    none = next((arm for arm in filled if estimates.attention(arm) == "none"), "")
+    none = next((arm for arm in estimates.arms() if estimates.attention(arm) == "none"), "")
+    filled = filled_buckets(estimates, none)
     if not none:
         return "there is no arm without attention"
-    if len(filled[none]) < 2:
+    if len(filled) < 2:
         return "fewer than two buckets are filled"
-    shortest, *_, last = filled[none]
-    learned = estimates.get("corrected", none, shortest).value
+    learned = estimates.get("corrected", none, filled[0]).value
     if not learned >= LEARNED:
-        return f"recall beyond chance is {learned:.0%} in {shortest}: not learned"
-    buckets = filled[none][-2:]
+        return f"recall beyond chance is {learned:.0%} in {filled[0]}: not learned"
+    buckets, last = filled[-2:], filled[-1]
     more = {
         (bucket, kind): estimates.get("gist_more", none, bucket, part=kind)
         for bucket, kind in product(buckets, DETAILS)
@@ -193,18 +196,16 @@ def decide(estimates: Estimates) -> Judgement | str:
         return "a class has too few words in the two longest buckets"
     clear = [kind for kind in DETAILS if all(more[bucket, kind].low > 0 for bucket in buckets)]
     gist = [estimates.get("corrected", none, bucket, part="gist").value for bucket in buckets]
-    read = [(none, "without attention", bucket) for bucket in buckets]
-    read += [
-        (arm, f"arm {arm}", known[-1])
-        for arm, known in filled.items()
-        if known and estimates.attention(arm) != "none"
-    ]
+    clauses = [_clause(estimates, none, "without attention", bucket) for bucket in buckets]
+    for arm in estimates.arms():
+        if estimates.attention(arm) != "none" and (known := filled_buckets(estimates, arm)):
+            clauses.append(_clause(estimates, arm, f"arm {arm}", known[-1]))
     few = {bucket: estimates.get("corrected", none, bucket).n for bucket in buckets}
     least = min(DETAILS, key=lambda kind: more[last, kind].value)
     return Judgement(
         held=len(clear) == len(DETAILS) and min(gist) >= SURVIVES,
         partly=bool(clear),
-        because=[*(_clause(estimates, *keys) for keys in read), small_buckets(few)],
+        because=[*clauses, small_buckets(few)],
         measure=f"points, gist less {least}, recall beyond chance, none, {last}",
         number=more[last, least].scaled(100.0),
     )
@@ -226,38 +227,17 @@ def _clause(estimates: Estimates, arm: str, name: str, bucket: str) -> str:
     return clause
 
 
-def notes(frame: pd.DataFrame) -> list[str]:
-    """What the columns are, whose the links are, and what the slide says."""
-    lines = [
-        "All numbers but n are %. By chance: the same outputs against other sources of their "
-        "length. Beyond chance: 0 for chance, 100 for a perfect output. Classes are compared at "
-        "equal positions: blank if some third of the sentence has none of a class's words. As "
-        "common: of words in the same third that were seen about as often in training (under 16 "
-        "times, 16-31, 32-63, and so on; Mantel-Haenszel weights). n: source words; by length, "
-        "sentences."
-    ]
-    if not set(frame["corpus"]) <= {"grammar", "copy"}:
-        lines.append(
-            f"Links are those of IBM model 1, trained on {LEXICON_PAIRS:,} of the run's own "
-            "training pairs at most; a wrong link counts a word as kept or lost by another."
-        )
-    lost = ", ".join(SLIDES["L-LOST"]["lost"])
-    slide = f"Slide (L-LOST), of one sentence that `bottleneck diagnose` shows: {lost} are lost."
-    return [*lines, slide]
+def by_part(estimates: Estimates) -> Iterator[Line]:
+    """A row for each part and arm, of the longest bucket."""
+    for part, arm in product((*FIFTHS, *CLASSES), estimates.arms()):
+        for bucket in filled_buckets(estimates, arm)[-1:]:
+            yield (part, bucket, arm), {"arm": arm, "bucket": bucket, "part": part}
 
 
-def by_class(estimates: Estimates) -> Iterator[Line]:
-    """A row for each class and arm."""
-    for part, arm in product(CLASSES, estimates.arms()):
-        yield (part.replace(" ", "\n"), arm), {"arm": arm, "measure": "corrected", "part": part}
-
-
-PERCENT = {"scale": 100.0, "form": "{:z.0f}", "ends": "{:z.0f}"}
-
-
-def bucket_columns(estimates: Estimates) -> list[Column]:
-    """A column for each bucket."""
-    return [Column(bucket, bucket=bucket, **PERCENT) for bucket in estimates.buckets()]
+def by_detail(estimates: Estimates) -> Iterator[Line]:
+    """A row for each kind of detail, bucket and arm."""
+    for part, bucket, arm in product(DETAILS, estimates.buckets(), estimates.arms()):
+        yield (part, bucket, arm), {"arm": arm, "bucket": bucket, "part": part}
 
 
 def panel(title: str, x_label: str, names: Mapping[str, str], joined: bool) -> Axes:
@@ -273,6 +253,17 @@ def panel(title: str, x_label: str, names: Mapping[str, str], joined: bool) -> A
     )  # fmt: skip
 
 
+PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
+RATES = [
+    Column("recall", "recall", **PERCENT),
+    Column("by\nchance", "chance", **PERCENT),
+    Column("beyond\nchance", "corrected", **PERCENT),
+]
+MORE = [
+    Column("gist\nless these", "gist_more", **PERCENT),
+    Column("words as\ncommon", "gist_more_alike", **PERCENT),
+]
+
 QUESTION = Question(
     name="survival",
     ids=("C3", "L-LOST"),
@@ -284,34 +275,23 @@ QUESTION = Question(
     suits=lambda settings: settings.model.source == "seen",
     rule=RULE,
     decide=decide,
-    notes=notes,
+    notes=[
+        "All numbers but n are %. By chance: the same outputs against other sources of their "
+        "length. Beyond chance: 0 for chance, 100 for a perfect output. Classes are compared at "
+        "equal positions: blank if some third of the sentence has none of a class's words. As "
+        "common: of words in the same third that were seen about as often in training (under 16 "
+        "times, 16-31, 32-63, and so on; Mantel-Haenszel weights). n: source words; by length, "
+        "sentences. Without gold links, on real text, words are linked by IBM model 1.",
+        f"Slide (L-LOST), of one sentence that `bottleneck diagnose` shows: "
+        f"{', '.join(SLIDES['L-LOST']['lost'])} are lost.",
+    ],
     measures=(*MEASURES, "gist_more", "gist_more_alike"),
     grids=[
-        Grid("Survival beyond chance by sentence length, % (C3)", bucket_columns,
-             ("source\nword", "arm"), by_class, counted=False, counts=True),
-        Grid(
-            "Gist less other words, beyond chance, points (C3)", bucket_columns,
-            ("gist\nless", "arm"),
-            lines=lambda estimates: [
-                ((form.format(part), arm), {"arm": arm, "measure": measure, "part": part})
-                for part, (measure, form), arm in product(
-                    DETAILS,
-                    (("gist_more", "{}"), ("gist_more_alike", "{},\nas common")),
-                    estimates.arms(),
-                )
-            ],
-            counted=False, counts=True,
-        ),
-        Grid(
-            "Survival beyond chance by place in the source, % (C3)",
-            counted=False, counts=True,
-            columns=[Column(name.replace(" ", "\n"), "corrected", part=name, **PERCENT)
-                     for name in FIFTHS],
-        ),
-        Grid("Survival of all words by sentence length, % (C3)",
-             [Column("recall", "recall", **PERCENT),
-              Column("by\nchance", "chance", **PERCENT),
-              Column("beyond\nchance", "corrected", **PERCENT)]),
+        Grid("Survival of all words by sentence length, % (C3)", RATES),
+        Grid("Survival in the longest sentences by place and class, % (C3)", RATES,
+             ("words", "source\nwords", "arm"), by_part),
+        Grid("Gist less other words, beyond chance, points (C3)", MORE,
+             ("words", "source\nwords", "arm"), by_detail),
     ],
     figure="Which words survive in sentences of {longest} words?",
     axes=[

@@ -10,21 +10,18 @@ choices make this a number:
 
 - Copies. If the reference has a word m times and the output k times, each copy has the share
   min(m, k) / m, as in BLEU's clipping: the output does not say which copies are found.
-- One source word, several target words ("sat": "s'est assis"): the mean of their shares. If all
-  were required, a word would be the harder to keep the more words its translation takes.
+- One source word, several target words ("sat": "s'est assis"): the mean of their shares.
 - Several source words, one target word: each has that word's whole share.
 
 Chance is subtracted because most outputs have "le", whatever was read. Sums are cells (group, band,
 column): groups are word classes, bands are places in the sentence, and the columns are words found,
-found by chance, and words. Classes have different places (a name is often
-last), and places differ in how well they survive. So classes are compared at equal positions: their
-rates are averages over bands, by `band_weights`.
+found by chance, and words. Classes have different places (a name is often last), and places differ
+in how well they survive. So rates of classes are averages over bands, by `band_weights`.
 """
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
@@ -47,13 +44,9 @@ FUNCTION_WORD = "function word"
 CLASSES = ("noun", "verb", "adjective", "adverb, numeral", "name", FUNCTION_WORD)
 """Adverbs and numerals together: either is missing in parts of some bucket's sentences."""
 SURVIVED, PARTLY, LOST, UNLINKED = "survived", "in part", "lost", "not linked"
+MEASURES = ("recall", "chance", "corrected")
 SHUFFLES = 10
 """Other sentences whose outputs show how much of a sentence is there by chance."""
-
-
-def words_of(pair: SentencePair) -> tuple[list[str], list[str]]:
-    """The tokens of source and target."""
-    return tokenize(pair.source), tokenize(pair.target)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,14 +76,12 @@ class IBM1:
         None for a target word whose likeliest source is NULL alone. Among equals (copies of a word;
         all words, for a target word that it never saw) it is the nearest to the diagonal.
         """
-        links = []
+        links: list[frozenset[Link]] = []
         for source, target in pairs:
-            nearest = frozenset()
-            if source and target:
-                table = self.table(source, target)
-                equal = table[:, 1:] == table.max(axis=1, keepdims=True)
-                nearest = frozenset((i, j) for i, j in nearest_to_diagonal(equal) if equal[j, i])
-            links.append(nearest)
+            table = self.table(source, target)
+            equal = table[:, 1:] == table.max(axis=1, keepdims=True)
+            nearest = nearest_to_diagonal(equal) if source and target else ()
+            links.append(frozenset((i, j) for i, j in nearest if equal[j, i]))
         return links
 
 
@@ -142,6 +133,11 @@ def train(pairs: Sequence[tuple[Tokens, Tokens]], *, iterations: int = 5) -> IBM
     return IBM1(source_ids, target_ids, keys, probabilities)
 
 
+def words_of(pair: SentencePair) -> tuple[list[str], list[str]]:
+    """The tokens of source and target."""
+    return tokenize(pair.source), tokenize(pair.target)
+
+
 def lexicon(pairs: Sequence[SentencePair]) -> IBM1:
     """IBM model 1 of a training text, of `LEXICON_PAIRS` at most: links where no gold is known."""
     step = -(-len(pairs) // LEXICON_PAIRS)
@@ -152,12 +148,14 @@ def class_of(token: str) -> str:
     """The class, of `CLASSES`, of a word of the grammar; "" of punctuation and other text."""
     from ..corpus.grammar import CONTENT, word_class
 
-    with suppress(KeyError):
-        if is_word(token):
-            name = word_class(token)
-            joined = next((item for item in CLASSES if name in item.split(", ")), name)
-            return joined if name in CONTENT else FUNCTION_WORD
-    return ""
+    try:
+        name = word_class(token)
+    except KeyError:
+        return ""
+    if not is_word(token):
+        return ""
+    joined = next((item for item in CLASSES if name in item.split(", ")), name)
+    return joined if name in CONTENT else FUNCTION_WORD
 
 
 @dataclass(frozen=True)
@@ -295,36 +293,22 @@ def band_weights(
 
 
 def rates(
-    cells: Real[ndarray, "*rows 3"], weights: Real[ndarray, "..."] | None = None
-) -> Float[ndarray, "... 2"]:
-    """Recall and chance (0 to 1) of cells (found, by chance, words); nan without words.
+    cells: Real[ndarray, "*rows groups bands 3"], matched: bool = False
+) -> dict[str, Float[ndarray, "*rows groups"]]:
+    """`MEASURES` of each group: averages over bands, by `band_weights`.
 
-    With a weight for each band they are averages over bands, of each group: sum_b w_b r_gb /
-    sum_b w_b; nan for a group without words in a band that weighs something.
+    Recall r and chance c are sum_b w_b r_gb / sum_b w_b, 0 to 1, nan for a group without words in a
+    band that weighs something; corrected is (r - c) / (1 - c), nan where chance is 1.
     """
-    recall, chance = (ratio_of_sums(cells[..., [column, 2]]) for column in (0, 1))
-    both = np.stack([recall, chance], axis=-1)
-    if weights is None:
-        return both
+    weights = band_weights(cells, matched)
     whole = weights.sum(axis=-1)[..., None]
-    share = (weights / np.where(whole > 0, whole, 1))[..., None, :, None]
-    average = (share * np.where(share > 0, both, 0.0)).sum(axis=-2)
-    return np.where(whole[..., None] > 0, average, np.nan)
-
-
-MEASURES: dict[str, Callable[[Float[ndarray, "*rows 2"]], Float[ndarray, "*rows"]]] = {
-    "recall": lambda rates: rates[..., 0],
-    "chance": lambda rates: rates[..., 1],
-    "corrected": lambda rates: ratio_of_sums(
-        np.stack([rates[..., 0] - rates[..., 1], 1 - rates[..., 1]], axis=-1)
-    ),
-}
-"""From recall r and chance c to a number; the last is (r - c) / (1 - c), nan where chance is 1."""
-
-
-def rates_score(measure: str) -> Score:
-    """A measure as a score of sums (found, by chance, words)."""
-    return lambda sums: MEASURES[measure](rates(sums))
+    share = (weights / np.where(whole > 0, whole, 1))[..., None, :]
+    recall, chance = (
+        np.where(whole > 0, (share * np.where(share > 0, rate, 0.0)).sum(axis=-1), np.nan)
+        for rate in (ratio_of_sums(cells[..., [column, 2]]) for column in (0, 1))
+    )
+    corrected = ratio_of_sums(np.stack([recall - chance, 1 - chance], axis=-1))
+    return dict(zip(MEASURES, (recall, chance, corrected), strict=True))
 
 
 def group_score(
@@ -338,7 +322,7 @@ def group_score(
 
     def score(sums: Real[ndarray, "*rows columns"]) -> Float[ndarray, "*rows"]:
         summed = sums.reshape(*sums.shape[:-1], *cells.shape[2:])
-        numbers = MEASURES[measure](rates(summed, band_weights(summed, matched)))
+        numbers = rates(summed, matched)[measure]
         other = 0.0 if minus is None else numbers[..., minus]
         return np.asarray(numbers[..., group] - other)
 

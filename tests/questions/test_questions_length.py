@@ -8,14 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from planted_pages import frame as table_of
-from planted_pages import printed, row_of
+from planted_pages import one_row, printed, row_of
 
-from seq2seq_bottleneck.questions.length import (
-    QUESTION,
-    RULE,
-    counts_of,
-    repeats,
-)
+from seq2seq_bottleneck.corpus.vocabulary import tokenize
+from seq2seq_bottleneck.questions.length import QUESTION, RULE, repeats
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.results.folders import HYPOTHESES, SENTENCES
 
@@ -42,21 +38,6 @@ def test_loops_are_what_the_definition_says(tokens: list[str]) -> None:
         for start in range(len(tokens) - 3 * period + 1)
     ]
     assert repeats(tokens) == any(stretches)
-
-
-def test_counts_of_sentences_by_hand() -> None:
-    hypotheses = [["le", "chat"], [], ["va"] * 5, ["le"]]
-    references = [["le", "chat"], ["oui"], ["il", "va"], ["non"] * 3]
-    counts = counts_of(hypotheses, references, [True, True, False, False])
-    assert {name: sum(column) for name, column in counts.items()} == {
-        "sentences": 4,
-        "hypothesis_tokens": 8,
-        "reference_tokens": 8,
-        "empty": 1,
-        "unfinished": 2,
-        "repeating": 1,
-        "repeating_references": 1,
-    }
 
 
 BUCKETS = ("5-10", "11-20", "21-30", "31-40")
@@ -99,9 +80,9 @@ SHORT = dict.fromkeys([("additive", b, "length_ratio") for b in BUCKETS[2:]], (0
         # Less the references' own share, which is 1 per cent.
         (frame(changed("31-40", "repeating", 0.03, 0.0, 0.059)), "held", ""),
         (frame(changed("31-40", "repeating", 0.03, 0.0, 0.061)), "partly", ""),
-        (frame(SHORT), "partly", "additive handles 2 of 4 length buckets, not 21-30 (ratio 0.50 "),
+        (frame(SHORT), "partly", "additive handles 2 of 4 length buckets, not 21-30, 31-40"),
         (frame(SHORT | changed(BUCKETS[1], "length_ratio", 0.8, 0.7, 0.85)), "not held",
-         "additive handles 1 of 4 length buckets, not 11-20 (ratio 0.80 [0.70, 0.85])"),
+         "additive handles 1 of 4 length buckets, not 11-20"),
         (frame(changed("31-40", "unfinished", 0.5, 0.4, 0.6, arm="none"),
                arms=("none", "uniform", "additive")), "held",
          "without attention, none handles 3 of 4 length buckets, uniform handles 4 of 4"),
@@ -118,8 +99,8 @@ def test_the_outputs_decide(table, verdict, part):
 
 
 def test_the_number_is_the_ratio_furthest_from_one():
-    (found,) = QUESTION.verdict(frame(changed("11-20", "length_ratio", 0.93, 0.91, 0.96)))
-    assert (found.value, found.low, found.high) == (0.93, 0.91, 0.96)
+    (verdict,) = QUESTION.verdict(frame(changed("11-20", "length_ratio", 0.93, 0.91, 0.96)))
+    assert (verdict.value, verdict.low, verdict.high) == (0.93, 0.91, 0.96)
 
 
 def test_shares_are_in_per_cent_and_an_empty_bucket_is_a_row_of_blanks():
@@ -134,28 +115,22 @@ def test_shares_are_in_per_cent_and_an_empty_bucket_is_a_row_of_blanks():
     assert ["31-40", "none", "0*"] in lines
 
 
-def test_ratio_and_unfinished_are_those_of_the_files(subject):
+def test_counts_are_those_of_the_files(subject):
     lines = (subject.folder / HYPOTHESES).read_text(encoding="utf8").splitlines()
-    outputs = [json.loads(line) for line in lines]
-    references = [pair.target for pair in subject.corpus.test]
-    assert [output["reference"] for output in outputs] == references
+    outputs = [tokenize(json.loads(line)["hypothesis"]) for line in lines]
     with (subject.folder / SENTENCES).open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    probed = QUESTION.probe(subject, lambda _: None)
-    found = {name: np.asarray(column, dtype=np.float64) for name, column in probed.items()}
-    words = [len(pair.source.split()) for pair in subject.corpus.test]
-    assert list(found["source_words"]) == words
-    table = QUESTION.summarise([Probed(subject.folder, subject.settings, found)])
-    inside = [place for place, count in enumerate(words) if 5 <= count <= 10]
-    values = {
-        row["measure"]: row["value"]
-        for row in table
-        if row["bucket"] == "5-10" and row.get("seed") is None
-    }
-    assert values["length_ratio"] == pytest.approx(
-        sum(found["hypothesis_tokens"][inside]) / sum(found["reference_tokens"][inside])
+        ended = [row["ended"] == "True" for row in csv.DictReader(file)]
+    columns = QUESTION.probe(subject, lambda _: None)
+    assert columns["source_words"] == [pair.words for pair in subject.corpus.test]
+    references = [tokenize(pair.target) for pair in subject.corpus.test]
+    assert columns["reference_tokens"] == [*map(len, references)]
+    assert columns["hypothesis_tokens"] == [*map(len, outputs)]
+    assert columns["empty"] == [not output for output in outputs]
+    assert columns["unfinished"] == [not done for done in ended]
+    probed = Probed(
+        subject.folder, subject.settings, {name: np.array(c, float) for name, c in columns.items()}
     )
-    lost = [rows[place]["ended"] != "True" for place in inside]
-    assert values["unfinished"] == pytest.approx(sum(lost) / len(lost))
-    empty = [not outputs[place]["hypothesis"] for place in inside]
-    assert values["empty"] == pytest.approx(sum(empty) / len(empty))
+    inside = probed.found["source_words"] <= 10
+    row = one_row(QUESTION.summarise([probed]), "length_ratio", bucket="5-10")
+    sums = (probed.found[name][inside].sum() for name in ("hypothesis_tokens", "reference_tokens"))
+    assert row["value"] == pytest.approx(next(sums) / next(sums))

@@ -107,58 +107,37 @@ def test_the_sentence_says_what_was_read_or_why_nothing_is_measured(table, words
     assert ("under 100" in verdict.because) == ("under 100" in words)
 
 
-def empty(table, bucket):
-    """The table with nothing in a bucket."""
-    table.loc[table["bucket"] == bucket, "n"] = 0
-    table.loc[table["bucket"] == bucket, ["value", "low", "high"]] = NAN
-    return table
-
-
 @pytest.fixture(scope="module")
 def committed():
     """Three seeds of both arms; in `vindication`, which is older, no words as common."""
     return QUESTION.load(REFERENCE / "vindication_again")
 
 
-@pytest.mark.slow
-def test_a_row_a_class_and_arm_stands_under_a_row_of_the_words_counted(committed):
+def test_rows_are_buckets_parts_of_the_longest_and_what_gist_has_more(committed):
     lines = printed_words(QUESTION.page(committed))
-    start = lines.index(["noun", "n", "300", "568", "961", "1,317", "1,887"])
-    assert lines[start + 1 : start + 3] == [
-        ["noun", "none", "71", "38", "24", "17", "13"],
-        ["67..75", "35..41", "22..26", "16..19", "12..15"],
-    ]
     for row in (
-        ["modifiers", "none", "-14", "-15", "-14", "-14", "-13"],
-        ["modifiers,", "n", "149", "258", "446", "594", "909"],
-        ["41+", "none", "39", "21", "19", "20", "19"],
         ["41+", "none", "200", "37", "17", "24"],
+        ["noun", "41+", "none", "1,887", "17", "4", "13"],
+        ["modifiers", "41+", "none", "2,369", "-13", "3"],
     ):
         assert row in lines
-
-
-def test_older_tables_lack_words_as_common_and_have_parts_that_are_not_shown(committed):
     older = QUESTION.page(QUESTION.load(REFERENCE / "vindication"))
-    assert not any("common" in line for line in printed_words(older))
     assert "gist_more_alike" not in older.frame
     assert "premier venues" in " ".join(older.caption)  # the slide's words
     parts = committed["part"].fillna("")
-    plain = committed[(parts == "") | parts.str.startswith("fifth")]
-    page = QUESTION.page(plain.assign(corpus="files"))
-    assert "Links are those of IBM model 1" in " ".join(page.caption)
-    assert not any(line[:1] in (["noun"], ["modifiers"]) for line in printed_words(page))
+    plain = QUESTION.page(committed[(parts == "") | parts.str.startswith("fifth")])
+    assert not any(line[:1] in (["noun"], ["modifiers"]) for line in printed_words(plain))
 
 
 def test_an_empty_bucket_is_a_row_without_numbers_and_no_zero_has_a_sign(committed):
     table = committed.copy()
     table[["value", "low", "high"]] = [-0.001, -0.004, 0.004]
-    lines = printed_words(QUESTION.page(empty(table, "41+")))
+    empty = table["bucket"] == "41+"
+    table.loc[empty, ["n", "value", "low", "high"]] = [0, NAN, NAN, NAN]
+    lines = printed_words(QUESTION.page(table))
     assert not any(word.startswith("-0") for line in lines for word in line)
     assert lines.count(["41+", "none", "0*"]) == 1
-    assert lines.count(["41+", "none"]) == 1
-    passed_over = verdict_of(empty(frame(buckets=(*BUCKETS, "61+")), "61+"))
-    assert passed_over.verdict == "held"
-    assert "without attention, 41+" in passed_over.because
+    assert any(line[:3] == ["noun", "31-40", "none"] for line in lines)
 
 
 @given(words=st.integers(1, 80), bands=st.integers(1, 10))
