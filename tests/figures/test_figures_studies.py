@@ -77,20 +77,11 @@ def test_bits_below_0_are_drawn_at_0_and_survival_below_chance_is_not_cut_off(tm
     assert all(axes.get_ylim()[0] <= -9 for axes in figure.axes)
 
 
-def test_of_text_without_exact_bits_the_translators_are_drawn(tmp_path):
-    rows = [row for row in rows_of("information") if row["part"] != "probe"]
-    plot = study_plot("information", plant(tmp_path, "information", rows))
-    panel = plot.panels[0].name
-    assert panel == "Bits that the translator need not be told"
-    drawn = plot.data[(plot.data["panel"] == panel) & (plot.data["kind"] == "mean")]
-    assert set(drawn["arm"]) == {"none", "additive", ""}
-
-
 def test_a_panel_of_which_nothing_was_measured_is_left_out(tmp_path):
     rows = [row for row in rows_of("embeddings") if row["measure"] == "same_class"]
     figure, _ = make_figure("embeddings", plant(tmp_path, "embeddings", rows))
     titles = [axes.get_title() for axes in figure.axes]
-    assert titles == ["Word class, encoder", "Word class, decoder"]
+    assert titles == ["Word class"]
 
 
 def test_the_slides_dimensions_are_at_its_sentences_length_alone_and_distances_in_order(tmp_path):
