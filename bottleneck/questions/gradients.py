@@ -2,9 +2,8 @@
 
 For each target word with gold links: the norm of the gradient of its own loss at the embedding of
 its aligned source word, over the norm at the last source position (the end token, whose state is
-h_Tx, the context of the arm without attention). A target word with several source words counts
-once for each. The ratio's geometric mean by steps is the curve: what is handed back through n steps
-is a product of n factors.
+h_Tx). A target word with several source words counts once for each. The ratio's geometric mean by
+steps is the curve: what is handed back through n steps is a product of n factors.
 
 Steps are counted in words, in every arm by the shortest way without attention: from the source
 word's state through the encoder to h_Tx and, as the context enters at every step of the decoder,
@@ -204,10 +203,9 @@ def half_distance(
     """Steps over which the exponential that fits the ratio best halves; None under two distances.
 
     The fit is least squares of the log ratio (its mean over seeds) on the distances that have links
-    in every seed, each distance weighted by its links (in a resample that lacks it by none): every
-    link counts, where the curve's first crossing of a half would depend on its first point, and
-    come early by noise. "At least" the tested span, from the nearest to the farthest distance,
-    where the exponential does not halve within it; a curve that rises or is flat never does.
+    in every seed, each distance weighted by its links (in a resample that lacks it by none). "At
+    least" the tested span, from the nearest to the farthest distance, where the exponential does
+    not halve within it; a curve that rises or is flat never does.
     """
     distances = np.flatnonzero(sums[..., 1].sum(axis=1).all(axis=0))
     if len(distances) < 2:
@@ -307,11 +305,9 @@ QUESTION = Gradients(
     rule=RULE,
     decide=decide,
     notes=[
-        "Of each target word's own loss: the norm of its gradient at the embedding of its aligned "
-        "source word, over the norm at the last source position, whose state is h_Tx. Geometric "
-        "means; n are links. Steps: from the source word through the encoder to h_Tx and one on. "
-        "Half-distance: steps over which the exponential that fits all links best halves; over N: "
-        "it does not halve within the N steps that were tested.",
+        "Geometric means over links (n). Steps: from the source word through the encoder to h_Tx "
+        "and one on. Half-distance: steps over which the exponential that fits all links best "
+        "halves; over N: it does not halve within the N steps that were tested.",
     ],
     measures=("ratio", "half_distance"),
     grids=[

@@ -247,11 +247,9 @@ QUESTION = Information(
         "Bits: -log2 P of the source in the language that it was drawn from, the draw of its "
         "length included. On the grammar some English sentences share their French: what tells "
         "them apart counts as the translator's (of three words 0.1 of 13.3 bits).",
-        "Probe: a fresh decoder that learns to write the source from the frozen encoder's memory, "
-        "in half as many updates. Untr.: the same of an untrained encoder. Trans.: the bits of the "
-        "source less those of the reference under the translator. Kept: the share of a further "
-        "word's bits that arrives, by lines through the longer half of the buckets. Floored at 0: "
-        "bits and their shares (not in the CSV). Slide: 256 of about 3,000 numbers (L9).",
+        "Probe: a fresh decoder that learns to write the source from the frozen encoder's memory. "
+        "Untr.: the same of an untrained encoder. Trans.: the bits of the source less those of the "
+        "reference under the translator. Floored at 0 but in the CSV. Slide: 256 of about 3,000.",
     ],
     measures=("source_bits", "recovered", "share", "kept", "kept_gain"),
     grids=[

@@ -6,10 +6,8 @@ of the word just read: what comes before it can partly be guessed from the langu
 answers with the training set's most frequent word at each distance, and needs no state.
 
 The probe is softmax regression on whitened inputs, one for each distance. It starts at the linear
-discriminant (Fisher 1936; Rao 1948: classes that are normal with one covariance), which is such a
-regression's solution where that holds and knows rare words from few examples, and goes on by Adam
-(Kingma and Ba 2015) at a rate that falls to zero. Whitening leaves what a linear map can read
-unchanged, and lets directions of little variance count as soon as the others.
+discriminant (Fisher 1936; Rao 1948: classes that are normal with one covariance), which knows rare
+words from few examples, and goes on by Adam (Kingma and Ba 2015) at a rate that falls to zero.
 """
 
 from collections.abc import Callable, Iterator
