@@ -195,13 +195,19 @@ def test_what_cannot_be_judged_is_not_measured(table, reason):
 
 
 def test_bounds_of_half_distances_are_marked_everywhere():
-    beyond = arm("additive", half=(8.0, 7.0, 40.0), note=";;at least")
-    page = QUESTION.page(frame(arm("none", half=(11.0, 11.0, 11.0), note=OPEN), beyond))
+    halves = {
+        "none": {"half": (11.0, 11.0, 11.0), "note": OPEN},
+        "additive": {"half": (8.0, 7.0, 40.0), "note": ";;at least"},
+    }
+    arms = [arm(name, control=control, **half)
+            for name, half in halves.items() for control in ("", "untrained")]  # fmt: skip
+    page = QUESTION.page(frame(*arms))
     lines = printed_words(page)
-    assert ["1-5", "none", "500", "0.9"] in lines
-    assert ["none", "500", "over", "11"] in lines
-    assert ["7.0..over", "40"] in lines
-    rows = page.frame[(page.frame["part"] == "") & (page.frame["bucket"] == "")]
+    assert ["1-5", "none", "500", "0.9", "0.9"] in lines
+    assert ["none", "500", *["over", "11"] * 2] in lines
+    assert ["7.0..over", "40"] * 2 in lines
+    keys = page.frame[["control", "bucket", "part"]]
+    rows = page.frame[(keys == "").all(axis=1)]
     assert with_intervals(rows)["half_distance"].tolist() == [
         ">11.00 [>11.00, >11.00]", "8.00 [7.00, >40.00]",
     ]  # fmt: skip
