@@ -24,7 +24,7 @@ TABLES = {
     ],
     "information": [
         ("source_bits", ("",), BUCKETS, ("",)),
-        ("recovered", ("", "untrained", "shuffled"), BUCKETS, ("probe", "translator"))
+        ("recovered", ("", "untrained"), BUCKETS, ("probe", "translator"))
     ],
     "capacity": [("length", ("",), ("",), ("90 %", "50 %"))],
     "alignment": [
@@ -34,8 +34,8 @@ TABLES = {
     "length": [("length_ratio", ("",), BUCKETS, ("",))],
     "fit": [("bleu", ("",), BUCKETS, ("train", "test"))],
     "embeddings": [
-        ("same_class", ("", "untrained", "frequency"), ("",), ("source", "target")),
-        ("same_gender", ("", "untrained", "frequency"), ("",), ("source", "target"))
+        ("same_class", ("", "untrained", "frequency"), ("",), ("source",)),
+        ("same_gender", ("", "untrained", "frequency"), ("",), ("source",))
     ],
     "reading": [("words_read", ("", "untrained", "last_word"), BUCKETS, ("",))]
 }  # fmt: skip

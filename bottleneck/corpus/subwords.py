@@ -157,12 +157,6 @@ def shares_of(pieces: Sequence[str], words: Sequence[str], tokenizer: Tokenizer)
     return shared / shared.sum(axis=1, keepdims=True)
 
 
-def backwards(shares: Shares) -> Shares:
-    """The shares of a text that is read from its end; the end token stays the last."""
-    rows, columns = ([*reversed(range(size - 1)), size - 1] for size in shares.shape)
-    return shares[np.ix_(rows, columns)]
-
-
 def by_word(
     weights: Float[ndarray, "target_pieces source_pieces"],
     source: Float[ndarray, "source_pieces source_words"],

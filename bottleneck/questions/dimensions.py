@@ -1,9 +1,9 @@
 """C4: how many of the context's numbers are in use ("capacity used: 200 of 256")?
 
 Measured are the contexts h_Tx of new sentences, for every arm: without attention they are all that
-the decoder gets, with it they are what its first state is made of. All measures grow with the
-number of sentences, so that each is also taken at half of them, and none says how much
-*information* is in the dimensions.
+the decoder gets, with it they are what its first state is made of. The number grows with that of
+the sentences, so that it is also taken at half of them, and it does not say how much *information*
+is in the dimensions.
 
 Intervals are not bootstrapped: a resample has sentences twice and, like a smaller sample, fewer
 dimensions. The delete-a-group jackknife (Quenouille 1949, Tukey 1958, Kott 2001) leaves out one of
@@ -12,7 +12,7 @@ G groups of sentences at a time, which moves all G values alike; their scatter i
 It is rather too wide than too narrow (Efron and Stein 1981).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,9 +29,8 @@ from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
 if TYPE_CHECKING:
     from .subject import Subject
 
-SLIDE_USED, SLIDE_SIZE = 200, 256
-SENTENCE_WORDS = 30
-"""Words of the slide's sentence, which the slide takes for 40 or 42."""
+SLIDE_USED, SLIDE_SIZE, SENTENCE_WORDS = 200, 256, 30
+"""L14; the slide takes the words of its sentence for 40 or 42."""
 TOLERANCE = 0.25
 """Share of the slide's number."""
 GROUPS = 20
@@ -40,8 +39,7 @@ WANTED = 2_500
 """Sentences that are drawn per bucket: about ten per dimension of the lecture's context."""
 SEED = 1
 """Of the groups and halves: the same for every run, so that all are paired."""
-MEASURES = ("components", "participation_ratio", "effective_rank")
-KEYS = ("control", "bucket", "part", "measure")
+KEYS = ("control", "bucket", "part")
 REPLICATES = ("value", *(f"without_{group}" for group in range(GROUPS)))
 RULE = (
     "The rule reads how many principal components explain 95 % of the variance of the contexts "
@@ -57,7 +55,7 @@ RULE = (
 
 
 def probe(subject: "Subject", tell: Tell, wanted: int = WANTED) -> Columns:
-    """A row for each measure of every bucket, trained and untrained, of all sentences and half."""
+    """A row for every bucket, trained and untrained, of all sentences and of half."""
     tell("drawing sentences")
     buckets = dict(zip(subject.buckets.names, subject.fresh_sentences(wanted), strict=True))
     rows = []
@@ -66,19 +64,20 @@ def probe(subject: "Subject", tell: Tell, wanted: int = WANTED) -> Columns:
             tell(f"{control} contexts, {bucket} words")
             if len(pairs) < 4 * GROUPS:  # a half cannot be cut into groups of two
                 blank = [np.nan] * len(REPLICATES)
-                rows += [(control, bucket, "all", name, len(pairs), *blank) for name in MEASURES]
+                rows.append((control, bucket, "all", len(pairs), *blank))
                 continue
-            vectors = subject.contexts(weights, pairs)
-            for part, subset in (("all", vectors), ("half", half_of(vectors, seed=SEED))):
-                for measure, replicates in dimensions(subset, seed=SEED).items():
-                    rows.append((control, bucket, part, measure, len(subset), *replicates))
+            vectors = np.stack([context for _, context in subject.read(weights, pairs)])
+            order = np.random.Generator(np.random.PCG64([SEED, 1])).permutation(len(vectors))
+            for part, subset in (("all", vectors), ("half", vectors[order[: len(vectors) // 2]])):
+                replicates = dimensions(subset, seed=SEED)
+                rows.append((control, bucket, part, len(subset), *replicates))
     return pd.DataFrame(rows, columns=[*KEYS, "n", *REPLICATES]).to_dict("list")
 
 
 def dimensions(
     contexts: Float[ndarray, "sentences context"], *, seed: int, groups: int = GROUPS
-) -> dict[str, Float[ndarray, "replicates"]]:
-    """Each measure of all contexts, then the same without each group of two sentences or more."""
+) -> Float[ndarray, "replicates"]:
+    """Components of all contexts, then the same without each group of two sentences or more."""
     stream = np.random.Generator(np.random.PCG64([seed, 0]))
     group = stream.permutation(len(contexts)) % groups
     # Moving the origin to a sentence keeps the sums small, and makes contexts that are all the same
@@ -93,41 +92,24 @@ def dimensions(
         count, mean = len(contexts) - fewer, sums.sum(axis=0) - total
         covariance = (products.sum(axis=0) - product - np.outer(mean, mean) / count) / (count - 1)
         spectra.append(np.maximum(np.linalg.eigvalsh(covariance)[::-1], 0.0))
-    return measures(np.stack(spectra))
+    return components(np.stack(spectra))
 
 
-def measures(
-    spectrum: Float[ndarray, "*rows context"], share: float = 0.95
-) -> dict[str, Float[ndarray, "*rows"]]:
-    """The measures of variances along the principal axes, descending; nan where nothing varies.
+def components(
+    spectra: Float[ndarray, "rows context"], share: float = 0.95
+) -> Float[ndarray, "rows"]:
+    """How many principal axes have this share of the variance, of variances that descend.
 
-    Participation ratio: (sum lambda)^2 / sum lambda^2, which is k for k equal variances (Gao et al.
-    2017). Components for a share of the variance: the last one is counted by its part, because a
-    whole number jumps, and has no jackknife; rounded up it is the usual count. Effective rank: exp
-    of the normalised spectrum's entropy (Roy and Vetterli 2007, there of a matrix's singular
-    values; the matrix here is the covariance).
+    The last one is counted by its part, because a whole number jumps, and has no jackknife; rounded
+    up it is the usual count. It is nan where nothing varies.
     """
-    total = spectrum.sum(axis=-1, keepdims=True)
-    parts = spectrum / np.where(total > 0, total, np.nan)
+    total = spectra.sum(axis=-1, keepdims=True)
+    parts = spectra / np.where(total > 0, total, np.nan)
     reached = np.cumsum(parts, axis=-1)
     whole = np.minimum((reached < share).sum(axis=-1, keepdims=True), parts.shape[-1] - 1)
     last = np.take_along_axis(parts, whole, axis=-1)
     before = np.take_along_axis(reached, whole, axis=-1) - last
-    counted = whole + (share - before) / np.where(last == 0, 1.0, last)
-    entropy = -(parts * np.log(np.where(parts == 0, 1.0, parts))).sum(axis=-1)
-    return {
-        "components": counted[..., 0],
-        "participation_ratio": np.asarray(1 / (parts**2).sum(axis=-1)),
-        "effective_rank": np.asarray(np.exp(entropy)),
-    }
-
-
-def half_of(
-    contexts: Float[ndarray, "sentences context"], *, seed: int
-) -> Float[ndarray, "half context"]:
-    """Half of the sentences, the same for the same seed; an odd one is left out."""
-    stream = np.random.Generator(np.random.PCG64([seed, 1]))
-    return contexts[stream.permutation(len(contexts))[: len(contexts) // 2]]
+    return (whole + (share - before) / np.where(last == 0, 1.0, last))[..., 0]
 
 
 def jackknife(replicates: Float[ndarray, "replicates"]) -> Estimate:
@@ -144,7 +126,7 @@ def jackknife(replicates: Float[ndarray, "replicates"]) -> Estimate:
 
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """Every measure of every arm, and the components that training adds."""
+    """The components of every arm, and those that training adds."""
     runs = []
     for run in arm.runs:
         keys = zip(*(run.found[name].tolist() for name in KEYS), strict=True)
@@ -152,13 +134,10 @@ def summarise(arm: Arm) -> Iterator[Row]:
         runs.append(dict(zip(keys, replicates, strict=True)))
     for key, n in zip(runs[0], arm.runs[0].found["n"].tolist(), strict=True):
         # Stored as words and blank in the table: a column of blanks would be read as numbers.
-        control, bucket, part, measure = (
-            "" if word in ("trained", "all") else word for word in key
-        )
-        numbers = {measure: [run[key] for run in runs]}
-        if measure == "components" and not control:
-            added = [run[key] - run["untrained", *key[1:]] for run in runs]
-            numbers["components_added"] = added
+        control, bucket, part = ("" if word in ("trained", "all") else word for word in key)
+        numbers = {"components": [run[key] for run in runs]}
+        if not control:
+            numbers["components_added"] = [run[key] - run["untrained", *key[1:]] for run in runs]
         keys = {"control": control, "bucket": bucket, "part": part, "n": int(n)}
         for name, seeds in numbers.items():
             mean = jackknife(np.mean(seeds, axis=0))
@@ -176,19 +155,14 @@ def decide(estimates: Estimates) -> Judgement | str:
     if bucket is None:
         return f"no run without attention has contexts of {SENTENCE_WORDS} words"
     arm, size = rows["arm"].iloc[0], int(rows["context_size"].iloc[0])
-    used = estimates.get("components", arm, bucket)
+    used, shortest, longest = (
+        estimates.get("components", arm, name)
+        for name in (bucket, rows["bucket"].iloc[0], rows["bucket"].iloc[-1])
+    )
     added = estimates.get("components_added", arm, bucket)
     half = estimates.get("components", arm, bucket, part="half")
-    shortest, longest = (
-        estimates.get("components", arm, rows["bucket"].iloc[end]) for end in (0, -1)
-    )
-    growth = longest.minus(shortest)
-    expected = SLIDE_USED / SLIDE_SIZE * size
+    growth, expected = longest.minus(shortest), SLIDE_USED / SLIDE_SIZE * size
     near_slide = used.within(expected * (1 - TOLERANCE), expected * (1 + TOLERANCE))
-    ratio, rank = (
-        estimates.get(measure, arm, bucket).text("{:z.0f}")
-        for measure in ("participation_ratio", "effective_rank")
-    )
     more, less = "training adds {} to", "training takes {} away from"
     clauses = [
         f"{used.text('{:z.0f}')} of {size} components ({used.value / size:.0%}) hold 95 % of the "
@@ -198,18 +172,10 @@ def decide(estimates: Estimates) -> Judgement | str:
         added.change(more, less, "{:z.0f}") + " an untrained encoder's",
         "from the shortest bucket to the longest the number "
         + growth.change("grows by {}", "shrinks by {}", "{:z.0f}"),
-        f"by different measures: participation ratio {ratio}, effective rank {rank}",
     ]
     held, partly = added.low > 0 and near_slide, added.low > 0 and growth.low > 0
     measure = f"components for 95 % of the variance, {bucket} words"
     return Judgement(held, partly, clauses, measure, used)
-
-
-def _slide(estimates: Estimates, keys: Mapping[str, str]) -> str:
-    """The slide's number beside the bucket that its sentence is in."""
-    without = estimates.attention(keys["arm"]) == "none"
-    said = without and holds(keys["bucket"], SENTENCE_WORDS)
-    return f"{SLIDE_USED} of\n{SLIDE_SIZE}" if said else ""
 
 
 def _printed(frame: pd.DataFrame) -> dict[str, float]:
@@ -225,6 +191,7 @@ QUESTION = Question(
     ids=("C4", "L14"),
     question="How many of the context's numbers are in use: 200 of 256, as the slide says?",
     title="Dimensions of the context in use (C4)",
+    version=2,
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.model.source == "seen",
@@ -232,13 +199,12 @@ QUESTION = Question(
     decide=decide,
     notes=[
         "Contexts h_Tx of new sentences of the run's own language (of files: of test and "
-        "validation sentences), the same for all runs. Untrained: the initial weights.",
-        "Participation ratio: sum of the variances squared over the sum of their squares. "
-        "Effective rank: exp of the spectrum's entropy. All grow with n: compare rows of as many "
-        "sentences, and with half of n. None says how much information is in the dimensions.",
-        f"Slide: {SLIDE_USED} of {SLIDE_SIZE}, said of one sentence of {SENTENCE_WORDS} words.",
+        "validation sentences), the same for all runs. Untrained: the initial weights. Components "
+        "grow with n: compare rows of as many sentences, and with half of n. They do not say how "
+        f"much information there is. Slide: {SLIDE_USED} of {SLIDE_SIZE}, said of one sentence of "
+        f"{SENTENCE_WORDS} words.",
     ],
-    measures=(*MEASURES, "components_added"),
+    measures=("components", "components_added"),
     intervals=(
         "Ranges are 95 % by the jackknife over 20 groups of sentences, of the mean over seeds, and "
         "are about different sentences of the same number; they say nothing of other seeds."
@@ -251,10 +217,13 @@ QUESTION = Question(
                 Column("un-\ntrained", "components", control="untrained", form="{:z.0f}"),
                 Column("training\nadds", "components_added", form="{:+z.0f}"),
                 Column("half\nof n", "components", part="half", form="{:z.0f}", ends=""),
-                Column("partic.\nratio", "participation_ratio", form="{:z.0f}", ends=""),
-                Column("eff.\nrank", "effective_rank", form="{:z.0f}", ends=""),
             ],
-            printed=_slide,
+            printed=lambda estimates, keys: (
+                f"{SLIDE_USED} of\n{SLIDE_SIZE}"
+                if estimates.attention(keys["arm"]) == "none"
+                and holds(keys["bucket"], SENTENCE_WORDS)
+                else ""
+            ),
         )
     ],
     figure="How many dimensions of the context are in use?",

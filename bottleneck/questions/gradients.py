@@ -2,9 +2,8 @@
 
 For each target word with gold links: the norm of the gradient of its own loss at the embedding of
 its aligned source word, over the norm at the last source position (the end token, whose state is
-h_Tx, the context of the arm without attention). A target word with several source words counts
-once for each. The ratio's geometric mean by steps is the curve: what is handed back through n steps
-is a product of n factors.
+h_Tx). A target word with several source words counts once for each. The ratio's geometric mean by
+steps is the curve: what is handed back through n steps is a product of n factors.
 
 Steps are counted in words, in every arm by the shortest way without attention: from the source
 word's state through the encoder to h_Tx and, as the context enters at every step of the decoder,
@@ -12,9 +11,6 @@ one step on. In a two-way encoder the steps are those of the forward direction.
 
 A ratio under `LEAST_RATIO`, zero included, has no useful logarithm and counts as that much. A link
 without any gradient at the last position has no ratio and is left out.
-
-Where a run reads subwords, the norm at a word is that of the gradient at all of its pieces; of the
-losses of a target word's pieces it is the root mean square.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +28,6 @@ from numpy import ndarray
 from ..claims.verdict import FAMILY, needs_learned, two_digits
 from ..corpus.batches import evaluation_batches, restore
 from ..corpus.pair import SentencePair
-from ..corpus.subwords import backwards, by_word
 from ..corpus.vocabulary import tokenize
 from ..scoring.bootstrap import Estimate as Resampled
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
@@ -70,6 +65,7 @@ RULE = (
 
 def probe(subject: "Subject", tell: Tell, sentences: int = 60) -> Columns:
     """A row for each gold link of the first so many sentences of a bucket: steps, both norms."""
+    subject.require_words()
     linked = [pair for pair in subject.corpus.test if pair.links]
     pairs = [pair for pairs in subject.first_of_each(linked, sentences) for pair in pairs]
     columns = links_of(subject, pairs)
@@ -98,30 +94,20 @@ def links_of(subject: "Subject", pairs: Sequence[SentencePair]) -> dict[str, nda
 def gradient_norms(
     subject: "Subject", weights: "Weights", pairs: Sequence[SentencePair]
 ) -> list[Float[ndarray, "_ _"]]:
-    """How much the loss of each target word depends on each source word, for each pair.
+    """Of each pair, target words by source words in the order of reading, both with the end token.
 
-    That is the norm of the gradient of the target word's -log P at the source word's embedding.
-    Source words are in the order of reading; the end tokens are included on both sides.
+    A number is the norm of the gradient of the target word's -log P at the source word's embedding.
     """
-    encoded = subject.encode(list(pairs))
-    batches = evaluation_batches(encoded, 20)
-    norms_of = token_norms(subject.graph)
-    norms = [np.asarray(norms_of(weights, *part.batch[:3])) for part in batches]
-    of_words = []
-    for pair, rows, ids, target_ids in zip(
-        pairs, restore(norms, batches), encoded.source, encoded.target, strict=True
-    ):
-        source, target = subject.shares(pair)
-        if subject.settings.model.reverse_source:
-            source = backwards(source)
-        squares = rows[: len(target_ids), : len(ids)].astype(np.float64) ** 2
-        of_words.append(np.sqrt(by_word(squares, source, target)))
-    return of_words
+    encoded = subject.encode(pairs)
+    batches, norms_of = evaluation_batches(encoded, 20), token_norms(subject.graph)
+    norms = restore([np.asarray(norms_of(weights, *item.batch[:3])) for item in batches], batches)
+    sides = zip(norms, encoded.source, encoded.target, strict=True)
+    return [rows[: len(target), : len(source)] for rows, source, target in sides]
 
 
 @cache
 def token_norms(graph: "nnx.GraphDef") -> "Callable[..., Float[Array, 'batch target source']]":
-    """The jitted norms at the model's tokens; at padding they mean nothing.
+    """The jitted norms; at padding they mean nothing.
 
     They are of weights, source, its lengths, and target. One backward pass a target position, for
     all sentences at once: their losses are independent.
@@ -142,10 +128,9 @@ def token_norms(graph: "nnx.GraphDef") -> "Callable[..., Float[Array, 'batch tar
         target: "Int[Array, 'batch target']",
     ) -> "Float[Array, 'batch target source']":
         translator = nnx.merge(graph, weights)
-        decoder = translator.decoder
+        decoder, mask = translator.decoder, real_positions(lengths, source.shape[1])
 
         def read_outs(embedded: "Array") -> "Array":
-            mask = real_positions(lengths, embedded.shape[1])
             values, last = translator.encoder(embedded, mask)
             memory = Memory(values, decoder.attention.keys(values), mask, last)
             return decoder(decoder_inputs(target), memory)[0]
@@ -168,23 +153,28 @@ def token_norms(graph: "nnx.GraphDef") -> "Callable[..., Float[Array, 'batch tar
 
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """The half-distance, and the ratio by bands that every seed has."""
-    sentences = int(arm.runs[0].found["sentence"].max()) + 1
+    """The half-distance, and the ratio by bands that every seed has.
+
+    ``note`` says which of a half-distance's value, low and high lie beyond what was tested, as in
+    ``;;at least``.
+    """
     scoring = arm.settings.scoring
-    weights = draw(sentences, scoring.resamples, seed=scoring.seed, bucket=len(scoring.lower_edges))
-    steps = [run.found["steps"] for run in arm.runs]
-    bands = [np.searchsorted(BANDS, column, "right") - 1.0 for column in steps]
     for network, control in (("trained", ""), ("untrained", "untrained")):
-        yield from _half_rows(arm, log_sums(arm, network, steps, sentences), weights, control)
-        for name, sums in zip(
-            BAND_NAMES,
-            np.moveaxis(log_sums(arm, network, bands, sentences), 2, 0),
-            strict=False,  # the last bands may have no links
-        ):
-            totals = sums.sum(axis=1)
+        sums = log_sums(arm, network)
+        sentences, buckets = sums.shape[1], len(scoring.lower_edges)
+        weights = draw(sentences, scoring.resamples, seed=scoring.seed, bucket=buckets)
+        if half := half_distance(sums, weights):
+            ends = (half.value, half.interval.low, half.interval.high)
+            note = ";".join("at least" if end == inf else "" for end in ends)
+            inside = dict(zip(ENDS, np.clip(ends, 0.0, half.highest).tolist(), strict=True))
+            n = len(arm.runs[0].found["steps"])
+            yield arm.row("half_distance", **inside, control=control, note=note, n=n)
+        for name, first, end in zip(BAND_NAMES, BANDS, [*BANDS[1:], None], strict=True):
+            band = sums[:, :, first:end].sum(axis=2)
+            totals = band.sum(axis=1)
             if not totals[:, 1].all():
                 continue
-            logs = estimate(ratio_of_sums, sums, weights)
+            logs = estimate(ratio_of_sums, band, weights)
             ratio = Resampled(float(np.exp(logs.value)), np.exp(logs.draws))
             keys = {"control": control, "part": name, "n": int(totals[:, 1].sum())}
             yield arm.row("ratio", ratio, **keys)
@@ -192,35 +182,30 @@ def summarise(arm: Arm) -> Iterator[Row]:
                 yield arm.seed_row(run, "ratio", float(np.exp(value)), **keys)
 
 
-def log_sums(
-    arm: Arm, network: str, distances: Sequence[Float[ndarray, "_"]], sentences: int
-) -> Float[ndarray, "seeds sentences distances 2"]:
-    """Of each sentence and distance the sum of log ratios, and the links; distances are by seed."""
-    end = 1 + max(int(distance.max()) for distance in distances)
-    seeds = []
-    for run, distance in zip(arm.runs, distances, strict=True):
+def log_sums(arm: Arm, network: str) -> Float[ndarray, "seeds sentences steps 2"]:
+    """Of each sentence and number of steps the sum of log ratios, and the links."""
+    steps = 1 + max(int(run.found["steps"].max()) for run in arm.runs)
+    sentences = 1 + int(arm.runs[0].found["sentence"].max())
+    sums = np.zeros((len(arm.runs), sentences, steps, 2))
+    for run, cells in zip(arm.runs, sums, strict=True):
         aligned, last = (run.found[f"{network}_{name}"] for name in ("aligned", "last"))
         used = last > 0
         logs = np.log(np.maximum(aligned[used] / last[used], LEAST_RATIO))
-        cells = (run.found["sentence"] * end + distance)[used].astype(np.int64)
-        sums = [
-            np.bincount(cells, column, sentences * end) for column in (logs, np.ones_like(logs))
-        ]
-        seeds.append(np.stack(sums, axis=-1).reshape(sentences, end, 2))
-    return np.stack(seeds)
+        places = (run.found[name][used].astype(np.int64) for name in ("sentence", "steps"))
+        np.add.at(cells, tuple(places), np.stack([logs, np.ones_like(logs)], axis=-1))
+    return sums
 
 
 def half_distance(
-    sums: Float[ndarray, "seeds sentences distances 2"],
+    sums: Float[ndarray, "seeds sentences steps 2"],
     weights: Float[ndarray, "resamples sentences"],
 ) -> Censored | None:
     """Steps over which the exponential that fits the ratio best halves; None under two distances.
 
     The fit is least squares of the log ratio (its mean over seeds) on the distances that have links
-    in every seed, each distance weighted by its links (in a resample that lacks it by none): every
-    link counts, where the curve's first crossing of a half would depend on its first point, and
-    come early by noise. "At least" the tested span, from the nearest to the farthest distance,
-    where the exponential does not halve within it; a curve that rises or is flat never does.
+    in every seed, each distance weighted by its links (in a resample that lacks it by none). "At
+    least" the tested span, from the nearest to the farthest distance, where the exponential does
+    not halve within it; a curve that rises or is flat never does.
     """
     distances = np.flatnonzero(sums[..., 1].sum(axis=1).all(axis=0))
     if len(distances) < 2:
@@ -229,34 +214,15 @@ def half_distance(
     logs = np.stack([np.append(part.value, part.draws) for part in parts], axis=-1)
     present = np.isfinite(logs)
     links = sums[:, :, distances, 1].sum(axis=(0, 1)) * present
-    y = np.where(present, logs, 0.0)
-    total = links.sum(axis=-1, keepdims=True)
-    centred = distances - (links * distances).sum(axis=-1, keepdims=True) / np.maximum(total, 1.0)
-    x = links * centred
+    total = np.maximum(links.sum(axis=-1, keepdims=True), 1.0)
+    centred = distances - (links * distances).sum(axis=-1, keepdims=True) / total
+    x, y = links * centred, np.where(present, logs, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):  # nan where a resample has one distance
         slopes = (x * y).sum(axis=-1) / (x * centred).sum(axis=-1)
         halves = np.where(slopes >= 0, inf, log(0.5) / slopes)
     span = float(np.ptp(distances))
     value, *draws = censor(halves, 0.0, span)
     return Censored(float(value), np.array(draws), 0.0, span)
-
-
-def _half_rows(
-    arm: Arm, sums: Float[ndarray, "..."], weights: ndarray, control: str
-) -> Iterator[Row]:
-    """The half-distance of the mean curve, then of each seed's.
-
-    ``note`` says which of value, low and high lie beyond what was tested: ``;;at least``.
-    """
-    keys = {"control": control, "n": len(arm.runs[0].found["steps"])}
-    if mean := half_distance(sums, weights):
-        ends = (mean.value, mean.interval.low, mean.interval.high)
-        note = ";".join("at least" if np.isposinf(end) else "" for end in ends)
-        inside = np.clip(ends, mean.lowest, mean.highest).tolist()
-        yield arm.row("half_distance", **dict(zip(ENDS, inside, strict=True)), note=note, **keys)
-        for run, part in zip(arm.runs, sums, strict=True):
-            if alone := half_distance(part[None], np.ones((1, weights.shape[1]))):
-                yield arm.seed_row(run, "half_distance", alone.shown, note=alone.side, **keys)
 
 
 def _ends(half: Estimate) -> list[tuple[str, float, str]]:
@@ -270,17 +236,20 @@ def _ends(half: Estimate) -> list[tuple[str, float, str]]:
 
 def decide(estimates: Estimates) -> Judgement | str:
     """C8: with attention a gradient fades later, and more of it arrives from far away."""
-    halves = {
-        arm: Estimate(*(end for _, end, _ in _ends(half)), half.n)
-        for arm in estimates.arms()
-        if (half := estimates.get("half_distance", arm))
-    }
+    faded, halves = {"": [], "untrained": []}, {}
+    for control, arm in product(faded, estimates.arms()):
+        if half := estimates.get("half_distance", arm, control=control):
+            (beyond, value, text), (_, low, from_), (_, high, to) = _ends(half)
+            every = f"halves every {text} [{from_}, {to}] steps"
+            within = f"does not halve within {half.value:.0f} steps"
+            faded[control].append(f"{arm} {within if beyond else every}")
+            if not control:
+                halves[arm] = Estimate(value, low, high, half.n)
     none = next((arm for arm in halves if estimates.attention(arm) == "none"), None)
     attending = [arm for arm in estimates.arms(selective=True) if arm in halves]
     if not (none and attending):
         return "both arms are needed, with attention and without, that differ in nothing else"
-    slower, more = [], []
-    clauses = [f"the gradient of {_faded(estimates)}"]
+    slower, more, clauses = [], [], [f"the gradient of {', '.join(faded[''])}"]
     for arm in attending:
         bands = {
             band: [estimates.get("ratio", name, part=band) for name in (arm, none)]
@@ -292,33 +261,19 @@ def decide(estimates: Estimates) -> Judgement | str:
         ratio, plain = bands[shared[-1]]
         slower.append(halves[arm].low > halves[none].high)
         more.append(ratio.low > plain.high)
-        clauses.append(
-            f"over {shared[-1]} steps it is {_ratio_text(ratio)} times that at the last position "
-            f"with {arm}, {_ratio_text(plain)} times with {none}"
+        ours, theirs = (
+            "{} [{}, {}] times".format(*map(two_digits, (item.value, item.low, item.high)))
+            for item in (ratio, plain)
         )
-    if start := _faded(estimates, "untrained"):
-        clauses.append(f"before training that of {start}")
+        clauses.append(
+            f"over {shared[-1]} steps it is {ours} that at the last position with {arm}, {theirs} "
+            f"with {none}"
+        )
+    if start := faded["untrained"]:
+        clauses.append(f"before training that of {', '.join(start)}")
     clear = (all(slower), all(more))
     measure = f"half-distance in steps, {none}"
     return Judgement(all(clear), any(clear), clauses, measure, halves[none])
-
-
-def _faded(estimates: Estimates, control: str = "") -> str:
-    """``none halves every 5.0 [4.0, 6.0] steps, additive does not halve within 66 steps``."""
-    phrases = []
-    for arm in estimates.arms():
-        if half := estimates.get("half_distance", arm, control=control):
-            (beyond, _, value), (_, _, low), (_, _, high) = _ends(half)
-            phrases.append(
-                f"{arm} does not halve within {half.value:.0f} steps"
-                if beyond
-                else f"{arm} halves every {value} [{low}, {high}] steps"
-            )
-    return ", ".join(phrases)
-
-
-def _ratio_text(ratio: Estimate, form: str = "{} [{}, {}]") -> str:
-    return form.format(*map(two_digits, (ratio.value, ratio.low, ratio.high)))
 
 
 def _half_cell(half: Estimate) -> str:
@@ -339,8 +294,6 @@ class Gradients(Question):
         return replace(page, frame=page.frame.assign(half_distance_bounds=bounds))
 
 
-RATIO = {"cell": lambda ratio: _ratio_text(ratio, "{}" if isnan(ratio.low) else "{}\n{}..{}")}
-
 QUESTION = Gradients(
     name="gradients",
     ids=("C8",),
@@ -352,19 +305,17 @@ QUESTION = Gradients(
     rule=RULE,
     decide=decide,
     notes=[
-        "Of each target word's own loss: the norm of its gradient at the embedding of its aligned "
-        "source word, over the norm at the last source position, whose state is h_Tx. Geometric "
-        "means; n are links. Steps: from the source word through the encoder to h_Tx and one on. "
-        "Half-distance: steps over which the exponential that fits all links best halves; over N: "
-        "it does not halve within the N steps that were tested.",
+        "Geometric means over links (n). Steps: from the source word through the encoder to h_Tx "
+        "and one on. Half-distance: steps over which the exponential that fits all links best "
+        "halves; over N: it does not halve within the N steps that were tested.",
     ],
     measures=("ratio", "half_distance"),
     grids=[
         Grid(
             "Gradient at the aligned source word over that at the last position (C8)",
             [
-                Column("start of\ntraining", "ratio", control="untrained", **RATIO),
-                Column("end of\ntraining", "ratio", **RATIO),
+                Column("start of\ntraining", "ratio", control="untrained", form="{:.2g}"),
+                Column("end of\ntraining", "ratio", form="{:.2g}"),
             ],
             heads=("steps", "arm"),
             lines=lambda estimates: [

@@ -23,6 +23,7 @@ from .question import Columns, Probed, Question, find_study
 
 Listener = Callable[[Path, str], None]
 """Called with a run and what is being measured on it; ``done`` at the end."""
+AGAIN = "`bottleneck study {} --force` measures it again"
 
 
 def probe_runs(study: Question, runs: Sequence[Path], listener: Listener, width: int) -> None:
@@ -49,9 +50,9 @@ def probe_run(emit: Callable[[int, dict[str, Any]], None], study: str, run: str)
     from .subject import open_subject
 
     use_cache()
-    question, folder = find_study(study), Path(run)
-    subject = open_subject(folder)
-    keep(folder, question, question.probe(subject, lambda words: emit(0, {"phase": words})))
+    question, subject = find_study(study), open_subject(Path(run))
+    columns = question.probe(subject, lambda words: emit(0, {"phase": words}))
+    keep(Path(run), question, columns)
     emit(0, {"phase": "done"})
 
 
@@ -59,17 +60,17 @@ def is_kept(run: Path, study: Question) -> bool:
     """Whether this version of the study has been measured on a run."""
     table = run / PROBES / f"{study.name}.csv"
     made = table.with_suffix(".json")
-    known = made.is_file() and table.is_file()
-    return known and read_object(made, _again(study)).get("version") == study.version
+    if not (made.is_file() and table.is_file()):
+        return False
+    return read_object(made, AGAIN.format(study.name)).get("version") == study.version
 
 
 def keep(run: Path, study: Question, columns: Columns) -> None:
     """Write what was found; the file that says so comes last."""
     made = json_text({"study": study.name, "version": study.version})
     files = {"csv": tidy_csv(pd.DataFrame(columns)), "json": made}
-    write_listed(
-        run, [(f"{PROBES}/{study.name}.{suffix}", text.encode()) for suffix, text in files.items()]
-    )
+    names = {f"{PROBES}/{study.name}.{suffix}": text.encode() for suffix, text in files.items()}
+    write_listed(run, [*names.items()])
 
 
 def read_kept(run: Path, settings: RunSettings, study: Question) -> Probed:
@@ -77,12 +78,12 @@ def read_kept(run: Path, settings: RunSettings, study: Question) -> Probed:
 
     A missing or damaged file is a UserError.
     """
-    path = run / PROBES / f"{study.name}.csv"
+    path, again = run / PROBES / f"{study.name}.csv", AGAIN.format(study.name)
     try:
-        content = io.BytesIO(read_checked(path, _again(study)))
+        content = io.BytesIO(read_checked(path, again))
         frame = pd.read_csv(content, dtype=str, keep_default_na=False)
     except (OSError, ValueError) as error:
-        raise damaged(path, error, _again(study)) from None
+        raise damaged(path, error, again) from None
     columns: dict[str, np.ndarray] = {}
     for name, texts in frame.items():
         try:
@@ -90,10 +91,6 @@ def read_kept(run: Path, settings: RunSettings, study: Question) -> Probed:
         except ValueError:
             columns[name] = np.array(texts, np.str_)
     return Probed(run, settings, columns)
-
-
-def _again(study: Question) -> str:
-    return f"`bottleneck study {study.name} --force` measures it again"
 
 
 def write_table(study: Question, probed: Sequence[Probed], folder: Path) -> Path:

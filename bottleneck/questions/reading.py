@@ -1,17 +1,13 @@
 """C14: is the state the "understanding so far", word by word?
 
 After each word a linear probe is asked for the words so far, by distance back: a lower bound of
-what the state holds, and of words alone. A state may well have understood a sentence whose words
-it no longer holds; what the rule can show is whether the state is a record of the words. The same
-is asked of the untrained encoder's states, and of the word just read: what comes before it can
-partly be guessed from the language. The baseline answers with the training set's most frequent
-word at each distance, and needs no state.
+what the state holds, and of words alone. The same is asked of the untrained encoder's states, and
+of the word just read: what comes before it can partly be guessed from the language. The baseline
+answers with the training set's most frequent word at each distance, and needs no state.
 
 The probe is softmax regression on whitened inputs, one for each distance. It starts at the linear
-discriminant (Fisher 1936; Rao 1948: classes that are normal with one covariance), which is such a
-regression's solution where that holds and knows rare words from few examples, and goes on by Adam
-(Kingma and Ba 2015) at a rate that falls to zero. Whitening leaves what a linear map can read
-unchanged, and lets directions of little variance count as soon as the others.
+discriminant (Fisher 1936; Rao 1948: classes that are normal with one covariance), which knows rare
+words from few examples, and goes on by Adam (Kingma and Ba 2015) at a rate that falls to zero.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,7 +24,7 @@ from ..scoring.bootstrap import Estimate as Resampled
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
 from ..settings.concerns import bucket_labels
 from .arms import Arm, Estimates, Row, by_arm
-from .question import Axes, Column, Columns, Grid, Judgement, Probed, Question, Tell
+from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
 
 if TYPE_CHECKING:
     from jaxtyping import Array
@@ -39,8 +35,8 @@ DISTANCES = 20
 """Words asked for: the one just read, which is 0 back, to that 19 back."""
 NO_ANSWER = -1
 """Stands behind the words of a state that has read fewer."""
-CONTROLS = {"": "trained", "untrained": "untrained", "last_word": "last_word"}
-"""The probe's column of each control."""
+NAMES = ("trained", "untrained", "last_word", "baseline")
+"""The probe's columns of answers."""
 LEAST_VARIANCE = 1e-6
 """Of the mean variance: less counts as noise of rounding, and is not blown up."""
 BATCH, RATE = 512, 1e-2
@@ -73,23 +69,22 @@ def probe(subject: "Subject", tell: Tell, sentences: int = 6_000, steps: int = 2
     ids = [[np.array(row[:-1], np.int64) for row in subject.encode(pairs).source]
            for pairs in texts]  # fmt: skip
     known, words = (np.concatenate([*map(words_back, rows)]) for rows in ids)
-    lengths, classes = [*map(len, ids[1])], len(subject.vocabularies[0])
-    answers = {
-        "last_word": from_last_word(known, words),
-        "baseline": np.broadcast_to(most_frequent(known), words.shape),
-    }
+    frequent = np.broadcast_to(most_frequent(known), words.shape)
+    answers = {"last_word": from_last_word(known, words), "baseline": frequent}
     for name, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
-        tell(f"{name} states, fitting")
-        vectors = np.concatenate(subject.states(weights, texts[0]))
-        read = fit_reader(vectors, known, classes=classes, seed=1, steps=steps)
-        tell(f"{name} states, reading")
-        answers[name] = read(np.concatenate(subject.states(weights, texts[1])))
+        tell(f"{name} states")
+        fitted, asked = (
+            np.concatenate([states for states, _ in subject.read(weights, pairs)])
+            for pairs in texts
+        )
+        read = fit_reader(fitted, known, classes=len(subject.vocabularies[0]), seed=1, steps=steps)
+        answers[name] = read(asked)
+    lengths, counts = [*map(len, ids[1])], (words != NO_ANSWER).sum(axis=1)
     columns = {
         "sentence": np.repeat(np.arange(len(lengths)), lengths),
         "step": np.concatenate([np.arange(1, length + 1) for length in lengths]),
     }
-    counts = (words != NO_ANSWER).sum(axis=1)
-    for name in ("trained", "untrained", "last_word", "baseline"):
+    for name in NAMES:
         letters = np.where(answers[name] == words, "y", "n")
         columns[name] = ["".join(row[:n]) for row, n in zip(letters, counts, strict=True)]
     return columns
@@ -103,11 +98,9 @@ def words_back(ids: Int[ndarray, "words"]) -> Int[ndarray, "words distances"]:
 
 def most_frequent(words: Int[ndarray, "states distances"]) -> Int[ndarray, "distances"]:
     """The word that stands most often at each distance; the least id of equals."""
-    answers = []
-    for column in words.T:
-        ids = column[column != NO_ANSWER]
-        answers.append(np.bincount(ids).argmax() if len(ids) else NO_ANSWER)
-    return np.array(answers, dtype=np.int64)
+    # Ids are counted from NO_ANSWER, whose count is put away.
+    counts = [np.bincount(column - NO_ANSWER)[1:] for column in words.T]
+    return np.array([count.argmax() if count.size else NO_ANSWER for count in counts], np.int64)
 
 
 def from_last_word(
@@ -175,11 +168,8 @@ def fit_reader(
         maps = train(maps, white, answers.astype(np.int32), rows)
 
     def read(others: Inputs) -> Int[ndarray, "rows places"]:
-        # Rows of zeros fill the last batch up, so that every batch has one shape.
-        padded = np.pad(whiten(others), ((0, -len(others) % BATCH), (0, 0)))
-        batches = np.split(padded, len(padded) // BATCH)
-        words = [on_host(likeliest(maps, batch)) for batch in batches]
-        return np.concatenate(words)[: len(others)].astype(np.int64)
+        batches = np.split(whiten(others), range(BATCH, len(others), BATCH))
+        return np.concatenate([on_host(likeliest(maps, batch)) for batch in batches]).astype(int)
 
     return read
 
@@ -219,22 +209,6 @@ def _discriminant(
     return matrix.astype(np.float32), bias.astype(np.float32)
 
 
-def answer_sums(
-    run: Probed, name: str, steps: tuple[int, int | float], shape: tuple[int, int]
-) -> Float[ndarray, "sentences distances 3"]:
-    """Of each sentence and distance: right answers, the baseline's right answers, and answers.
-
-    Counted are the states after ``steps[0]`` words and more, up to under ``steps[1]``.
-    """
-    sums = np.zeros((*shape, 3))
-    inside = (run.found["step"] >= steps[0]) & (run.found["step"] < steps[1])
-    texts = zip(run.found[name][inside], run.found["baseline"][inside], strict=True)
-    for sentence, both in zip(run.found["sentence"][inside].astype(int), texts, strict=True):
-        right, frequent = (np.array([*text[: shape[1]]]) == "y" for text in both)
-        sums[sentence] += np.stack([right, frequent, np.ones(shape[1])], axis=-1)
-    return sums
-
-
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
     """Words read, by how many words had been read.
@@ -243,52 +217,56 @@ def summarise(arm: Arm) -> Iterator[Row]:
     distances at which the probe is worse count against it, since to drop them would make words out
     of noise. All distances have the same resamples.
     """
-    scoring = arm.settings.scoring
-    names, edges = bucket_labels(scoring.lower_edges), scoring.lower_edges
-    sentences = int(max(run.found["sentence"].max() for run in arm.runs)) + 1
-    weights = draw(sentences, scoring.resamples, seed=scoring.seed, bucket=len(names))
-    for bucket, first, end in zip(names, edges, [*edges[1:], inf], strict=True):
-        asked = min(first, DISTANCES)
-        sums = {
-            name: np.stack(
-                [answer_sums(run, name, (first, end), (sentences, asked)) for run in arm.runs]
-            )
-            for name in CONTROLS.values()
-        }
-        answers = sums["trained"][:, :, 0, 2].sum(axis=1)
-        if not answers.all():
+    scoring, found = arm.settings.scoring, arm.runs[0].found
+    sentence, step = found["sentence"].astype(np.int64), found["step"]  # of every seed
+    sentences = 1 + int(sentence.max())
+    edges = scoring.lower_edges
+    weights = draw(sentences, scoring.resamples, seed=scoring.seed, bucket=len(edges))
+    letters = {
+        name: np.stack([run.found[name].astype(f"U{DISTANCES}") for run in arm.runs])
+        for name in NAMES
+    }
+    for bucket, first, end in zip(bucket_labels(edges), edges, [*edges[1:], inf], strict=True):
+        asked, inside = min(first, DISTANCES), (step >= first) & (step < end)
+        if not inside.any():
             continue
-        read = {}
-        kinds = [(control, name, 0) for control, name in CONTROLS.items()]
-        for control, name, right in (*kinds, ("most_frequent", "trained", 1)):
+        answers = np.bincount(sentence[inside], minlength=sentences)
+        read, alone = {}, {}
+        for name, texts in letters.items():
+            right = texts.view("U1").reshape(*texts.shape, DISTANCES)[:, inside, :asked] == "y"
+            sums = np.zeros((len(arm.runs), sentences, asked))
+            np.add.at(sums, (slice(None), sentence[inside]), right)
             rates = [
-                estimate(ratio_of_sums, sums[name][:, :, distance, [right, 2]], weights)
-                for distance in range(asked)
+                estimate(ratio_of_sums, np.stack([part, part * 0 + answers], axis=-1), weights)
+                for part in np.moveaxis(sums, -1, 0)
             ]
-            read[control] = np.sum([np.append(rate.value, rate.draws) for rate in rates], axis=0)
-        keys = {"bucket": bucket, "n": int(answers.sum())}
+            read[name] = np.sum([np.append(rate.value, rate.draws) for rate in rates], axis=0)
+            alone[name] = sums.sum(axis=(1, 2)) / answers.sum()
+        n = int(inside.sum())
+        keys = {"bucket": bucket, "n": n * len(arm.runs)}
         yield arm.row("words_asked", float(asked), **keys)
-        yield arm.row("words_readable", float(asked - read["most_frequent"][0]), **keys)
-        differences = [("words_read", name, "most_frequent") for name in CONTROLS]
-        for measure, control, other in (*differences, ("words_read_added", "", "untrained")):
-            value, *draws = read[control] - read[other]
+        yield arm.row("words_readable", float(asked - read["baseline"][0]), **keys)
+        for measure, control, name, other in (
+            ("words_read", "", "trained", "baseline"),
+            ("words_read", "untrained", "untrained", "baseline"),
+            ("words_read", "last_word", "last_word", "baseline"),
+            ("words_read_added", "", "trained", "untrained"),
+        ):
+            value, *draws = read[name] - read[other]
             number = Resampled(float(value), np.array(draws))
             yield arm.row(measure, number, control=control, **keys)
-        for control, name in (("", "trained"), ("untrained", "untrained")):
-            for run, total, n in zip(arm.runs, sums[name].sum(axis=1), answers, strict=True):
-                keys = {"bucket": bucket, "n": int(n), "control": control}
-                value = ratio_of_sums(total[:, [0, 2]]) - ratio_of_sums(total[:, [1, 2]])
-                yield arm.seed_row(run, "words_read", float(value.sum()), **keys)
+            for run, value in zip(arm.runs, alone[name] - alone[other], strict=True):
+                seed = {"bucket": bucket, "n": n, "control": control}
+                yield arm.seed_row(run, measure, float(value), **seed)
 
 
 def decide(estimates: Estimates) -> Judgement | str:
     """C14: the words so far can be read from the state."""
-    none, attending = [], []
-    for arm, bucket, _, _ in estimates.keys("words_asked"):
-        (none if estimates.attention(arm) == "none" else attending).append((arm, bucket))
+    rows = [(arm, bucket) for arm, bucket, *_ in estimates.keys("words_asked")]
+    none = [key for key in rows if estimates.attention(key[0]) == "none"]
     if not none:
         return "no arm without attention was measured"
-    numbers, clauses, shares, more, enough = {}, [], {}, [], []
+    clauses, more, enough, shares = [], [], [], {}
     for key in none:
         asked, readable, added = (
             estimates.get(f"words_{name}", *key) for name in ("asked", "readable", "read_added")
@@ -304,14 +282,14 @@ def decide(estimates: Estimates) -> Judgement | str:
         more.append(added.low > 0 and read.low > last_word.high)
         enough.append(read.low >= ENOUGH * readable.value)
         shares[key] = read.value / readable.value if readable.value > 0 else 1.0
-        numbers[key] = read, f"words read of the last {asked.value:.0f}, after {key[1]} words"
     clauses[0] = f"beyond the most frequent word the probe reads {clauses[0]}"
     least = min(none, key=shares.get)
-    for key in attending:
-        if key[1] == least[1]:
-            text = estimates.get("words_read", *key).text(FORM)
-            clauses.append(f"with attention ({key[0]}), after {key[1]} words {text}")
-    read, measure = numbers[least]
+    for arm, bucket in rows:
+        if (arm, bucket) not in none and bucket == least[1]:
+            text = estimates.get("words_read", arm, bucket).text(FORM)
+            clauses.append(f"with attention ({arm}), after {bucket} words {text}")
+    asked, read = (estimates.get(name, *least) for name in ("words_asked", "words_read"))
+    measure = f"words read of the last {asked.value:.0f}, after {least[1]} words"
     return Judgement(all(more) and all(enough), all(more), clauses, measure, read)
 
 
@@ -329,8 +307,8 @@ QUESTION = Question(
         "After each word of a test sentence a linear softmax probe names the word just read, the "
         "one before it, and so on to 20 back. Words read: right answers minus those of always "
         "naming the most frequent word of that distance, summed over the distances that every "
-        "state of the row has (of: how many). n: states, over all seeds. Untrained: the network "
-        "before training. Last word: what most often comes before the same last word.",
+        "state of the row has (of: how many). n: states, over all seeds. Last word: what most "
+        "often comes before the same last word.",
     ],
     measures=("words_asked", "words_readable", "words_read", "words_read_added"),
     grids=[

@@ -1,4 +1,10 @@
-"""A finished run opened again: its text, its weights, and the weights that it began with."""
+"""A finished run opened again: its text, its weights, the weights that it began with, its memory.
+
+The *probe of the source* is a fresh decoder that learns to write the source from an encoder's
+memory. It reads what the translator's decoder reads: the last state without attention, all states
+through its own score with attention. It writes the words and then the end token, so that -log P of
+the whole is what remains to be told once the memory is known, the length included.
+"""
 
 from collections.abc import Sequence
 from functools import cached_property, partial
@@ -8,22 +14,31 @@ from random import Random
 import jax
 import numpy as np
 from flax import nnx
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches, restore
+from ..corpus.batches import (
+    EncodedPairs,
+    encode_pairs,
+    evaluation_batches,
+    restore,
+    training_batches,
+)
 from ..corpus.corpus import Corpus, load_corpus
 from ..corpus.drawing import Copying, Reversed, draw_pairs, length_groups, length_probabilities
-from ..corpus.pair import SentencePair, sources
-from ..corpus.subwords import Shares, shares_of
-from ..corpus.vocabulary import tokenize
+from ..corpus.pair import Pairs, SentencePair, sources
+from ..model.attention import Memory
 from ..model.parts import on_host
-from ..model.translator import Weights, create
+from ..model.translator import Translator, Weights, create, real_positions
 from ..results.folders import ENVIRONMENT, read_object
 from ..runs.translate import TrainedRun, load_run
 from ..settings.concerns import OUTSIDE, Buckets, bucket_of
 from ..settings.errors import UserError
+from ..training.loop import Learner, Progress, sentence_losses, train
+from ..training.step import make_sentence_losses
+from .question import Tell
 
-Pairs = tuple[SentencePair, ...]
+BATCH = 64
+"""Sentences that a probe of the source is evaluated on at once."""
 
 
 class Subject:
@@ -49,12 +64,10 @@ class Subject:
     def corpus(self) -> Corpus:
         """The run's text, made or read again; a UserError where it is not the same any more."""
         corpus = load_corpus(self.settings.corpus, self.settings.scoring.lower_edges)
-        known = read_object(self.folder / ENVIRONMENT).get("fingerprint")
-        if corpus.fingerprint != known:
+        if corpus.fingerprint != read_object(self.folder / ENVIRONMENT).get("fingerprint"):
             raise UserError(
-                f"the text of run {self.folder.name} has changed since it was trained "
-                f"(fingerprint {known}, now {corpus.fingerprint}): put the old files back, or "
-                "train again"
+                f"the text of run {self.folder.name} has changed since it was trained: put the old "
+                "files back, or train again"
             )
         return corpus
 
@@ -99,40 +112,25 @@ class Subject:
         """Token ids as the run's model reads them."""
         return encode_pairs(pairs, *self.vocabularies, self.settings.model.reverse_source)
 
-    def contexts(
+    def read(
         self, weights: Weights, pairs: Sequence[SentencePair]
-    ) -> Float[np.ndarray, "sentences context"]:
-        """The encoder's last vector of each sentence: what s_0 is made of in every arm, and c
-        without attention (LECTURE D)."""
-        return np.stack(self._memories(1, weights, self.encode(pairs).source))
+    ) -> list[tuple[Float[np.ndarray, "words context"], Float[np.ndarray, "context"]]]:
+        """h_t of each sentence after each of its tokens, and h_Tx, after the end token.
 
-    def states(
-        self, weights: Weights, pairs: Sequence[SentencePair]
-    ) -> list[Float[np.ndarray, "words context"]]:
-        """h_t of each sentence after each of its tokens, in the order of reading.
-
-        The state after the end token is left out. In a two-way encoder h_t has read the words to
-        come.
+        h_Tx is what s_0 is made of in every arm, and c without attention (LECTURE D). In a two-way
+        encoder h_t has read the words to come.
         """
         source = self.encode(pairs).source
-        memories = zip(self._memories(0, weights, source), source, strict=True)
-        return [values[: len(ids) - 1] for values, ids in memories]
-
-    def _memories(
-        self, part: int, weights: Weights, source: Sequence[Sequence[int]]
-    ) -> list[np.ndarray]:
-        """The states (part 0) or the last vector (1) of each sentence."""
         batches = evaluation_batches(EncodedPairs(source, source), 128)
-        parts = [on_host(_encode(self.graph, weights, *item.batch[:2])[part]) for item in batches]
-        return restore(parts, batches)
-
-    def shares(self, pair: SentencePair) -> tuple[Shares, Shares]:
-        """Of the source and the target: whose words the model's tokens are, in reading order."""
-        source, target = (
-            shares_of(vocabulary.pieces(text), tokenize(text), vocabulary.tokenizer)
-            for vocabulary, text in zip(self.vocabularies, (pair.source, pair.target), strict=True)
-        )
-        return source, target
+        encoded = [
+            [on_host(part) for part in _encode(self.graph, weights, *item.batch[:2])]
+            for item in batches
+        ]
+        states, contexts = (restore(parts, batches) for parts in zip(*encoded, strict=True))
+        return [
+            (values[: len(ids) - 1], last)
+            for values, last, ids in zip(states, contexts, source, strict=True)
+        ]
 
     def require_words(self) -> None:
         """UserError for a run of subwords, where a study speaks of the model's tokens as words."""
@@ -157,3 +155,69 @@ def _encode(
 ) -> tuple[Float[Array, "batch source context"], Float[Array, "batch context"]]:
     memory = nnx.merge(graph, weights).encode(source, lengths)
     return memory.values, memory.last
+
+
+class SourceReader(Translator):
+    """A translator from the source to itself whose encoder is never changed."""
+
+    def encode(
+        self,
+        source: Int[Array, "batch source"],
+        lengths: Int[Array, " batch"],
+        key: PRNGKeyArray | None = None,  # noqa: ARG002 (nothing is dropped)
+    ) -> Memory:
+        """The memory, through which no gradient goes back; the keys are the probe's own."""
+        mask = real_positions(lengths, source.shape[1])
+        values, last = jax.lax.stop_gradient(self.encoder.of_words(source, mask))
+        return Memory(values, self.decoder.attention.keys(values), mask, last)
+
+
+def train_reader(
+    subject: Subject, encoder: Weights, tell: Tell, name: str
+) -> tuple[nnx.GraphDef, Weights]:
+    """Structure and weights of the probe of an encoder (a whole translator's weights).
+
+    It has half of the translator's updates, nothing is dropped, s_0 is made of the context, and the
+    best weights of five validations are kept. Raises UserError where its training diverges.
+    """
+    plain = {"dropout": 0.0, "initial_state": "context"}
+    model, words = subject.settings.changed(model=plain).model, len(subject.vocabularies[0])
+    rngs = nnx.Rngs(params=jax.random.key(subject.settings.training.seed))
+    graph, weights = nnx.split(SourceReader(model, words, words, rngs))
+    weights["encoder"] = encoder["encoder"]
+    training = subject.settings.training
+    settings = training.model_copy(update={
+        "updates": max(1, training.updates // 2),
+        "validations": 5,
+        "teacher_forcing": 1.0,
+        "label_smoothing": 0.0,
+        "average_last": 0.0,
+        "shapes": min(training.shapes, 8),  # source and target have the same length
+    })  # fmt: skip
+    batches = training_batches(
+        written_back(subject, subject.corpus.train),
+        settings.batch_size, settings.seed, settings.shapes, settings.batch_tokens,
+    )  # fmt: skip
+    validation = evaluation_batches(written_back(subject, subject.corpus.valid), BATCH)
+
+    def report(_: int, progress: Progress) -> None:
+        if progress.valid_loss is not None:
+            tell(f"{name}: update {progress.update:,} of {progress.updates:,}")
+
+    (trained,) = train(graph, [Learner(weights, settings, batches)], validation, report).trained
+    if trained.status != "done":
+        raise UserError(f"the {name} failed: {trained.reason}; leave the run out with --where")
+    return graph, trained.weights
+
+
+def written_back(subject: Subject, pairs: Sequence[SentencePair]) -> EncodedPairs:
+    """The source as the encoder reads it, and as the probe is to write it: in its own order."""
+    words = subject.vocabularies[0]
+    return EncodedPairs(subject.encode(pairs).source, encode_pairs(pairs, words, words).source)
+
+
+def losses(
+    graph: nnx.GraphDef, weights: Weights, pairs: EncodedPairs
+) -> Float[np.ndarray, "sentences"]:
+    """-log P in nats of each target, end token included: a probe's or a translator's."""
+    return sentence_losses(make_sentence_losses(graph), weights, evaluation_batches(pairs, BATCH))

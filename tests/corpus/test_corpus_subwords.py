@@ -19,7 +19,6 @@ from seq2seq_bottleneck.corpus.subwords import (
     START,
     Shares,
     Subwords,
-    backwards,
     by_word,
     learn_subwords,
     links_from_weights,
@@ -199,8 +198,6 @@ def test_pieces_of_two_words_and_pieces_without_bytes():
     np.testing.assert_array_equal(overlaps([2, 0, 3], [2, 3]), expected)
     with pytest.raises(ValueError, match="pieces of 3 bytes for words of 4"):
         overlaps([1, 2], [4])
-    forward, backward = overlaps([1, 1, 2], [2, 2]), overlaps([2, 1, 1], [2, 2])
-    np.testing.assert_array_equal(backwards(forward), backward)
 
 
 @given(st.text())

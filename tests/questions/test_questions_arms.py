@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from seq2seq_bottleneck.questions.arms import arms_of
-from seq2seq_bottleneck.questions.information import twins_of, without_attention
 from seq2seq_bottleneck.questions.question import Probed, find_study
 from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.settings.run import resolve
@@ -49,13 +48,6 @@ def test_context_sizes_ascend_without_attention_first():
              for arm in arms_of(runs)]  # fmt: skip
     assert found == [(a, s) for a in ("none", "additive") for s in sorted(sizes)]
     assert [arm.name for arm in arms_of(runs)] == [f"{a} context_size={s}" for a, s in found]
-
-
-def test_an_arm_that_copies_has_twins_that_cannot():
-    (arm,) = arms_of([_run("decoding.copy_unknown=true")])
-    hidden = _run("model.attention=none", "model.source=hidden")
-    assert without_attention(arm.settings).model.attention == "none"
-    assert twins_of(arm, [hidden]) == [hidden]
 
 
 def test_a_study_that_is_not_known_is_told_all_that_are():

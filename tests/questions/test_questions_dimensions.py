@@ -10,19 +10,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from planted_pages import frame as table_of
 from planted_pages import kept_rows, one_row, printed, row_of
-from scipy.stats import entropy
 
 from seq2seq_bottleneck.questions.dimensions import (
     GROUPS,
-    MEASURES,
     QUESTION,
     RULE,
     SEED,
     WANTED,
+    components,
     dimensions,
-    half_of,
     jackknife,
-    measures,
     probe,
 )
 from seq2seq_bottleneck.questions.question import Probed
@@ -38,66 +35,39 @@ def gaussian(sentences, spectrum, seed):
     return rng.normal(size=(sentences, len(spectrum))) * np.sqrt(spectrum) @ turn + 3.0
 
 
-def estimates_of(contexts, seed=1, groups=GROUPS):
-    measured = dimensions(contexts, seed=seed, groups=groups)
-    return {name: jackknife(replicates) for name, replicates in measured.items()}
-
-
 def test_equal_variances_are_as_many_dimensions():
-    equal = measures(np.array([2.0] * 20 + [0.0] * 12))
-    assert list(equal.values()) == pytest.approx([19, 20, 20])  # 19 of 20 are 95 %
+    assert components(np.array([[2.0] * 20 + [0.0] * 12])) == pytest.approx([19])  # 95 % of 20
 
 
 @pytest.mark.parametrize("rate", [0.5, 0.9, 0.97])
 def test_geometric_spectra(rate):
-    measured = measures(rate ** np.arange(2_000))
-    assert measured["participation_ratio"] == pytest.approx((1 + rate) / (1 - rate))
-    nats = -np.log(1 - rate) - rate * np.log(rate) / (1 - rate)
-    assert measured["effective_rank"] == pytest.approx(np.exp(nats))
     usual = np.ceil(np.log(0.05) / np.log(rate))  # first m with 1 - rate^m >= .95
-    assert np.ceil(measured["components"]) == usual
+    assert np.ceil(components(rate ** np.arange(2_000)[None])) == usual
 
 
 @given(SPECTRA, st.floats(0.01, 0.99))
-def test_measures_are_ordered_and_bounded(spectrum, share):
-    measured, scaled = measures(spectrum, share), measures(5 * spectrum, share)
-    ratio, rank = measured["participation_ratio"], measured["effective_rank"]
-    assert 1 - 1e-9 <= ratio <= rank + 1e-9 <= len(spectrum) + 1e-8  # Renyi's entropies fall
-    np.testing.assert_allclose(list(scaled.values()), list(measured.values()), rtol=1e-6)
-    assert rank == pytest.approx(np.exp(entropy(spectrum)))
-    reached = np.cumsum(spectrum) / spectrum.sum()  # one component fewer does not reach the share
+def test_one_component_fewer_does_not_reach_the_share(spectrum, share):
+    (counted,), scaled = components(spectrum[None], share), components(5 * spectrum[None], share)
+    np.testing.assert_allclose(scaled, counted, rtol=1e-6)
+    reached = np.cumsum(spectrum) / spectrum.sum()
     usual = 1 + int(np.argmax(reached >= share - 1e-12))
-    assert np.ceil(measured["components"] - 1e-9) == max(usual, 1)
+    assert np.ceil(counted - 1e-9) == max(usual, 1)
 
 
-def test_one_direction_is_one_dimension_and_none_is_none():
+def by_values(contexts):
+    """Components by singular values; a curve of straight lines reaches 95 % there."""
+    variances = np.linalg.svd(contexts - contexts.mean(axis=0), compute_uv=False) ** 2
+    reached = [0.0, *np.cumsum(variances) / variances.sum()]
+    return np.interp(0.95, reached, range(len(reached)))
+
+
+def test_components_are_those_of_the_singular_values_of_the_centred_matrix():
     rng = np.random.default_rng(1)
-    measured = estimates_of(np.outer(rng.normal(size=100), rng.normal(size=16)) + 5.0)
-    assert measured["effective_rank"].value == pytest.approx(1)
-    assert measured["components"].value == pytest.approx(0.95)
-    ratio = measured["participation_ratio"]
-    assert (ratio.value, ratio.low, ratio.high) == pytest.approx((1, 1, 1))
-    for found in estimates_of(np.full((60, 5), 0.1)).values():
-        assert np.isnan([found.value, found.low]).all()
-
-
-def test_contexts_equal_the_singular_values_of_the_centred_matrix():
+    line = np.outer(rng.normal(size=100), rng.normal(size=16)) + 5.0
+    assert dimensions(line, seed=1) == pytest.approx([0.95] * 21)
+    assert np.isnan(dimensions(np.full((60, 5), 0.1), seed=1)).all()
     contexts = gaussian(300, 0.8 ** np.arange(24), 2)
-    variances = np.linalg.svd(contexts - contexts.mean(axis=0), compute_uv=False) ** 2 / 299
-    covariance = np.cov(contexts.T)
-    by_trace = np.trace(covariance) ** 2 / np.linalg.norm(covariance) ** 2
-    measured = estimates_of(contexts)
-    assert measured["participation_ratio"].value == pytest.approx(by_trace)
-    assert measured["effective_rank"].value == pytest.approx(np.exp(entropy(variances)))
-
-
-def test_half_the_sentences_have_fewer_dimensions():
-    contexts = gaussian(401, np.ones(64), 4)
-    half = half_of(contexts, seed=5)
-    assert half.shape == (200, 64)
-    assert np.array_equal(half, half_of(contexts, seed=5))
-    whole, part = estimates_of(contexts), estimates_of(half)
-    assert all(part[name].high < whole[name].value for name in MEASURES)
+    assert dimensions(contexts, seed=1)[0] == pytest.approx(by_values(contexts))
 
 
 def test_moving_scaling_and_turning_change_nothing():
@@ -105,8 +75,7 @@ def test_moving_scaling_and_turning_change_nothing():
     turn, _ = np.linalg.qr(np.random.default_rng(7).normal(size=(8, 8)))
     expected = dimensions(contexts, seed=1)
     for changed in (1e-4 * (contexts + 50.0) @ turn, contexts.astype(np.float32)):
-        for name, replicates in dimensions(changed, seed=1).items():
-            assert replicates == pytest.approx(expected[name], rel=1e-5)
+        assert dimensions(changed, seed=1) == pytest.approx(expected, rel=1e-5)
 
 
 def test_jackknife_of_a_mean_has_the_groups_standard_error():
@@ -121,11 +90,11 @@ def test_jackknife_of_a_mean_has_the_groups_standard_error():
 def test_leaving_out_a_group_is_measuring_the_others():
     """The left-out values are those of one of all ways to put six sentences into three pairs."""
     contexts = gaussian(6, np.ones(4), 9)
-    found = dimensions(contexts, seed=1, groups=3)["participation_ratio"][1:]
+    found = dimensions(contexts, seed=1, groups=3)[1:]
     matches = 0
     for group in set(permutations([0, 0, 1, 1, 2, 2])):
-        others = [np.cov(contexts[np.array(group) != index].T) for index in range(3)]
-        matches += np.allclose(found, [np.trace(cov) ** 2 / (cov**2).sum() for cov in others])
+        others = [by_values(contexts[np.array(group) != index]) for index in range(3)]
+        matches += np.allclose(found, others)
     assert matches == 1
 
 
@@ -133,20 +102,19 @@ def test_leaving_out_a_group_is_measuring_the_others():
 def test_jackknife_covers_about_as_often_as_it_says_or_oftener():
     """What 400 other sentences would give, over many samples of 400. The jackknife may be wide."""
     samples = [gaussian(400, 0.9 ** np.arange(40), 100 + trial) for trial in range(150)]
-    measured = [estimates_of(sample, seed=trial) for trial, sample in enumerate(samples)]
-    for name in MEASURES:
-        values = [item[name].value for item in measured]
-        covered = [item[name].low <= np.mean(values) <= item[name].high for item in measured]
-        assert np.mean(covered) >= 0.91
-        half = np.mean([item[name].high - item[name].low for item in measured]) / 2
-        assert 0.9 <= half / (2.093 * np.std(values)) <= 1.4
+    measured = [jackknife(dimensions(sample, seed=trial)) for trial, sample in enumerate(samples)]
+    values = [item.value for item in measured]
+    covered = [item.low <= np.mean(values) <= item.high for item in measured]
+    assert np.mean(covered) >= 0.91
+    half = np.mean([item.high - item.low for item in measured]) / 2
+    assert 0.9 <= half / (2.093 * np.std(values)) <= 1.4
 
 
 def probed(seed, trained, untrained):
     """A run whose components are these, 1 less without each group."""
     numbers = np.array([trained, untrained])
     keys = {"control": ["trained", "untrained"], "bucket": ["5-10"] * 2, "part": ["all"] * 2,
-            "measure": ["components"] * 2, "n": [100.0] * 2, "value": numbers}  # fmt: skip
+            "n": [100.0] * 2, "value": numbers}  # fmt: skip
     keys |= {f"without_{group}": numbers - 1 - group / 10 for group in range(GROUPS)}
     found = {name: np.array(column) for name, column in keys.items()}
     return Probed(Path(str(seed)), resolve("smoke", [f"training.seed={seed}"]), found)
@@ -173,9 +141,7 @@ def frame(used=200.0, *, size=256, added=40.0, shortest=80.0, longest=120.0, arm
     for arm in arms:
         for bucket in ("5-10", "21-30", "41+"):
             number = {"5-10": shortest, "41+": longest}.get(bucket, used)
-            values = {"components": number, "components_added": added,
-                      "participation_ratio": 20.0, "effective_rank": 60.0}  # fmt: skip
-            for measure, value in values.items():
+            for measure, value in (("components", number), ("components_added", added)):
                 keys = {"bucket": bucket, "context_size": size, "n": n}
                 rows += [
                     row_of(arm, measure, value, 5.0, **keys),
@@ -191,7 +157,7 @@ def frame(used=200.0, *, size=256, added=40.0, shortest=80.0, longest=120.0, arm
         (frame(), "held", "training adds 40 [35, 45] to an untrained encoder's"),
         (frame(155.5), "held", "2,500 contexts of 21-30 words (the slide: 200 of 256, 78%)"),
         (frame(154.5), "partly", "154 [150, 160] of 256 components (60%)"),  # 149.5 is under 150
-        (frame(100.0, size=128), "held", "effective rank 60 [55, 65]"),
+        (frame(100.0, size=128), "held", ""),
         (frame(added=5.1), "held", ""),
         (frame(added=4.9), "not held", ""),  # no more than without training
         (frame(added=-12.0), "not held", "training takes 12 [7, 17] away from an untrained enc"),
@@ -212,7 +178,7 @@ def test_the_number_decides(table, verdict, part):
 def test_the_slides_number_stands_in_its_sentences_row_of_the_arm_without_attention():
     page = QUESTION.page(frame(arms=("none", "additive"), n=90))
     lines = [line.split() for line in printed(page)]
-    row = ["21-30", "none", "90*", "200", "1", "+40", "191", "20", "60", "200", "of"]
+    row = ["21-30", "none", "90*", "200", "1", "+40", "191", "200", "of"]
     assert row in lines
     assert sum(line[-2:] == ["200", "of"] for line in lines) == 1
     assert any("jackknife" in line for line in page.caption)
@@ -221,16 +187,14 @@ def test_the_slides_number_stands_in_its_sentences_row_of_the_arm_without_attent
 @pytest.mark.exhaustive(sample="session")
 def test_a_real_run_is_measured_on_new_sentences(subject, tmp_path):
     found, buckets = probe(subject, lambda _: None, 90), subject.buckets.names
-    assert len(found["value"]) == len(buckets) * 2 * 2 * len(MEASURES)
+    assert len(found["value"]) == len(buckets) * 2 * 2
     rows = kept_rows(QUESTION, tmp_path, subject.settings, found)
     pairs = subject.fresh_sentences(90)[1]
     for control, weights in (("", subject.weights), ("untrained", subject.untrained)):
-        measured = dimensions(subject.contexts(weights, pairs), seed=SEED)
-        for measure, replicates in measured.items():
-            expected = jackknife(replicates)
-            row = one_row(rows, measure, bucket=buckets[1], control=control)
-            assert row["value"] == pytest.approx(expected.value)
-            assert row["low"] == pytest.approx(expected.low)
+        vectors = np.stack([context for _, context in subject.read(weights, pairs)])
+        expected = jackknife(dimensions(vectors, seed=SEED))
+        row = one_row(rows, "components", bucket=buckets[1], control=control)
+        assert (row["value"], row["low"]) == pytest.approx((expected.value, expected.low))
     assert one_row(rows, "components", bucket=buckets[1], part="half")["n"] == 45
     few = kept_rows(QUESTION, tmp_path, subject.settings, probe(subject, lambda _: None, 79))
     assert {row["n"] for row in few} == {79}

@@ -64,11 +64,9 @@ def test_a_linear_chain_halves_where_its_rate_says(rate):
     """Of h_t = rate h_(t-1) + x_t the gradient of h_T at x_(T-d) is rate^d."""
     rows = QUESTION.summarise([planted(lambda d: rate**d, seed=seed) for seed in (1, 2)])
     steps = np.log(0.5) / np.log(rate)
-    for seed in (None, 2):
-        row = one_row(rows, "half_distance", seed)
-        assert (row["value"], row["n"]) == (pytest.approx(steps), SENTENCES * LENGTH)
     mean = one_row(rows, "half_distance")
-    assert (mean["low"], mean["high"], mean["note"]) == (*[pytest.approx(steps)] * 2, ";;")
+    assert [mean[end] for end in ("value", "low", "high")] == pytest.approx([steps] * 3)
+    assert (mean["note"], mean["n"]) == (";;", SENTENCES * LENGTH)
     flat = one_row(rows, "half_distance", control="untrained")
     assert (flat["value"], flat["note"]) == (LENGTH - 1, "at least;at least;at least")
     nearest = one_row(rows, "ratio", part="1-5")  # 0 to 4 steps; geometric
@@ -94,22 +92,9 @@ def test_fit_is_least_squares_weighted_by_links():
 @pytest.mark.parametrize("rate", [1.1, 0.99])
 def test_what_does_not_halve_within_the_tested_distances_is_censored(rate):
     rows = QUESTION.summarise([planted(lambda d: rate**d)])
-    mean, alone = (one_row(rows, "half_distance", seed) for seed in (None, 1))
+    mean = one_row(rows, "half_distance")
     assert (mean["value"], mean["high"]) == (LENGTH - 1, LENGTH - 1)
-    assert (mean["note"][:8], mean["note"][-8:], alone["note"]) == ("at least",) * 3
-
-
-def test_mean_over_links_and_seeds_is_geometric():
-    runs = [planted(lambda d, r=ratio: r + 0 * d, seed=s) for s, ratio in ((1, 0.5), (2, 0.08))]
-    rows = QUESTION.summarise(runs)
-    assert one_row(rows, "ratio", part="6-10")["value"] == pytest.approx(0.2)
-    assert one_row(rows, "ratio", 2, part="6-10")["value"] == pytest.approx(0.08)
-
-
-def test_a_distance_counts_where_every_seed_has_links():
-    runs = [run_of([0, 0], [1, end], np.ones(2), np.ones(2), seed=end) for end in (8, 17)]
-    rows = QUESTION.summarise(runs)
-    assert {(row["measure"], row.get("part")) for row in rows} == {("ratio", "1-5")}
+    assert (mean["note"][:8], mean["note"][-8:]) == ("at least",) * 2
 
 
 def test_vanished_gradients_count_as_little_and_what_has_no_ratio_is_left_out():
@@ -172,9 +157,9 @@ def test_intervals_that_touch_flip_the_verdict(changes, expected):
     assert (verdict.value, verdict.low, verdict.high) == (5.0, 4.0, 6.0)
 
 
-@pytest.mark.parametrize(("third", "expected"), [("dot", "not held"), ("uniform", "held")])
-def test_each_arm_with_attention_must_be_clear(third, expected):
-    assert judged(arm("none"), arm("additive", **FAR), arm(third)).verdict == expected
+def test_each_arm_with_attention_must_be_clear_but_not_that_of_equal_weights():
+    for third, expected in (("dot", "not held"), ("uniform", "held")):
+        assert judged(arm("none"), arm("additive", **FAR), arm(third)).verdict == expected
 
 
 @pytest.mark.parametrize(
@@ -209,30 +194,23 @@ def test_what_cannot_be_judged_is_not_measured(table, reason):
     assert reason in verdict.because
 
 
-def test_ratios_by_band_and_half_distances_whose_bounds_are_marked_everywhere():
-    beyond = {"half": (8.0, 7.0, 40.0), "note": ";;at least"}
-    tiny = {"half": (11.0, 11.0, 11.0), "note": OPEN, "far": (2.5e-7, 2.1e-7, 3e-7)}
-    arms = [arm(name, control=control, bands=("11-20", "1-5", "41+"), **keys)
-            for name, keys in {"none": tiny, "additive": beyond}.items()
-            for control in ("", "untrained")]  # fmt: skip
-    page = QUESTION.page(frame(*arms).assign(n=80))
-    assert "* behind a count: under 100" in " ".join(page.caption)
+def test_bounds_of_half_distances_are_marked_everywhere():
+    halves = {
+        "none": {"half": (11.0, 11.0, 11.0), "note": OPEN},
+        "additive": {"half": (8.0, 7.0, 40.0), "note": ";;at least"},
+    }
+    arms = [arm(name, control=control, **half)
+            for name, half in halves.items() for control in ("", "untrained")]  # fmt: skip
+    page = QUESTION.page(frame(*arms))
     lines = printed_words(page)
-    nearest = lines.index(["1-5", "none", "80*", "0.90", "0.90"])
-    assert lines[nearest + 1] == ["0.80..1.0"] * 2
-    farthest = lines.index(["41+", "none", "80*", "2.5e-07", "2.5e-07"])
-    assert nearest < farthest
-    assert lines[lines.index(["additive", "80*", "8.0", "8.0"]) + 1] == ["7.0..over", "40"] * 2
-    assert ["none", "80*", *["over", "11"] * 2] in lines
-    rows = page.frame[(page.frame["control"] == "") & (page.frame["part"] == "")]
-    whole = rows[rows["bucket"] == ""]
-    assert with_intervals(whole)["half_distance"].tolist() == [
+    assert ["1-5", "none", "500", "0.9", "0.9"] in lines
+    assert ["none", "500", *["over", "11"] * 2] in lines
+    assert ["7.0..over", "40"] * 2 in lines
+    keys = page.frame[["control", "bucket", "part"]]
+    rows = page.frame[(keys == "").all(axis=1)]
+    assert with_intervals(rows)["half_distance"].tolist() == [
         ">11.00 [>11.00, >11.00]", "8.00 [7.00, >40.00]",
     ]  # fmt: skip
-    assert whole["half_distance_bounds"].tolist() == [
-        "value at least, low at least, high at least", "high at least",
-    ]  # fmt: skip
-    assert "2.5e-07" in page.render("csv")
 
 
 WORDS, SIZE = 9, 3

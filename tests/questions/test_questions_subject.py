@@ -1,13 +1,30 @@
-"""A finished run opened again: new sentences, contexts and states."""
+"""A finished run opened again: new sentences, contexts, states; a probe that reads its memory."""
 
 from dataclasses import replace
+from functools import cached_property
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.corpus.pair import sources
-from seq2seq_bottleneck.questions.subject import Subject, open_subject
+from seq2seq_bottleneck.corpus.vocabulary import tokenize
+from seq2seq_bottleneck.model.attention import Memory
+from seq2seq_bottleneck.model.translator import create, real_positions
+from seq2seq_bottleneck.questions import subject as opened
+from seq2seq_bottleneck.questions.subject import (
+    SourceReader,
+    Subject,
+    losses,
+    open_subject,
+    train_reader,
+    written_back,
+)
+from seq2seq_bottleneck.runs.translate import TrainedRun
 from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.settings.run import resolve
 
 
 @pytest.mark.exhaustive(sample="session")
@@ -45,10 +62,83 @@ def test_padding_never_matters_to_a_context_or_a_state(subject):
     pairs = sorted(subject.corpus.test, key=lambda pair: pair.words)
     short, long = pairs[0], pairs[-1]
     close = {"rtol": 1e-5, "atol": 1e-6}
-    together = subject.contexts(subject.weights, [short, long])
-    np.testing.assert_allclose(together[:1], subject.contexts(subject.weights, [short]), **close)
-    states = subject.states(subject.weights, [long, short])
+    together = subject.read(subject.weights, [long, short])
     lengths = [len(ids) - 1 for ids in subject.encode([long, short]).source]
-    assert [len(rows) for rows in states] == lengths
-    (alone,) = subject.states(subject.weights, [short])
-    np.testing.assert_allclose(alone, states[1], **close)
+    assert [len(states) for states, _ in together] == lengths
+    (alone,) = subject.read(subject.weights, [short])
+    for part, expected in zip(alone, together[1], strict=True):
+        np.testing.assert_allclose(part, expected, **close)
+
+
+@pytest.mark.slow
+def test_the_probe_is_to_write_the_source_in_its_own_order(subject):
+    pair, words = subject.corpus.test[0], subject.vocabularies[0]
+    written = written_back(subject, [pair])
+    assert written.source == subject.encode([pair]).source
+    assert words.decode(written.target[0]) == words.decode(words.encode(tokenize(pair.source)))
+
+
+class Made(Subject):
+    """A translator that nobody trained, on a corpus made for it."""
+
+    @cached_property
+    def corpus(self):
+        return load_corpus(self.settings.corpus, self.settings.scoring.lower_edges)
+
+
+COPYING = [
+    "corpus.name=copy", "corpus.copy_words=12", "corpus.min_words=2", "corpus.max_words=3",
+    "corpus.train_pairs=4000", "corpus.test_pairs=30", "corpus.valid_pairs=20",
+    "scoring.edges='2,3'", "training.updates=800", "training.learning_rate=0.01",
+    "training.shapes=1", "model.attention=none", "model.context_size=48",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def copier(tmp_path_factory):
+    """Three words of twelve in 48 numbers of a random encoder, which forgets nothing so soon."""
+    settings = resolve("smoke", COPYING)
+    words = load_corpus(settings.corpus, settings.scoring.lower_edges).source_vocabulary
+    graph, weights = create(settings.model, len(words), len(words), 1)
+    weights["encoder"] = jax.tree.map(lambda leaf: 5.0 * leaf, weights["encoder"])
+    folder = tmp_path_factory.mktemp("copier")
+    return Made(folder, TrainedRun(settings, words, words, graph, weights))
+
+
+class OneHot(SourceReader):
+    """A probe whose context is the sentence itself: a one-hot vector for each of three places."""
+
+    def vectors(self, source):
+        return jax.nn.one_hot(source[:, :3], len(self.encoder.embedding[...]))
+
+    def encode(self, source, lengths, key=None):  # noqa: ARG002 (nothing is dropped)
+        last = self.vectors(source).reshape(len(source), -1)
+        values = jnp.repeat(last[:, None], source.shape[1], axis=1)
+        mask = real_positions(lengths, source.shape[1])
+        return Memory(values, self.decoder.attention.keys(values), mask, last)
+
+
+class Noise(OneHot):
+    """One whose context has nothing to do with the sentence."""
+
+    def vectors(self, source):
+        return jax.random.normal(jax.random.key(5), super().vectors(source).shape)
+
+
+@pytest.mark.exhaustive(sample="session")
+@pytest.mark.parametrize(
+    ("reader", "least", "most"),
+    [(SourceReader, 0.5, 1.0), (OneHot, 0.97, 1.0), (Noise, -0.1, 0.0)],
+)
+def test_a_probe_reads_what_a_memory_holds_of_a_frozen_encoder(
+    reader, least, most, copier, monkeypatch
+):
+    monkeypatch.setattr(opened, "SourceReader", reader)
+    graph, weights = train_reader(copier, copier.weights, lambda _: None, "probe")
+    pairs = written_back(copier, copier.corpus.test)
+    exact = np.array([pair.bits for pair in copier.corpus.test])
+    bits = exact - losses(graph, weights, pairs) / np.log(2.0)
+    assert least * exact.sum() < bits.sum() < most * exact.sum()
+    encoders = (jax.tree.leaves(part["encoder"]) for part in (weights, copier.weights))
+    for trained, frozen in zip(*encoders, strict=True):
+        np.testing.assert_array_equal(trained, frozen)

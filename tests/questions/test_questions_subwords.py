@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, restore
-from seq2seq_bottleneck.corpus.subwords import Subwords
+from seq2seq_bottleneck.corpus.batches import encode_pairs
+from seq2seq_bottleneck.corpus.subwords import Subwords, shares_of
 from seq2seq_bottleneck.corpus.vocabulary import plain, tokenize
 from seq2seq_bottleneck.questions import (
     alignment,
@@ -19,7 +19,6 @@ from seq2seq_bottleneck.questions import (
     reading,
 )
 from seq2seq_bottleneck.questions.alignment import probe, probe_gold, read_gold
-from seq2seq_bottleneck.questions.gradients import gradient_norms, token_norms
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.subject import open_subject
 from seq2seq_bottleneck.results.export import write_bundle
@@ -115,7 +114,11 @@ def test_weights_are_compared_with_gold_word_by_word(subject, found):
     for place, pair in enumerate(pairs):
         encoded = encode_pairs([pair], *subject.vocabularies, True)
         (raw,) = attention_matrices(subject.graph, subject.weights, encoded, True, 1)
-        source, target = (np.argmax(shares, axis=1) for shares in subject.shares(pair))
+        sides = zip(subject.vocabularies, (pair.source, pair.target), strict=True)
+        source, target = (
+            np.argmax(shares_of(side.pieces(text), tokenize(text), side.tokenizer), axis=1)
+            for side, text in sides
+        )
         best = set()
         for j in range(len(tokenize(pair.target))):
             rows = raw[target == j].mean(axis=0)
@@ -151,30 +154,6 @@ def test_a_gold_set_in_tokens_is_read_as_the_runs_own_text(subject, found, tmp_p
         )
 
 
-def test_gradients_are_at_words_whose_pieces_are_put_together_as_one_vector(subject):
-    """The first read word is the sentence's last: its norm is that of all its pieces."""
-    pairs = [pair for pair in subject.corpus.test if pair.links][:2]
-    norms, columns = (
-        gradient_norms(subject, subject.weights, pairs),
-        gradients.links_of(subject, pairs),
-    )
-    for row, pair in enumerate(pairs):
-        source, target = len(tokenize(pair.source)), len(tokenize(pair.target))
-        assert norms[row].shape == (target + 1, source + 1)
-        assert (norms[row] > 0).all()
-        assert np.isfinite(norms[row]).all()
-        assert (columns["last"][columns["sentence"] == row] == source).all()
-    assert (columns["steps"] >= 2).all()
-    (padded,) = evaluation_batches(subject.encode(pairs), 20)
-    found = np.asarray(token_norms(subject.graph)(subject.weights, *padded.batch[:3]))
-    raw = restore([found], [padded])[0]
-    source, target = (np.argmax(shares, axis=1) for shares in subject.shares(pairs[0]))
-    last = int((source == source[:-1].max()).sum())  # pieces of the word that is read first
-    rows = raw[: len(target)][target == 0]
-    expected = np.sqrt((rows[:, :last].astype(np.float64) ** 2).sum(axis=1).mean())
-    assert norms[0][0, 0] == pytest.approx(expected, rel=1e-5)
-
-
 def test_what_is_known_of_a_text_decides_what_it_suits():
     drawn = {"grammar": True, "copy": True, "files": False, "multi30k": False, "europarl": False}
     for name, known in drawn.items():
@@ -189,7 +168,7 @@ def test_what_is_known_of_a_text_decides_what_it_suits():
     assert alignment.QUESTION.suits(french)
 
 
-@pytest.mark.parametrize("study", [reading, embeddings])
+@pytest.mark.parametrize("study", [reading, embeddings, gradients])
 def test_studies_of_single_words_say_that_they_need_them(study, subject):
     with pytest.raises(UserError, match=r"asks for words one by one.*--where tokens=words") as told:
         study.probe(subject, lambda _: None)

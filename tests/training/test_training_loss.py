@@ -19,8 +19,6 @@ from tiny_training import (
 )
 
 from seq2seq_bottleneck.model.decoder import OutputLayer
-from seq2seq_bottleneck.questions.frozen_memory import reader_settings
-from seq2seq_bottleneck.settings.concerns import TrainingSettings
 from seq2seq_bottleneck.training import loss as loss_module
 from seq2seq_bottleneck.training.loss import decoder_inputs, token_losses
 from seq2seq_bottleneck.training.step import initial_state, make_update
@@ -215,9 +213,3 @@ def test_training_is_smoothed_and_validation_is_not():
     expected = plain_mean(nnx.merge(graph, weights), batch, 0.5)
     np.testing.assert_allclose(loss, expected, rtol=1e-5)
     assert abs(ends[0.0].log[-1].loss - ends[0.5].log[-1].loss) > 0.01
-
-
-def test_a_probe_of_a_smoothed_run_is_not_smoothed():
-    given = TrainingSettings(label_smoothing=0.1, average_last=0.3, updates=500)
-    settings = reader_settings(given)
-    assert (settings.label_smoothing, settings.average_last) == (0.0, 0.0)

@@ -18,7 +18,7 @@ from seq2seq_bottleneck.corpus.grammar import (
 from seq2seq_bottleneck.corpus.grammar.lexicon import assignments
 from seq2seq_bottleneck.corpus.pair import SentencePair
 from seq2seq_bottleneck.corpus.vocabulary import detokenize, plain, tokenize
-from seq2seq_bottleneck.questions.information import KINDS
+from seq2seq_bottleneck.questions.information import QUESTION
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 
@@ -246,7 +246,7 @@ def test_length_three_is_unambiguous_and_sums_to_one_and_shares_its_french_as_th
     assert len(sources) == count
     assert isclose(sum(french.values()), 1.0, rel_tol=1e-9)
     shared = bits + sum(chance * log2(chance) for chance in french.values())
-    assert f"(of three words {shared:.1f} of {bits:.1f} bits)" in KINDS["exact"]
+    assert f"(of three words {shared:.1f} of {bits:.1f} bits)" in QUESTION.notes[0]
 
 
 def test_draws_have_their_probabilities(pairs_of_two: list[SentencePair]):
