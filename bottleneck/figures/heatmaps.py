@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 
-from ..results.bundle import Bundle
+from ..results.bundle import Results
 from ..settings.errors import UserError, counted
 from ..tables.comparison import NONE, compare_sizes, declared, what_was_run
 from ..tables.run_tables import run_data
@@ -24,12 +24,12 @@ Example = Mapping[str, Any]
 NO_RUN = "no run with attention{} in {!r}: `bottleneck reproduce` makes one"
 
 
-def attention_chart(bundle: Bundle) -> Chart:
+def attention_chart(bundle: Results) -> Chart:
     """The shortest example and the longest that a slide has room for; each weight as a row.
 
     They are of the first run with attention; a ``UserError`` without one.
     """
-    examples = bundle.examples()
+    examples = dict(bundle.examples())
     for run in _attending(bundle):
         drawable = [example for example in examples.get(run, ()) if example["hypothesis"]]
         if ordered := sorted(drawable, key=lambda example: len(example["source"])):
@@ -39,14 +39,14 @@ def attention_chart(bundle: Bundle) -> Chart:
     raise UserError(NO_RUN.format(" and examples", str(bundle.folder)))
 
 
-def attending_run(bundle: Bundle) -> str:
+def attending_run(bundle: Results) -> str:
     """The first run with attention; without one a ``UserError``."""
     for run in _attending(bundle):
         return run
     raise UserError(NO_RUN.format("", str(bundle.folder)))
 
 
-def _attending(bundle: Bundle) -> dict[str, str]:
+def _attending(bundle: Results) -> dict[str, str]:
     """The runs with attention, and the names of their arms."""
     runs = declared(bundle)
     runs = runs[runs["attention"] != NONE]
@@ -55,7 +55,7 @@ def _attending(bundle: Bundle) -> dict[str, str]:
 
 @rc_context(STYLE)
 def weights_chart(
-    bundle: Bundle, run: str, examples: Sequence[Example], notes: Sequence[str] = ()
+    bundle: Results, run: str, examples: Sequence[Example], notes: Sequence[str] = ()
 ) -> Chart:
     """The weights of sentences of a run next to each other; ``notes`` are more lines below them."""
     row = what_was_run(bundle.runs[bundle.runs["run"] == run])
@@ -91,7 +91,7 @@ def weights_chart(
 
 
 @rc_context(STYLE)
-def context_length_chart(bundle: Bundle) -> Chart:
+def context_length_chart(bundle: Results) -> Chart:
     """BLEU by context size and length: a map an arm and, with two, attention minus none."""
     sizes = compare_sizes(bundle)
     frame, parts = run_data("context-size", sizes), []

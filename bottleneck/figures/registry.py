@@ -18,7 +18,7 @@ from matplotlib.text import Text
 
 from ..claims.registry import verdict_on
 from ..lecture.slides import L_FAIL, L_VIND
-from ..results.bundle import Bundle, load_bundle
+from ..results.bundle import Results
 from ..results.folders import made_of, probe_file, way_back
 from ..results.schema import FIGURES, FIGURES_OF_RUNS, GOLD, GOLD_TABLE
 from ..settings.errors import UsageError, UserError, did_you_mean, plain
@@ -50,7 +50,7 @@ BLEU_AXES = ("BLEU (0 to 100)", "sentences")
 
 
 def make_figure(
-    name: str, folder: Path, *, where: Sequence[str] = (), bundle: Bundle | None = None
+    name: str, folder: Path, *, where: Sequence[str] = (), bundle: Results | None = None
 ) -> Chart:
     """The figure of a name in `FIGURES` from a bundle or a store.
 
@@ -59,7 +59,7 @@ def make_figure(
     """
     check_name(name, where)
     if name in FIGURES_OF_RUNS:
-        bundle = narrowed(load_bundle(folder) if bundle is None else bundle, where)
+        bundle = narrowed(Results.open(folder) if bundle is None else bundle, where)
         if name in ("context-length", "attention"):
             return (attention_chart if name == "attention" else context_length_chart)(bundle)
         plots = {"bleu": bleu, "arms": arms, "compression": compression, "learning": learning}
@@ -127,7 +127,7 @@ def write_figure(figure: Figure, data: pd.DataFrame, path: Path) -> Path:
     return numbers
 
 
-def bleu(bundle: Bundle) -> Plot:
+def bleu(bundle: Results) -> Plot:
     """BLEU by length (L-FAIL, L-VIND): both arms, or none alone, and the slide's numbers."""
     comparison = compare(bundle, alone=set(bundle.runs["attention"]) == {NONE})
     name, attention = "BLEU by length", comparison.attention
@@ -159,7 +159,7 @@ def _arm_rows(keys: Mapping[str, Any], arm: Arm, index: int) -> list[dict[str, A
     return with_seeds(keys, mean, arm.seeds, arm.by_seed[:, index])
 
 
-def arms(bundle: Bundle) -> Plot:
+def arms(bundle: Results) -> Plot:
     """BLEU of every arm (C10, C12) in the shortest and in the longest filled bucket.
 
     Arms that differ in attention alone stand in one place, named by what was changed. Runs scored
@@ -192,7 +192,7 @@ def arms(bundle: Bundle) -> Plot:
     return Plot("BLEU of every arm by sentence length", panels, data_frame(rows), notes)
 
 
-def compression(bundle: Bundle) -> Plot:
+def compression(bundle: Results) -> Plot:
     """BLEU by compression ratio (C1): one panel per arm, one line per context size."""
     sizes = compare_sizes(bundle)
     steps = {f"context {item.settings.model.context_size}": item for item in sizes}
@@ -222,7 +222,7 @@ def compression(bundle: Bundle) -> Plot:
     return Plot(title, panels, data_frame(rows), notes, tuple(steps))
 
 
-def learning(bundle: Bundle) -> Plot:
+def learning(bundle: Results) -> Plot:
     """The validation loss by update: one panel per length bucket, one line per arm.
 
     A ``UserError`` where none of the runs has logged it, as older versions did not.

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..figures.registry import NUMBERS, make_figure, write_figure
-from ..results.bundle import bundle_of
+from ..results.bundle import Results
 from ..results.folders import has_probe
 from ..results.schema import ALL_TABLES, FIGURES, GOLD, GOLD_TABLE, STUDIES, TABLES
 from ..settings.errors import UserError
@@ -36,7 +36,7 @@ def write_out(folder: Path) -> Written:
     ``UserError``, and so is a damaged file; then nothing is removed.
     """
     check_results(folder)
-    bundle = bundle_of(folder)
+    bundle = Results.find(folder)
 
     def draw(name: str) -> None:
         compares_sizes = name in ("compression", "context-length")

@@ -32,13 +32,10 @@ from ..lecture.walkthroughs import audit_all
 from ..questions.cost import measured_exponent
 from ..questions.word_survival import LinkedReference, word_reports
 from ..results.bundle import (
-    Bundle,
     Example,
-    bundle_of,
+    Results,
     holds_results,
-    other_versions,
     signatures,
-    without_result,
 )
 from ..results.folders import has_probe, results_inside
 from ..results.folders import tables as measured_tables
@@ -132,7 +129,7 @@ def collect(folder: Path) -> dict[str, Any]:
     """All that the template shows."""
     decisions = decide_results(folder)
     places = dict.fromkeys([folder, *(decision.folder for decision in decisions)])
-    bundles = {place: bundle_of(place) for place in places}
+    bundles = {place: Results.find(place) for place in places}
     slides = [decision for decision in decisions if decision.claim.id.startswith("L-")]
     place = next((decision.folder for decision in slides if decision.measured), folder)
     pair = bundles[place]
@@ -157,7 +154,7 @@ def collect(folder: Path) -> dict[str, Any]:
 
 
 def questions(
-    decisions: Iterable[Decision], bundles: Mapping[Path, Bundle | None]
+    decisions: Iterable[Decision], bundles: Mapping[Path, Results | None]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """What goes with a claim, by its id; what two claims share goes with the first."""
     seen: dict[tuple[Path, str], str] = {}
@@ -184,7 +181,7 @@ def questions(
         )
 
 
-def find_views(names: Iterable[str], folder: Path, bundle: Bundle | None) -> dict[str, Any]:
+def find_views(names: Iterable[str], folder: Path, bundle: Results | None) -> dict[str, Any]:
     """The tables and figures that a folder has under these names, and the commands for them."""
     tables, figures, reasons = make_views(
         names, folder, bundle, lambda name: make_figure(name, folder, bundle=bundle)[0]
@@ -204,7 +201,7 @@ def find_views(names: Iterable[str], folder: Path, bundle: Bundle | None) -> dic
 
 
 def make_views(
-    names: Iterable[str], folder: Path, bundle: Bundle | None, draw: Callable[[str], Made]
+    names: Iterable[str], folder: Path, bundle: Results | None, draw: Callable[[str], Made]
 ) -> tuple[dict[str, list[Page]], dict[str, Made], dict[str, str]]:
     """The tables and the figures that a folder has under these names, and why it lacks others.
 
@@ -233,7 +230,7 @@ def make_views(
     return tables, figures, reasons
 
 
-def has_numbers(name: str, folder: Path, bundle: Bundle | None) -> bool:
+def has_numbers(name: str, folder: Path, bundle: Results | None) -> bool:
     """Whether a folder has the numbers of a table or figure."""
     of_runs = name in TABLES or name in FIGURES_OF_RUNS
     return bundle is not None if of_runs else has_probe(folder, name.replace("-", "_"))
@@ -265,10 +262,9 @@ def grids(page: Page, table: RenderableType) -> list[dict[str, Any]]:
     return [{"title": title, "heads": heads, "rows": rows, "kinds": kinds}]
 
 
-def runs_of(bundle: Bundle) -> dict[str, Any]:
+def runs_of(bundle: Results) -> dict[str, Any]:
     """Which runs there are, which are left out, and how they were scored."""
-    left_out = [other_versions(bundle.environment), without_result(bundle.environment)]
-    texts = [f"{describe(bundle.runs)}.", f"{what_was_run(bundle.runs)}.", *left_out]
+    texts = [f"{describe(bundle.runs)}.", f"{what_was_run(bundle.runs)}.", *bundle.left_out()]
     signed = [f"sacreBLEU: {text}" for text in signatures(bundle.runs)]
     return {"folder": bundle.folder, "lines": [line for line in (*texts, *signed) if line]}
 
@@ -276,9 +272,9 @@ def runs_of(bundle: Bundle) -> dict[str, Any]:
 # The explorer: example sentences, the words that each arm kept, its weights.
 
 
-def explorer_data(bundle: Bundle) -> dict[str, Any] | None:
+def explorer_data(bundle: Results) -> dict[str, Any] | None:
     """The examples that all arms of a bundle have, from each arm's first run; None without any."""
-    examples, runs = bundle.examples(), {}
+    examples, runs = dict(bundle.examples()), {}
     rows = bundle.runs.drop_duplicates("run").sort_values("seed", kind="stable")
     for row in rows.to_dict("records"):
         outputs = (item for item in examples.get(row["run"], ()) if item["hypothesis"])

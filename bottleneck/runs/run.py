@@ -40,7 +40,6 @@ from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates
 from .checkpoint import (
     CheckpointError,
     Checkpoints,
-    StopRequest,
     join,
     read_checkpoint,
     save_vocabularies,
@@ -60,13 +59,13 @@ def execute_stack(
 
     SIGTERM asks it to stop: in training it first writes a checkpoint.
     """
-    stop = StopRequest()
-    signal.signal(signal.SIGTERM, lambda *_: stop.ask())
+    checkpoints = Checkpoints()
+    signal.signal(signal.SIGTERM, lambda *_: checkpoints.ask())
     given = [parse_settings(settings) for settings in stack]
     for place in range(len(given)):
         emit(place, {"phase": "starting", "process": os.getpid()})
     use_cache()
-    execute(given, Path(store), emit, stop, force)
+    execute(given, Path(store), emit, checkpoints, force)
 
 
 @dataclass
@@ -93,7 +92,7 @@ def execute(
     given: Sequence[RunSettings],
     store: Path,
     report: Report,
-    stop: StopRequest,
+    checkpoints: Checkpoints,
     force: bool = False,
 ) -> None:
     """Bring runs that differ in their seed alone to their end in the store, trained together.
@@ -130,7 +129,7 @@ def execute(
         for stack in stacks.values():  # none where their beginning failed
             results: list[Trained] = []
             with _failing(stack):
-                results = _train(stack, graph, corpus, stop)
+                results = _train(stack, graph, corpus, checkpoints)
             for run, trained in zip(stack, results, strict=False):  # none where training failed
                 with _failing([run]):
                     _evaluate(run, trained, graph, corpus)
@@ -179,7 +178,7 @@ def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
 
 
 def _train(
-    runs: Sequence[Run], graph: nnx.GraphDef, corpus: Corpus, stop: StopRequest
+    runs: Sequence[Run], graph: nnx.GraphDef, corpus: Corpus, checkpoints: Checkpoints
 ) -> list[Trained]:
     """Train runs that are equally far, each to its last update."""
     for run in runs:
@@ -194,10 +193,9 @@ def _train(
 
     snapshots = [run.snapshot for run in runs if run.snapshot]
     resumed = join(snapshots) if len(snapshots) == len(runs) else None
-    keeper = Checkpoints([run.folder.path for run in runs], stop)
-    with stop.at_updates():
-        end = train(graph, learners, valid, report, keeper, resumed, buckets)
-        keeper.keep(end)  # what is trained is never trained again
+    with checkpoints.at_updates([run.folder.path for run in runs]):
+        end = train(graph, learners, valid, report, checkpoints, resumed, buckets)
+        checkpoints.keep(end)  # what is trained is never trained again
     return end.trained
 
 
@@ -236,11 +234,7 @@ def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -
 
 
 def describe_environment() -> dict[str, Any]:
-    """Facts that numbers may depend on, as plain JSON values.
-
-    ``command`` is the command line if it is known; ``commit`` that of the checkout which this
-    package runs from, if any, with ``-dirty`` if it was changed.
-    """
+    """Facts that numbers may depend on, as JSON: ``command`` and ``commit`` if they are known."""
     device, command = jax.devices()[0], os.environ.get(COMMAND)
     versions, commit = {}, None
     for name in ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu", "sentencepiece"):
@@ -276,9 +270,8 @@ def _processor() -> str:
 def use_cache() -> None:
     """Keep compiled programs between runs; without a writable cache folder, go on without.
 
-    Compiled code is for one processor and one version of jax, so both are in the folder's name. All
-    programs are kept, the smallest too: dozens that each take some ms would add up to a second. One
-    that cannot be read is compiled again; jax would say so for each, on two lines.
+    Compiled code is for one processor and one version of jax, so both are in the folder's name. A
+    program that cannot be read is compiled again, without jax's warning.
     """
     root = cache_root()
     if root is None:

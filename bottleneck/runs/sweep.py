@@ -4,7 +4,6 @@ They are a sweep's cells, or the arms of one comparison, which is the main job. 
 time writes the bundle, whoever else works in the folder.
 """
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -147,22 +146,19 @@ def gather(out: Path, experiments: Experiments) -> None:
 def forget(store: Path, run: str) -> None:
     """Take a run that was removed from its store out of the bundle beside it, if there is one.
 
-    With it goes every study's table that rests on it. The folder is not the latest for that, so its
-    bundle keeps its age.
+    With it goes every study's table that rests on it.
     """
     sweep_up(store)
     out = store.resolve().parent
     if store.resolve().name != STORE or not (out / RUNS).is_file():
         return
     with _alone(out):
-        written = (out / RUNS).stat().st_mtime_ns
         experiments = read_experiments(out)
         removed = [members.pop(run, None) for members in experiments.values()]
         if any(removed):
             write_listed(out, [(EXPERIMENTS, json_text(experiments).encode())])
         if runs := finished_runs(out):
             write_bundle(runs, out)
-            os.utime(out / RUNS, ns=(written, written))
         else:
             write_listed(out, (), FILES)
         drop_tables(out, {run})
@@ -172,11 +168,7 @@ def forget(store: Path, run: str) -> None:
 def _alone(out: Path) -> Iterator[None]:
     """What is read and written in the block is read and written by one process at a time."""
     try:
-        lock = FileLock(out / STORE / ".bundle.lock")
-        lock.acquire()
+        with FileLock(out / STORE / ".bundle.lock"):
+            yield
     except OSError as error:
         raise unwritten(out, error) from None
-    try:
-        yield
-    finally:
-        lock.release()

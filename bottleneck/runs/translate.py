@@ -31,8 +31,8 @@ from ..model.parts import on_host
 from ..model.translator import Weights, create
 from ..results.folders import (
     WEIGHTS,
-    check_version,
     damaged,
+    is_current,
     read_checked,
     read_settings,
     was_written,
@@ -212,7 +212,10 @@ def load_run(folder: Path) -> TrainedRun:
 
     So is a run of another version.
     """
-    check_version(folder)
+    if not is_current(folder):
+        raise UserError(
+            f"the run {folder.name!r} was made by another version of this program; train it again"
+        )
     settings, path = read_settings(folder), folder / WEIGHTS
     source, target = load_vocabularies(folder, settings.corpus)
     graph, like = create(settings.model, len(source), len(target), settings.training.seed)

@@ -24,7 +24,7 @@ from ..claims.registry import ATTENTION, CLAIMS, Claim, studied, verdict_on
 from ..claims.rules import PLAIN, RULES
 from ..claims.rules import UNIFORM as UNIFORM_WEIGHTS
 from ..claims.verdict import FLOOR_BLEU, BucketScores, Verdict, conclude, learned, unlearned
-from ..results.bundle import Bundle, bundle_of
+from ..results.bundle import Results
 from ..results.folders import (
     has_probe,
     made_of,
@@ -99,20 +99,20 @@ class Decision:
 
 
 def decide_results(
-    folder: Path, conditions: Sequence[str] = (), existing: Bundle | None = None
+    folder: Path, conditions: Sequence[str] = (), existing: Results | None = None
 ) -> list[Decision]:
     """Every claim of `CLAIMS`, by the runs of a folder that meet the conditions of `where`.
 
     A folder without finished runs is not refused: a benchmark or a study may lie in it. Without
     conditions, results folders inside it decide what it does not; the claim's own, by its name,
     comes before the others, and where none can decide, it says why. Of the experiments of a folder
-    the claim's own comes first, too. ``existing`` is the folder's `bundle_of` where it has been
+    the claim's own comes first, too. ``existing`` is the folder's `Results.find` where it has been
     read already.
     """
-    whole = bundle_of(folder) if existing is None else existing
+    whole = Results.find(folder) if existing is None else existing
     bundle = where(whole, conditions) if whole and conditions else whole
     left_out = set(whole.names) - set(bundle.names) if whole and bundle else set()
-    inside = {} if conditions else {place: bundle_of(place) for place in results_inside(folder)}
+    inside = {} if conditions else {place: Results.find(place) for place in results_inside(folder)}
     decisions = []
     for claim in CLAIMS:
         decided = _first_decision(claim, folder, bundle, left_out)
@@ -129,7 +129,7 @@ def decide_results(
 
 
 def _first_decision(
-    claim: Claim, folder: Path, bundle: Bundle | None, left_out: Collection[str] = frozenset()
+    claim: Claim, folder: Path, bundle: Results | None, left_out: Collection[str] = frozenset()
 ) -> Decision:
     """That of the claim's own experiment of the folder, else of the first that decides it."""
     if bundle is None:
@@ -143,7 +143,7 @@ def _first_decision(
 def decision(
     claim: Claim,
     folder: Path,
-    bundle: Bundle | None,
+    bundle: Results | None,
     left_out: Collection[str] = frozenset(),
 ) -> Decision:
     """The decision on one claim, by the runs of one experiment, None where there are none.
@@ -174,7 +174,7 @@ def decision(
     return Decision(claim, verdict, runs, command, folder)
 
 
-def first_arms(bundle: Bundle) -> Bundle | None:
+def first_arms(bundle: Results) -> Results | None:
     """The first pair alone, else the first arm without attention, with those twice trained.
 
     They are of experiment ``vindication`` if the bundle has it, else of its first. None where there
@@ -202,7 +202,7 @@ def _arms(pair: Pair) -> list[str]:
     return [arm["arm"].iloc[0] for arm in (pair.none, pair.attention)]
 
 
-def _from_runs(claim: str, bundle: Bundle) -> Judged:
+def _from_runs(claim: str, bundle: Results) -> Judged:
     """A claim that the runs themselves decide; where they cannot, a ``UserError`` says why.
 
     L-VIND, what else the slide's table says and C10 are read from the first pair, L-FAIL from none
@@ -245,7 +245,7 @@ def _from_runs(claim: str, bundle: Bundle) -> Judged:
 
 
 def _studied(
-    claim: Claim, folder: Path, bundle: Bundle | None, left_out: Collection[str]
+    claim: Claim, folder: Path, bundle: Results | None, left_out: Collection[str]
 ) -> tuple[Verdict, str]:
     """A claim that a study's table decides, where that rests on no run that was left out.
 
@@ -344,7 +344,7 @@ def _low(rows: pd.DataFrame) -> dict[str, tuple[str, float]]:
 # What the rules of C10 and C12 take: controls and longer training, beside the two arms.
 
 
-def controlled(bundle: Bundle, pair: Pair) -> tuple[dict[str, Any], pd.DataFrame]:
+def controlled(bundle: Results, pair: Pair) -> tuple[dict[str, Any], pd.DataFrame]:
     """What the rule of C10 takes, of the longest filled bucket, and the runs that it is of.
 
     BLEU is 0 to 100. A control is an arm of the pair's test sentences that does not select, by the
@@ -384,7 +384,7 @@ def controlled(bundle: Bundle, pair: Pair) -> tuple[dict[str, Any], pd.DataFrame
     return measured, pd.concat(used).drop_duplicates("run")
 
 
-def twice_trained(bundle: Bundle, pair: Pair) -> tuple[list[BucketScores], pd.DataFrame] | None:
+def twice_trained(bundle: Results, pair: Pair) -> tuple[list[BucketScores], pd.DataFrame] | None:
     """None trained twice as long beside both arms, of common seeds; None where that was not run."""
     runs = declared(bundle)
     longer = runs[runs["arm"] == f"{_arms(pair)[0]}, {LONGER}"]

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ..claims.verdict import BucketScores
-from ..results.bundle import Bundle, Counts
+from ..results.bundle import Counts, Results
 from ..results.folders import damaged
 from ..results.schema import SENTENCES, SETTING_COLUMNS
 from ..scoring.bleu import bleu, brevity_penalty
@@ -89,7 +89,7 @@ class Comparison:
         return [BucketScores(*row) for row in rows]
 
 
-def declared(bundle: Bundle) -> pd.DataFrame:
+def declared(bundle: Results) -> pd.DataFrame:
     """The bundle's runs, a row each, as declared; a ``UserError`` unless of one experiment."""
     names = list(bundle.runs["experiment"].unique())
     if len(names) > 1:
@@ -131,7 +131,7 @@ def usual(runs: pd.DataFrame) -> pd.DataFrame:
     return shorter if len(shorter) else runs
 
 
-def compare(bundle: Bundle, *, alone: bool = False) -> Comparison:
+def compare(bundle: Results, *, alone: bool = False) -> Comparison:
     """Compare the experiment's one arm with attention with its baseline.
 
     With ``alone`` there may be one without attention and none with it, or several. Raises
@@ -152,7 +152,7 @@ def compare(bundle: Bundle, *, alone: bool = False) -> Comparison:
     )
 
 
-def compare_sizes(bundle: Bundle) -> list[Comparison]:
+def compare_sizes(bundle: Results) -> list[Comparison]:
     """The same at each context size that was run without attention, smallest first.
 
     Attention may be missing. Nothing else may vary, but for widths that follow the context in every
@@ -193,7 +193,7 @@ def following_widths(runs: pd.DataFrame) -> set[str]:
     return {name for name in WIDTHS if (runs[name] == runs[SIZE]).all()}
 
 
-def paired(bundle: Bundle, pair: Pair) -> Comparison:
+def paired(bundle: Results, pair: Pair) -> Comparison:
     """The arms of a pair with their scores."""
     runs = pd.concat([pair.none, pair.attention])
     check_alike(runs, {"attention"})
@@ -211,7 +211,7 @@ def common_seeds(*arms: pd.DataFrame) -> Sequence[pd.DataFrame]:
     return [arm[arm["seed"].isin(common)] for arm in arms]
 
 
-def arm_of(bundle: Bundle, runs: pd.DataFrame) -> Arm:
+def arm_of(bundle: Results, runs: pd.DataFrame) -> Arm:
     """The runs of one arm with their scores; a ``UserError`` where a run's counts are missing.
 
     Runs that differ in more than their seed, as of two folders that were merged, are one, too.

@@ -12,13 +12,10 @@ from ..claims.registry import CLAIMS, verdict_on
 from ..claims.verdict import small_buckets
 from ..lecture.slides import L4
 from ..results.bundle import (
-    Bundle,
+    Results,
     holds_results,
-    load_results,
-    other_versions,
     setting_columns,
     signatures,
-    without_result,
 )
 from ..results.folders import made_of
 from ..results.schema import ALL_TABLES, GOLD, GOLD_TABLE, QUESTIONS, SETTING_COLUMNS
@@ -60,7 +57,7 @@ ARM_NAMES = (
 )
 
 
-def slide_pages(bundle: Bundle) -> list[Page]:
+def slide_pages(bundle: Results) -> list[Page]:
     """The failure pattern and the vindication of a bundle of two arms."""
     sizes = [compare(bundle)]
     return [_comparing_page(name, bundle, sizes) for name in ("failure-pattern", "vindication")]
@@ -75,14 +72,14 @@ def study_pages(study: str, folder: Path, runs: pd.DataFrame | None = None) -> l
     with made_of(folder, study):
         frame = question.load(folder)
         if runs is None and holds_results(folder):
-            runs = load_results(folder)
+            runs = Results.open(folder).runs
         claims = [claim for claim in CLAIMS if claim.study in (study, study.removesuffix("_gold"))]
         judged = [judge(claim, frame, runs)[0] for claim in claims]
         *first, last = question.pages(frame)
         return [*first, replace(last, judged=judged)]
 
 
-def make_page(name: str, bundle: Bundle) -> Page:
+def make_page(name: str, bundle: Results) -> Page:
     """The table of a name in `TABLES` (underscores do as well) or `QUESTIONS`, or `GOLD_TABLE`.
 
     ``UsageError`` for another name, ``UserError`` where the bundle has not what the table needs.
@@ -115,7 +112,7 @@ def check_name(name: str) -> None:
         raise UsageError(f"unknown table {name!r}{did_you_mean(name, ALL_TABLES)}")
 
 
-def _comparing_page(name: str, bundle: Bundle, sizes: Sequence[Comparison]) -> Page:
+def _comparing_page(name: str, bundle: Results, sizes: Sequence[Comparison]) -> Page:
     """The page of a table of both arms, of one context size or of several."""
     frame, first = run_tables.run_data(name, sizes), sizes[0]
     attention = next((size.attention.name for size in sizes if size.attention), None)
@@ -159,7 +156,7 @@ def _comparing_page(name: str, bundle: Bundle, sizes: Sequence[Comparison]) -> P
     )
 
 
-def _common_lines(bundle: Bundle, used: pd.DataFrame) -> list[str]:
+def _common_lines(bundle: Results, used: pd.DataFrame) -> list[str]:
     """The end of a caption: intervals, settings, runs that are left out, sacreBLEU's signature.
 
     ``used`` has a row per run of the table. A setting that is not set is "none".
@@ -181,8 +178,7 @@ def _common_lines(bundle: Bundle, used: pd.DataFrame) -> list[str]:
         "for every arm and seed) of the mean over seeds; they do not cover seeds.",
         f"Settings unlike those of preset lecture: {', '.join(unlike)}." if unlike else "",
         f"{left_out}: {describe(rest)}." if len(rest) else "",
-        without_result(bundle.environment),
-        other_versions(bundle.environment),
+        *bundle.left_out(),
         f"sacreBLEU: {signed}" if signed else "",
     ]
 
@@ -201,7 +197,7 @@ def _seed_lines(arms: Mapping[str, Arm]) -> list[str]:
     return lines
 
 
-def _arm_lines(arms: Mapping[str, Arm], bundle: Bundle) -> list[str]:
+def _arm_lines(arms: Mapping[str, Arm], bundle: Results) -> list[str]:
     """Size and losses of each arm.
 
     If validation's loss is far above training's, an arm lacks data more than capacity; training's
@@ -218,7 +214,7 @@ def _arm_lines(arms: Mapping[str, Arm], bundle: Bundle) -> list[str]:
     return lines
 
 
-def _schedule(comparison: Comparison, bundle: Bundle) -> str:
+def _schedule(comparison: Comparison, bundle: Results) -> str:
     """Whether training twice as long moves a bucket beyond its interval, if that was run."""
     updates, runs = comparison.settings.training.updates, bundle.runs.drop_duplicates("run")
     moved, added, seeds = [], [], set[int]()

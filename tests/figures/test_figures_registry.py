@@ -25,7 +25,7 @@ from seq2seq_bottleneck.figures.draw import ATTENTION
 from seq2seq_bottleneck.figures.plot import drawn_buckets
 from seq2seq_bottleneck.figures.registry import BASELINE, image, make_figure
 from seq2seq_bottleneck.lecture.slides import L_FAIL, L_VIND
-from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import finished_runs
 from seq2seq_bottleneck.settings.errors import UserError
@@ -73,7 +73,7 @@ def places_of(figure):
 
 def test_bleu_has_the_tables_numbers_seeds_and_the_slides_numbers(bundle):
     figure, data = make_figure("bleu", bundle)
-    table = run_data("vindication", [compare(load_bundle(bundle))])
+    table = run_data("vindication", [compare(Results.open(bundle))])
     for arm, column in (("none", "none"), ("additive", "attention")):
         kinds = dict(list(data[data["arm"] == arm].groupby("kind")))
         for end, name in (("value", ""), ("low", "_low"), ("high", "_high")):
@@ -110,7 +110,7 @@ def test_a_bucket_too_small_for_a_verdict_is_left_out_and_named(tmp_path):
 
 def test_arms_have_the_tables_numbers_of_the_shortest_and_the_longest_bucket(controls):
     _, data = make_figure("arms", controls)
-    table = arms(load_bundle(controls)).set_index(["arm", "bucket"])
+    table = arms(Results.open(controls)).set_index(["arm", "bucket"])
     means, seeds = (data[data["kind"] == kind] for kind in ("mean", "seed"))
     assert len(means) == 2 * 4
     assert len(seeds) == 2 * len(means)
@@ -235,7 +235,7 @@ def rows_with(data, arm, kind="mean"):
 
 def test_compression_has_the_tables_numbers_of_both_arms_and_the_slides(several):
     _, data = make_figure("compression", several)
-    frame = make_page("context-size", load_bundle(several)).frame
+    frame = make_page("context-size", Results.open(several)).frame
     for arm, column in (("none", "bleu_none"), ("additive", "bleu_attention")):
         means, table = rows_with(data, arm), frame[frame[column].notna()]
         assert len(means) == len(table) == 5 * (3 if arm == "none" else 2)
@@ -257,7 +257,7 @@ def test_compression_has_the_tables_numbers_of_both_arms_and_the_slides(several)
 
 def test_compression_has_a_marker_for_each_context_size_and_says_what_c1_does(several):
     figure, _ = make_figure("compression", several)
-    verdict = make_page("compression", load_bundle(several)).judged[0]
+    verdict = make_page("compression", Results.open(several)).judged[0]
     text = figure.texts[-1].get_text().replace("\n", " ")
     assert f"{verdict.value:.3f} [{verdict.low:.3f}, {verdict.high:.3f}]; " in text
     assert f"(C1: {verdict.verdict}): " in text
@@ -273,7 +273,7 @@ def test_compression_has_a_marker_for_each_context_size_and_says_what_c1_does(se
 
 def test_the_map_has_the_tables_numbers_and_blanks(several):
     figure, data = make_figure("context-length", several)
-    frame = make_page("context-size", load_bundle(several)).frame
+    frame = make_page("context-size", Results.open(several)).frame
     panels = list(data.groupby("panel", sort=False))
     columns = ("bleu_none", "bleu_attention", "gain")
     for axes, (panel, rows), column in zip(figure.axes, panels, columns, strict=True):

@@ -44,7 +44,7 @@ from seq2seq_bottleneck.report.page import (
     prose,
     readable,
 )
-from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.tables.claims import decide_results
@@ -153,7 +153,7 @@ def test_every_number_of_every_table_is_on_the_page(bundle, folder, page):
     names += [] if bundle == "capacity" else ["failure-pattern", "vindication"]
     assert names
     for name in names:
-        made = make_page(name, load_bundle(folder))
+        made = make_page(name, Results.open(folder))
         for title, lines in printed(made.table, made.title):
             body = captions[title].all("tbody")[0].text
             assert [line for line in lines if line.replace("..", " to ") not in body] == []
@@ -206,7 +206,7 @@ def test_figures_are_there_and_the_printed_numbers_to_which_questions_lead(page)
 
 @pytest.mark.slow
 def test_runs_seeds_and_signature_are_below_the_explorer(folder, page):
-    section, bundle = page.by_id("runs"), load_bundle(folder)
+    section, bundle = page.by_id("runs"), Results.open(folder)
     assert "4 runs: additive, none, seed 1, 2." in section.text
     assert bundle.runs["signature"].iloc[0] in section.text
     # Without scripts the explorer is hidden.
@@ -311,7 +311,7 @@ def test_no_links_are_claimed_for_another_translation_or_another_corpus(source, 
 
 
 def test_the_data_are_those_of_the_examples(tmp_path):
-    data = explorer_data(load_bundle(write_results(tmp_path, seeds=2)))
+    data = explorer_data(Results.open(write_results(tmp_path, seeds=2)))
     assert [arm["name"] for arm in data["arms"]] == ["none", "additive"]
     assert all("seed 1" in arm["run"] for arm in data["arms"])
     (sentence,) = data["sentences"]
@@ -326,7 +326,7 @@ def test_the_data_are_those_of_the_examples(tmp_path):
 
 
 def test_of_text_without_links_the_references_words_are_looked_for(tmp_path):
-    (sentence,) = explorer_data(load_bundle(write_hostile(tmp_path)))["sentences"]
+    (sentence,) = explorer_data(Results.open(write_hostile(tmp_path)))["sentences"]
     assert not sentence["linked"]
     words = [word for word, _ in sentence["words"]]
     fates = dict(zip(words, sentence["arms"][0]["fates"], strict=True))

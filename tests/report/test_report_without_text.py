@@ -7,7 +7,7 @@ import pytest
 from planted_report import PAIR, write_results
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.schema import EXAMPLES, RUNS, SENTENCES
 from seq2seq_bottleneck.settings.files import SUMS
 
@@ -52,7 +52,7 @@ def test_tables_page_and_merge_do_without(tmp_path, whole, bare, capsys):
     assert run(["report", "--results", str(bare), "-o", str(page)]) == 0
     assert "The results hold no example sentences." in page.read_text("utf8")
     assert run(["merge", str(bare), "-o", str(tmp_path / "both")]) == 0
-    frames = [load_bundle(folder).runs for folder in (tmp_path / "both", whole)]
+    frames = [Results.open(folder).runs for folder in (tmp_path / "both", whole)]
     pd.testing.assert_frame_equal(*(frame.reset_index(drop=True) for frame in frames))
     capsys.readouterr()
     assert run(["plot", "attention", "--results", str(bare), "-o", str(tmp_path / "a.png")]) == 1

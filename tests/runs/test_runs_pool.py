@@ -205,7 +205,7 @@ print('{"place": 0')
 """
 WORKER = """
 import os, sys
-from seq2seq_bottleneck.runs import run, worker
+from seq2seq_bottleneck.runs import pool, run
 from seq2seq_bottleneck.settings.errors import UserError
 
 def execute(stack, store, emit, *_):
@@ -215,7 +215,7 @@ def execute(stack, store, emit, *_):
     raise UserError("the disk is full")
 
 run.execute = execute
-worker.main()
+pool.main()
 """
 
 

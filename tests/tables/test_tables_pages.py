@@ -7,7 +7,7 @@ import pytest
 from planted import planted_settings, sentences, write_begun, write_planted, write_run
 from planted_arms import LOW, Store
 
-from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.schema import TABLES
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION
 from seq2seq_bottleneck.tables.pages import make_page
@@ -26,7 +26,7 @@ def pair(folder, **changes):
 def bundle(tmp_path_factory):
     folder = tmp_path_factory.mktemp("planted")
     write_planted(folder, FALLING)
-    return load_bundle(folder)
+    return Results.open(folder)
 
 
 def test_the_caption_says_all_that_an_honest_table_must(bundle):
@@ -75,7 +75,7 @@ def test_every_comparing_table_counts_what_is_missing_and_names_shorter_training
     (write_begun(tmp_path, "0123", settings) / "settings.json").unlink()
     write_run(tmp_path, "later", settings, texts, texts, schema=SCHEMA_VERSION + 1)
     for name in TABLES[:4]:
-        text = "\n".join(make_page(name, load_bundle(tmp_path)).caption)
+        text = "\n".join(make_page(name, Results.open(tmp_path)).caption)
         assert "1 run is without a result" in text
         assert "1 run is left out: made by another version" in text
         assert re.search(r"^Settings unlike .*train_max_words 20[,.]", text, re.MULTILINE)
@@ -84,7 +84,7 @@ def test_every_comparing_table_counts_what_is_missing_and_names_shorter_training
 @pytest.mark.parametrize("name", ["failure-pattern", "arms"])
 def test_the_caption_has_every_setting_that_is_not_the_lecture_presets(tmp_path, name):
     pair(tmp_path, training={"learning_rate": 0.25}, corpus={"lexicon": "small"})
-    page = make_page(name, load_bundle(tmp_path))
+    page = make_page(name, Results.open(tmp_path))
     (line,) = [line for line in page.caption if line.startswith("Settings unlike ")]
     settings = re.split(r"[:,] (?=[a-z])", line.rstrip("."))[1:]
     assert settings[0] == "context_size 32"

@@ -15,7 +15,7 @@ from planted import (
 )
 from sacrebleu import corpus_bleu
 
-from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.sweep import LONGER
 from seq2seq_bottleneck.tables.comparison import compare
@@ -39,7 +39,7 @@ def pair(tmp_path_factory):
     """A bundle of both arms, two seeds each, and its hypotheses by arm."""
     folder = tmp_path_factory.mktemp("pair")
     made = write_planted(folder, FALLING)
-    return load_bundle(folder), made
+    return Results.open(folder), made
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def sizes(tmp_path_factory):
     """A bundle of three context sizes, two seeds each, and its hypotheses by size and arm."""
     folder = tmp_path_factory.mktemp("sizes")
     made = write_sizes(folder, CELLS, seeds=2, changes={"hidden_size": 32})
-    return load_bundle(folder), made
+    return Results.open(folder), made
 
 
 def mean_bleu(hypotheses, length):
@@ -92,7 +92,7 @@ def test_vindication_has_its_columns_and_paired_gains(pair):
 
 def test_equal_arms_gain_exactly_nothing(tmp_path):
     write_planted(tmp_path, {"none": FALLING["none"], "dot": FALLING["none"]}, seeds=1)
-    bundle = load_bundle(tmp_path)
+    bundle = Results.open(tmp_path)
     # The same hypotheses in both arms: the pairing leaves no interval at all.
     same = bundle.sentences | {"dot1x1": bundle.sentences["none1x1"]}
     table = run_data("vindication", [compare(replace(bundle, sentences=same))])
@@ -105,14 +105,14 @@ def test_equal_arms_gain_exactly_nothing(tmp_path):
 )
 def test_a_flat_curve_is_not_called_a_fall(tmp_path, shares, verdict):
     write_planted(tmp_path, shares)
-    failure, gains = slide_pages(load_bundle(tmp_path))
+    failure, gains = slide_pages(Results.open(tmp_path))
     assert failure.verdicts[0].startswith(f"L-FAIL: {verdict}: ")
     assert gains.verdicts[0].startswith(f"L-VIND: {verdict}: ")
 
 
 def test_nothing_is_stated_in_per_cent_of_next_to_nothing(tmp_path):
     write_planted(tmp_path, {"none": [1.0] * 5, "additive": [0.1] * 5}, seeds=1)
-    failure, gains = slide_pages(load_bundle(tmp_path))
+    failure, gains = slide_pages(Results.open(tmp_path))
     assert failure.frame["quality_drop"].isna().all()
     assert gains.frame["improvement"].isna().all()
     assert (gains.frame["gain"] > 50).all()
@@ -121,7 +121,7 @@ def test_nothing_is_stated_in_per_cent_of_next_to_nothing(tmp_path):
 
 def test_an_empty_bucket_is_a_row_of_blanks(tmp_path):
     write_planted(tmp_path, FALLING, seeds=1, keep=frozenset({7, 15, 25, 35}))
-    bundle = load_bundle(tmp_path)
+    bundle = Results.open(tmp_path)
     for page in slide_pages(bundle):
         row = page.frame.iloc[-1]
         assert (row["bucket"], row["n"]) == ("41+", 0)
@@ -146,7 +146,7 @@ def test_an_empty_bucket_is_a_row_of_blanks(tmp_path):
 )
 def test_the_row_that_drops_are_of_is_the_first_filled_one(tmp_path, kept, drops):
     write_planted(tmp_path, FALLING, seeds=1, keep=frozenset(kept))
-    page = slide_pages(load_bundle(tmp_path))[0]
+    page = slide_pages(Results.open(tmp_path))[0]
     columns = [[str(cell) for cell in column.cells] for column in page.table.columns]
     ends = [cell.partition("\n")[0][-len(end) :] if end else cell
             for cell, end in zip(columns[5], drops, strict=True)]  # fmt: skip
@@ -227,7 +227,7 @@ def test_c1_is_judged_under_both_tables_of_sizes(sizes):
 @pytest.mark.slow
 def test_every_arm_has_its_rows_as_it_was_declared(tmp_path):
     write_planted(tmp_path, FALLING, seeds=2, factors=(1, 2))
-    bundle = load_bundle(tmp_path)
+    bundle = Results.open(tmp_path)
     page = make_page("arms", bundle)
     assert page.frame["bucket"].tolist() == list(BUCKETS) * 4
     names = ["none", "additive", f"none, {LONGER}", f"additive, {LONGER}"]
@@ -250,7 +250,7 @@ def test_other_test_sentences_are_counted_above_the_arm(tmp_path):
         write_run(tmp_path, name, planted_settings(attention), references, references)
     joined = planted_settings("none", corpus={"joined": 2})
     write_run(tmp_path, "c", joined, short, short, "joined")
-    page = make_page("arms", load_bundle(tmp_path))
+    page = make_page("arms", Results.open(tmp_path))
     counts = page.frame.groupby("arm", sort=False)["n"].agg(list)
     assert counts["none"] == counts["dot"] != counts["none, joined"]
     assert counts["none, joined"][-1] == 0
@@ -265,4 +265,4 @@ def test_other_buckets_are_refused_with_a_way_out(tmp_path):
         settings = planted_settings("none", scoring={"edges": edges})
         write_run(tmp_path, name, settings, references, references)
     with pytest.raises(UserError, match=r"in other buckets .*`--where run=a`"):
-        make_page("arms", load_bundle(tmp_path))
+        make_page("arms", Results.open(tmp_path))
