@@ -136,7 +136,7 @@ def _suiting(question: "Question", folder: Path, where: Sequence[str]) -> list[P
 
     runs = [run for run in finished_runs(folder) if question.suits(read_settings(run))]
     if runs and where:
-        known = set(meeting(Results.open(folder).runs, where)["run"])
+        known = set(meeting(Results.open(folder, sentences=False).runs, where)["run"])
         runs = [run for run in runs if run.name in known]
     return runs
 

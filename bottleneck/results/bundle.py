@@ -204,10 +204,7 @@ class Results:
         return self.environment["runs"][run]["environment"]
 
     def unfinished(self) -> pd.DataFrame:
-        """What else was in the store: run, its experiment and arm, status, reason, and settings.
-
-        The latter are blank for a run that was stopped before it wrote its settings down.
-        """
+        """What else was in the store: run, its experiment and arm, status, reason, and settings."""
         names = "run", "experiment", "arm", "status", "reason"
         kinds = dict.fromkeys(names, "str") | _SETTING_KINDS
         blank = {name: "" for name, kind in kinds.items() if kind == "str"}
@@ -245,10 +242,7 @@ class Results:
                 yield run, examples[run]
 
     def learning(self) -> pd.DataFrame:
-        """The validation loss of the runs as they were trained, by length bucket.
-
-        Columns as in ``schema.LEARNING_COLUMNS``; no rows of runs that did not log it.
-        """
+        """The validation loss of the runs by length bucket, as in ``schema.LEARNING_COLUMNS``."""
         frames = [_frame([], schema.LEARNING_COLUMNS)]
         for source in dict.fromkeys(self.sources[run] for run in self.names):
             if is_run(source):
@@ -365,8 +359,7 @@ def tidy_csv(table: pd.DataFrame) -> str:
 def read_table(path: Path, columns: Mapping[str, str], may_lack: bool = False) -> pd.DataFrame:
     """Read a CSV file of the bundle, or of a run, with the documented columns and types.
 
-    Blanks are missing values, but of texts; so are columns that it ``may_lack``. A fault is a
-    ``UserError`` with the file.
+    Blanks are missing values, but of texts; so are columns that it ``may_lack``.
     """
     kinds = _kinds(columns)
     try:

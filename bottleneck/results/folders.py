@@ -14,14 +14,14 @@ import json
 import os
 import shlex
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..settings.errors import DamagedError, UsageError, UserError
-from ..settings.files import SUMS, digest_of, read_sums, write_listed
+from ..settings.files import SUMS, digest_of, read_sums
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from . import schema
 from .schema import BENCHMARK, GOLD, PROBES, STUDIES
@@ -160,10 +160,7 @@ def check_trainable(folder: Path) -> None:
 
 
 def damaged(path: Path, reason: object, otherwise: str = "") -> DamagedError:
-    """The error of a file that cannot be read, with the way out.
-
-    Of a run it is to delete the run; else ``otherwise``, if not what makes such a file again.
-    """
+    """The error of a file that cannot be read, with the way out, or ``otherwise``."""
     run = path.parent
     if isinstance(reason, PermissionError):  # what is in it may be whole
         way = "check its rights"
@@ -200,8 +197,7 @@ def was_written(path: Path) -> bool:
 def read_checked(path: Path, otherwise: str = "") -> bytes:
     """What a file of a run or a results folder holds, unpacked where its name ends in ``.gz``.
 
-    Every reader of such files reads them with this. What does not match the folder's ``SHA256SUMS``
-    is a UserError with the way out (see `damaged`). An OSError where there is no file.
+    What does not match the folder's ``SHA256SUMS`` is `damaged`; an OSError where there is no file.
     """
     folder, name = listed_as(path)
     for _ in range(3):  # a writer may put the file and the sums in place between two reads
@@ -225,10 +221,7 @@ def read_checked(path: Path, otherwise: str = "") -> bytes:
 
 
 def read_object(path: Path, otherwise: str = "", kind: type = dict) -> Any:
-    """Read a JSON file of a bundle or a run, which holds an object or another ``kind`` of value.
-
-    A ``UserError`` where there is none, it cannot be read, or it holds another thing.
-    """
+    """Read a JSON file of a bundle or a run, which holds an object or another ``kind`` of value."""
     try:
         values = json.loads(read_checked(path, otherwise))
     except (OSError, ValueError) as error:
@@ -316,10 +309,7 @@ def read_texts(run: Path) -> Outputs:
 
 @dataclass(frozen=True)
 class StoredRuns:
-    """The runs of a store: done, in a fixed order; not done; done by another version.
-
-    Of those that are done the settings and what they ran on, as a bundle describes a run.
-    """
+    """The runs of a store: done, in a fixed order, as a bundle describes them, and others."""
 
     done: Mapping[Path, Mapping[str, Any]]
     unfinished: tuple[Path, ...]
@@ -361,10 +351,7 @@ def finished_runs(folder: Path) -> list[Path]:
 
 
 def is_current(run: Path) -> bool:
-    """Whether this version made a run, or one that was stopped before it could say which did.
-
-    The weights of another version may mean something else here.
-    """
+    """Whether this version made a run, or one that was stopped before it could say which did."""
     path = run / ENVIRONMENT
     return not path.is_file() or read_object(path).get("schema") == SCHEMA_VERSION
 
@@ -440,11 +427,3 @@ def way_back(table: Path) -> str:
     if study in COMMANDS and runs_in(store_of(folder)):  # a study is put to runs
         return f"`bottleneck {COMMANDS[study]} --results {where}` makes it again"
     return f"delete it and its line in {SUMS}, or export the bundle again"
-
-
-def drop_tables(folder: Path, runs: Collection[str]) -> list[str]:
-    """Delete the tables that rest on one of these runs, and name them."""
-    dropped = [table for table in tables(folder) if not rests_on(table).isdisjoint(runs)]
-    if dropped:
-        write_listed(folder, (), [f"{PROBES}/{table.name}" for table in dropped])
-    return [table.stem for table in dropped]

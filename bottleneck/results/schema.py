@@ -146,36 +146,25 @@ none. ``standard_error`` is over sentences. Of ``average_last`` the weights are 
 kept if training ended there.
 """
 
+# What commands print and draw, by name.
+
 STUDIES: tuple[str, ...] = (
     *("survival", "dimensions", "information", "capacity", "alignment"),
     *("gradients", "length", "fit", "embeddings", "reading"),
 )
 """The studies in the lecture's order, each a question of `questions/` put to finished runs."""
-
 GOLD = "alignment_gold"
-"""The table of the study ``alignment`` put to a gold set of the user's own."""
-
+GOLD_TABLE = "alignment-gold"
+"""The numbers and the table of the study ``alignment`` put to gold links of the user's own."""
 BENCHMARK = "cost"
 """The question whose numbers `bottleneck bench` measures."""
-
 QUESTIONS = (*STUDIES, BENCHMARK)
-"""All questions that have a table and a figure."""
-
 TABLES = ("failure-pattern", "vindication", "context-size", "compression", "arms")
-"""The tables of runs; those of `STUDIES` have one each beside them."""
-
-GOLD_TABLE = "alignment-gold"
-"""The table of the study ``alignment`` put to gold links of the user's own."""
-
+"""The tables of runs; each of `QUESTIONS` has one, too."""
 ALL_TABLES = (*TABLES, *QUESTIONS, GOLD_TABLE)
-"""What `bottleneck table` prints."""
-
 FORMATS = ("rich", "csv", "markdown", "latex", "json")
-"""The forms of a table; ``rich`` is the terminal's."""
-
 FIGURES_OF_RUNS = ("bleu", "arms", "compression", "context-length", "learning", "attention")
 FIGURES = (*FIGURES_OF_RUNS, *STUDIES, GOLD_TABLE, BENCHMARK)
-"""The figures: of runs, of each study, of the user's own gold links and of the benchmark."""
 
 PROBES = "probes"
 """Folder of the studies' tables; in a run's folder of what was measured on it."""

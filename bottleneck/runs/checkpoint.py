@@ -150,10 +150,7 @@ def digest(facts: str, tensors: dict[str, np.ndarray]) -> str:
 
 
 def read_checkpoint(folder: Path, learner: Learner) -> Snapshot | None:
-    """The checkpoint of a run's folder, in the form of this learner; None where there is none.
-
-    One that is damaged or of another version is a ``CheckpointError``.
-    """
+    """The checkpoint of a run's folder, in the form of this learner; None where there is none."""
     path = folder / CHECKPOINT
     if not path.exists():
         return None

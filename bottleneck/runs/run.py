@@ -1,11 +1,10 @@
 """One run: settings in, a folder of plain files out.
 
 ``settings.json`` (resolved), ``environment.json``, ``status.json``, ``log.jsonl`` (each line a
-``Progress`` of ``training.loop``), ``weights.safetensors``, ``source.vocabulary``,
-``target.vocabulary`` (with subwords also ``source.subwords.model``, ``target.subwords.model``:
-sentencepiece's files), ``hypotheses.jsonl`` (sentence by sentence), ``sentences.csv`` (counts),
-``scores.csv`` (one row per bucket), ``examples.json`` (attention weights of a few sentences); while
-it runs, ``checkpoint.safetensors``. When it has ended, ``SHA256SUMS`` lists what stays.
+``Progress`` of ``training.loop``), weights and vocabularies (``runs.checkpoint``),
+``hypotheses.jsonl`` (sentence by sentence), ``sentences.csv`` (counts), ``scores.csv`` (one row per
+bucket), ``examples.json`` (attention weights of a few sentences); while it runs,
+``checkpoint.safetensors``. When it has ended, ``SHA256SUMS`` lists what stays.
 """
 
 import hashlib
@@ -70,10 +69,7 @@ def execute_stack(
 
 @dataclass
 class Run:
-    """One run under way: its settings, its place in the store, who hears of it.
-
-    It goes on from its fresh weights (``learner``), or from its checkpoint (``snapshot``).
-    """
+    """One run under way, from its fresh weights (``learner``) or its checkpoint (``snapshot``)."""
 
     settings: RunSettings
     folder: RunFolder
@@ -97,9 +93,9 @@ def execute(
 ) -> None:
     """Bring runs that differ in their seed alone to their end in the store, trained together.
 
-    A run that has ended is left as it is (``force`` begins it anew), stopped ones go on from
-    their checkpoint, those that are equally far together, and one that another process is at is
-    waited for. What fails fails by itself.
+    A run that has ended is left as it is but with ``force``, stopped ones go on from their
+    checkpoint, those that are equally far together, and one that another process is at is waited
+    for. What fails fails by itself.
     """
     for place in range(len(given)):
         report(place, {"phase": "preparing"})
@@ -152,10 +148,7 @@ def _failing(runs: Sequence[Run]) -> Iterator[None]:
 
 
 def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
-    """Give each seed fresh weights, and its checkpoint if it has one; the structure of them all.
-
-    A useless checkpoint is reported.
-    """
+    """Give each seed fresh weights, and its checkpoint if it has one; the structure of them all."""
     sizes = len(corpus.source_vocabulary), len(corpus.target_vocabulary)
     settings = runs[0].settings
     batches = training_batches(
@@ -180,9 +173,24 @@ def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
 def _train(
     runs: Sequence[Run], graph: nnx.GraphDef, corpus: Corpus, checkpoints: Checkpoints
 ) -> list[Trained]:
-    """Train runs that are equally far, each to its last update."""
+    """Write what is known of runs that are equally far, and train each to its last update."""
+    source_unknown, target_unknown = corpus.unknown_rates
+    environment = {"schema": SCHEMA_VERSION} | describe_environment() | {
+        "fingerprint": corpus.fingerprint,
+        "notes": corpus.notes,
+        "source_vocabulary": len(corpus.source_vocabulary.words),
+        "target_vocabulary": len(corpus.target_vocabulary.words),
+        "source_unknown": source_unknown,
+        "target_unknown": target_unknown,
+        "near_copies": share(corpus.near_copies),
+    }  # fmt: skip
     for run in runs:
-        _write_start(run, corpus)
+        folder, parameters = run.folder, count_parameters(run.learner.weights)
+        folder.write_status("running")
+        folder.write_json(SETTINGS, run.settings.model_dump())
+        folder.write_json(ENVIRONMENT, environment)
+        save_vocabularies(folder.path, (corpus.source_vocabulary, corpus.target_vocabulary))
+        run.report({"phase": "training", "run": folder.run, "parameters": parameters})
     learners, settings = [run.learner for run in runs], runs[0].settings
     valid = evaluation_batches(encode(corpus, "valid", settings), EVALUATION_BATCH)
     buckets = by_bucket([pair.words for pair in corpus.valid], settings)
@@ -197,27 +205,6 @@ def _train(
         end = train(graph, learners, valid, report, checkpoints, resumed, buckets)
         checkpoints.keep(end)  # what is trained is never trained again
     return end.trained
-
-
-def _write_start(run: Run, corpus: Corpus) -> None:
-    """Write what is known of a run before its training."""
-    folder = run.folder
-    folder.write_status("running")
-    folder.write_json(SETTINGS, run.settings.model_dump())
-    source_unknown, target_unknown = corpus.unknown_rates
-    environment = {"schema": SCHEMA_VERSION} | describe_environment() | {
-        "fingerprint": corpus.fingerprint,
-        "notes": corpus.notes,
-        "source_vocabulary": len(corpus.source_vocabulary.words),
-        "target_vocabulary": len(corpus.target_vocabulary.words),
-        "source_unknown": source_unknown,
-        "target_unknown": target_unknown,
-        "near_copies": share(corpus.near_copies),
-    }  # fmt: skip
-    folder.write_json(ENVIRONMENT, environment)
-    save_vocabularies(folder.path, (corpus.source_vocabulary, corpus.target_vocabulary))
-    parameters = count_parameters(run.learner.weights)
-    run.report({"phase": "training", "run": folder.run, "parameters": parameters})
 
 
 def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -> None:

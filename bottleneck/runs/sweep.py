@@ -18,12 +18,13 @@ from ..results.folders import (
     EXPERIMENTS,
     STORE,
     Experiments,
-    drop_tables,
     finished_runs,
     json_text,
     read_experiments,
+    rests_on,
+    tables,
 )
-from ..results.schema import FILES, RUNS
+from ..results.schema import FILES, PROBES, RUNS
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UsageError, UserError, unwritten
 from ..settings.files import write_listed
@@ -161,7 +162,8 @@ def forget(store: Path, run: str) -> None:
             write_bundle(runs, out)
         else:
             write_listed(out, (), FILES)
-        drop_tables(out, {run})
+        gone = [f"{PROBES}/{table.name}" for table in tables(out) if run in rests_on(table)]
+        write_listed(out, (), gone)
 
 
 @contextmanager

@@ -72,7 +72,7 @@ def study_pages(study: str, folder: Path, runs: pd.DataFrame | None = None) -> l
     with made_of(folder, study):
         frame = question.load(folder)
         if runs is None and holds_results(folder):
-            runs = Results.open(folder).runs
+            runs = Results.open(folder, sentences=False).runs
         claims = [claim for claim in CLAIMS if claim.study in (study, study.removesuffix("_gold"))]
         judged = [judge(claim, frame, runs)[0] for claim in claims]
         *first, last = question.pages(frame)

@@ -115,12 +115,8 @@ def test_every_setting_but_the_names_of_files_has_a_column_of_its_type():
     ("concern", "changes", "column"),
     [
         ("training", {"learning_rate": 0.1234567890123}, "learning_rate"),
-        ("training", {"batch_tokens": 900}, "batch_tokens"),
-        ("training", {"optimizer": "muon"}, "optimizer"),
         ("corpus", {"seed": 7}, "corpus_seed"),
-        ("decoding", {"cap_extra": 11}, "cap_extra"),
         ("model", {"residual": True}, "residual"),
-        ("scoring", {"seed": 3}, "scoring_seed"),
     ],
 )
 def test_runs_that_differ_in_a_setting_differ_in_its_column(single, concern, changes, column):

@@ -17,7 +17,6 @@ from seq2seq_bottleneck.results.export import Merged, write_bundle, write_merged
 from seq2seq_bottleneck.results.folders import (
     EXPERIMENTS,
     STORE,
-    drop_tables,
     finished_runs,
     rests_on,
     results_inside,
@@ -224,8 +223,6 @@ def test_what_the_store_has_no_more_is_not_left_in_a_bundle(studied, tmp_path, c
     shutil.rmtree(bundle)
     assert run(export) == 0
     assert set(tables_of(bundle)) == {"cost", "survival"}
-    assert drop_tables(studied, {"none1x1"}) == ["survival"]
-    assert drop_tables(studied, {"none1x1"}) == []
 
 
 @pytest.mark.parametrize(
