@@ -108,7 +108,6 @@ USAGE = {
 REFUSED = {
     "{table vindication,export,runs}": "or name one with --results DIR",
     "{runs,translate 'the cat',diagnose,lecture L10,study survival} --results sweeps": SEVERAL,
-    "table vindication --results sweeps": "several experiments",
     "study capacity --results sweeps --preset smoke": SEVERAL,
     f"{OF_RUNS} bench": "'bench' holds a benchmark and no runs: `bottleneck table cost`",
     "{export,runs,claims,plot bleu,study survival} --results {/dev/null,loop,pipe,a.en}": (
