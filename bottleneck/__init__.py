@@ -12,10 +12,10 @@ if __name__ == "bottleneck":
     raise ImportError("this folder is the package seq2seq_bottleneck, not PyData's bottleneck")
 
 if TYPE_CHECKING:
-    from .results.bundle import load_results
+    from .results.bundle import Results
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "load_results"]
+__all__ = ["Results", "__version__"]
 
 
 def __dir__() -> list[str]:
@@ -23,9 +23,9 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """``load_results``, imported when it is asked for, so that the command starts at once."""
-    if name == "load_results":
-        from .results.bundle import load_results
+    """``Results``, imported when it is asked for, so that the command starts at once."""
+    if name == "Results":
+        from .results.bundle import Results
 
-        return load_results
+        return Results
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

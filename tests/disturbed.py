@@ -15,7 +15,7 @@ import psutil
 from ordinary_user import PROGRAM, told_before
 
 from seq2seq_bottleneck.cli.main import INTERRUPTED
-from seq2seq_bottleneck.results.bundle import load_results, tidy_csv
+from seq2seq_bottleneck.results.bundle import Results, tidy_csv
 
 TIMES = ["train_seconds", "train_tokens_per_second"]
 UNTIMED = ["arm", "length", "batch_size", "repeats"]
@@ -75,7 +75,7 @@ def wait(process: subprocess.Popen) -> float:
 
 def numbers(folder: Path) -> str:
     """The tidy table but for what is timed, as text: every digit counts."""
-    return tidy_csv(load_results(folder).drop(columns=TIMES))
+    return tidy_csv(Results.open(folder).runs.drop(columns=TIMES))
 
 
 def contents(folder: Path) -> dict[str, str]:

@@ -4,16 +4,16 @@ Also ``merge``, and ``score`` and ``compare``, which take the output of any syst
 jax for a sentence of the user's alone, which has to be translated.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from ..results.schema import ALL_TABLES, BENCHMARK, FIGURES
 from ..settings.errors import UsageError, UserError, counted
-from ..settings.files import check_place, write_text
+from ..settings.files import check_file, check_place, write_text
 from . import options
 from .console import output, print_names, say, show
 from .study import show_benchmark
@@ -21,6 +21,7 @@ from .translate import load_arms
 
 if TYPE_CHECKING:
     from ..figures.heatmaps import Chart
+    from ..results.bundle import Results
     from ..settings.concerns import ScoringSettings
 
 MOST_RESAMPLES = 10_000_000
@@ -37,11 +38,9 @@ def _relative(folder: Path) -> Path:
     return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 
-def _say_omitted(environment: Mapping[str, Any]) -> None:
+def _say_omitted(bundle: "Results") -> None:
     """A line for what the store has and the tidy table has not: other versions, unfinished runs."""
-    from ..results.bundle import other_versions, without_result
-
-    for line in filter(None, (other_versions(environment), without_result(environment))):
+    for line in bundle.left_out():
         say(line, err=True)
 
 
@@ -56,7 +55,7 @@ def table(
     if not name:
         print_names(options.table_lines(ALL_TABLES))
         return
-    from ..results.bundle import load_bundle
+    from ..results.bundle import Results
     from ..tables.pages import check_name, make_page
     from ..tables.selection import where as select
 
@@ -64,7 +63,7 @@ def table(
     if name == BENCHMARK:
         show_benchmark(results, form, {"--where": where}, details)
         return
-    bundle = select(load_bundle(options.results_folder(results)), where or [])
+    bundle = select(Results.open(options.results_folder(results)), where or [])
     show([make_page(name, bundle)], form, details)
 
 
@@ -76,21 +75,21 @@ def claims(
     ] = "rich",
 ) -> None:
     """Decide the lecture's claims, or say what would decide them."""
-    from ..results.bundle import bundle_of
+    from ..results.bundle import Results
     from ..tables.claims import FORMATS, decide_results, print_claims, render
     from ..tables.page import check_format
 
     check_format(form, FORMATS)
     folder = options.results_folder(results)
     options.check_is_folder(folder)
-    bundle = bundle_of(folder)
+    bundle = Results.find(folder)
     decisions = decide_results(folder, where or [], bundle)
     if form != "rich":
         say(render(decisions, form), nl=False)
     else:
         print_claims(decisions, output())
     if bundle is not None:
-        _say_omitted(bundle.environment)
+        _say_omitted(bundle)
     elif not any(decision.measured for decision in decisions):
         say(
             f"{str(folder)!r} holds no results: name another folder, or make some there with "
@@ -123,7 +122,6 @@ def plot(
         print_names(options.table_lines(FIGURES))
         return
     from ..figures.registry import NUMBERS, check_figure_file, check_name, make_figure, write_figure
-    from ..results.export import check_output
 
     path = out or Path(f"{name}.png")
     check_name(name, where or [])
@@ -132,7 +130,7 @@ def plot(
     if sentence is not None and name != "attention":
         raise UsageError(f"--sentence is for figure attention, not {name}: leave it out")
     for file in (path, path.with_suffix(NUMBERS)):
-        check_output(file)
+        check_file(file)
     check_figure_file(path)
     folder = options.results_folder(results)
     if sentence is not None:
@@ -146,12 +144,12 @@ def plot(
 def _plot_sentence(sentence: str, beam: int | None, folder: Path, where: Sequence[str]) -> "Chart":
     """The weights behind each word that the first run with attention makes of the sentence."""
     from ..figures.heatmaps import attending_run, weights_chart
-    from ..results.bundle import load_bundle
+    from ..results.bundle import Results
     from ..results.folders import store_of
     from ..runs.translate import attended
     from ..tables.selection import where as select
 
-    bundle = select(load_bundle(folder), where)
+    bundle = select(Results.open(folder), where)
     run = attending_run(bundle)
     network = store_of(folder) / run
     if not network.is_dir():
@@ -177,9 +175,8 @@ def report(
 ) -> None:
     """Write all results as one page, to put next to the slides."""
     from ..report.page import write_report
-    from ..results.export import check_output
 
-    check_output(out)
+    check_file(out)
     size = write_report(_relative(options.results_folder(results)), out)
     say(f"{out}: {size / 1e6:.2f} MB")
 
@@ -203,8 +200,7 @@ def export(
     ] = False,
 ) -> None:
     """Print the tidy CSV, or write all tables and figures."""
-    from ..results.bundle import load_bundle, tidy_csv
-    from ..results.export import check_output
+    from ..results.bundle import Results, tidy_csv
     from ..tables.selection import where as select
 
     if everything:
@@ -218,11 +214,11 @@ def export(
     if without_text and bundle is None:
         raise UsageError("--without-text is of a bundle: name its folder with --bundle")
     if out is not None:
-        check_output(out)
+        check_file(out)
     if bundle is not None:
         check_place(bundle)
     folder = options.results_folder(results)
-    selected = select(load_bundle(folder, sentences=False), where or [])
+    selected = select(Results.open(folder, sentences=False), where or [])
     if bundle is not None:
         _write_bundle(folder, set(selected.runs["run"]), bundle, not without_text)
     elif out is not None:
@@ -230,7 +226,7 @@ def export(
         say(f"Written to {out}: {counted(len(selected.runs), 'row')}", err=True)
     else:
         say(tidy_csv(selected.runs), nl=False)
-    _say_omitted(selected.environment)
+    _say_omitted(selected)
 
 
 def _write_all(folder: Path) -> None:
@@ -258,7 +254,7 @@ def _write_all(folder: Path) -> None:
 
 
 def _write_bundle(folder: Path, names: set[str], bundle: Path, text: bool) -> None:
-    from ..results.export import check_bundle, write_bundle
+    from ..results.export import write_bundle
     from ..results.folders import finished_runs
 
     runs = [run for run in finished_runs(folder) if run.name in names]
@@ -267,7 +263,6 @@ def _write_bundle(folder: Path, names: set[str], bundle: Path, text: bool) -> No
             f"{str(folder)!r} holds no finished run, and a bundle is made from these: name the "
             "folder of a store with --results"
         )
-    check_bundle(bundle, {run.name for run in runs}, runs[0].parent)
     lacking = write_bundle(runs, bundle, text)
     say(f"Written to {bundle}: {counted(len(runs), 'run')}", err=True)
     if lacking:

@@ -58,13 +58,13 @@ def runs(
 
 def run_status(run: "RunFolder") -> str:
     """A run's status, ``stopped`` where no process trains it, ``damaged`` if it is unreadable."""
-    from ..results.folders import is_lost
-
     try:
-        status = "damaged" if is_lost(run.path) else run.status
+        status = run.status
     except UserError:
         return "damaged"
-    return "stopped" if status == "running" and not run.in_use else status
+    if status == "running" and not run.in_use:
+        return "stopped"
+    return "damaged" if status == "missing" else status
 
 
 def _names(stored: "Sequence[RunFolder]") -> dict[str, str]:

@@ -130,13 +130,13 @@ def _check_gold_options(name: str, given: dict[str, Path | None]) -> None:
 
 def _suiting(question: "Question", folder: Path, where: Sequence[str]) -> list[Path]:
     """The finished runs of a folder that the study can measure, and that meet the conditions."""
-    from ..results.bundle import load_results
+    from ..results.bundle import Results
     from ..results.folders import finished_runs, read_settings
     from ..tables.selection import meeting
 
     runs = [run for run in finished_runs(folder) if question.suits(read_settings(run))]
     if runs and where:
-        known = set(meeting(load_results(folder), where)["run"])
+        known = set(meeting(Results.open(folder, sentences=False).runs, where)["run"])
         runs = [run for run in runs if run.name in known]
     return runs
 

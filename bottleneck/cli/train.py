@@ -75,7 +75,7 @@ def reproduce(
 
 def _print_tables(folder: Path, runs: list[str], details: bool) -> None:
     """Write both tables of these runs, whatever else the store holds, and print them."""
-    from ..results.bundle import load_bundle
+    from ..results.bundle import Results
     from ..runs.sweep import VINDICATION
     from ..tables.page import DETAILS, write_pages
     from ..tables.pages import slide_pages
@@ -83,7 +83,7 @@ def _print_tables(folder: Path, runs: list[str], details: bool) -> None:
     from ..tables.selection import where
 
     conditions = [f"experiment={VINDICATION}", f"run={','.join(runs)}"]
-    pages = slide_pages(where(load_bundle(folder), conditions))
+    pages = slide_pages(where(Results.open(folder), conditions))
     write_pages(pages, folder)
     console = output()
     for page in pages:
@@ -227,7 +227,7 @@ def _print_plan(sweep: "Sweep", grid: "Grid", folder: Path, force: bool) -> None
 
 def _conclude(outcomes: "list[Outcome]", sweep: "Sweep", folder: Path) -> None:
     """Every arm with its BLEU by bucket, what failed and why; exit code 3 if something failed."""
-    from ..results.bundle import load_bundle
+    from ..results.bundle import Results
     from ..tables.pages import make_page
     from ..tables.render import print_prose
     from ..tables.selection import where
@@ -238,7 +238,7 @@ def _conclude(outcomes: "list[Outcome]", sweep: "Sweep", folder: Path) -> None:
     if done:
         try:
             conditions = [f"experiment={sweep.name}", f"run={','.join(done)}"]
-            make_page("arms", where(load_bundle(folder), conditions)).print(console)
+            make_page("arms", where(Results.open(folder), conditions)).print(console)
         except UserError as error:  # runs with different buckets are not one table
             print_prose(console, f"No table: {error}")
     for outcome in outcomes:

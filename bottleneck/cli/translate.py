@@ -106,11 +106,12 @@ def _lines(sentence: str | None, file: Path | None) -> list[str] | None:
 
 def _arms(results: Path | None) -> tuple[dict[str, Path], str]:
     """The trained runs by arm, and the folder that they are of, for people."""
-    from ..results.folders import latest_output, trained_arms
+    from ..results.folders import arms, check_trainable, latest_output
 
     folder = results if results is not None else latest_output(DEFAULT_OUT)
     latest = "" if results is not None else " (the latest; --results names others)"
-    return trained_arms(folder), f"{folder}{latest}"
+    check_trainable(folder)
+    return arms(folder), f"{folder}{latest}"
 
 
 def load_arms(

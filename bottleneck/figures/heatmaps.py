@@ -9,7 +9,7 @@ from matplotlib import rc_context
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 
-from ..results.bundle import Bundle
+from ..results.bundle import Results
 from ..settings.errors import UserError, counted
 from ..tables.comparison import NONE, compare_sizes, declared, what_was_run
 from ..tables.run_tables import run_data
@@ -22,9 +22,9 @@ Example = Mapping[str, Any]
 """A translated sentence as bundles keep it: tokens of both sides, and the weights."""
 
 
-def attention_chart(bundle: Bundle) -> Chart:
+def attention_chart(bundle: Results) -> Chart:
     """The shortest example and the longest of the first run with attention that has some."""
-    examples = bundle.examples()
+    examples = dict(bundle.examples())
     for run in _attending(bundle):
         drawable = [example for example in examples.get(run, ()) if example["hypothesis"]]
         if ordered := sorted(drawable, key=lambda example: len(example["source"])):
@@ -37,12 +37,12 @@ def attention_chart(bundle: Bundle) -> Chart:
     )
 
 
-def attending_run(bundle: Bundle) -> str:
+def attending_run(bundle: Results) -> str:
     """The first run with attention."""
     return next(iter(_attending(bundle)))
 
 
-def _attending(bundle: Bundle) -> dict[str, str]:
+def _attending(bundle: Results) -> dict[str, str]:
     """The runs with attention, and the names of their arms; a ``UserError`` without any."""
     runs = declared(bundle)
     runs = runs[runs["attention"] != NONE]
@@ -55,7 +55,7 @@ def _attending(bundle: Bundle) -> dict[str, str]:
 
 @rc_context(STYLE)
 def weights_chart(
-    bundle: Bundle, run: str, examples: Sequence[Example], notes: Sequence[str] = ()
+    bundle: Results, run: str, examples: Sequence[Example], notes: Sequence[str] = ()
 ) -> Chart:
     """The weights of sentences of a run next to each other, each weight as a row of the data.
 
@@ -91,7 +91,7 @@ def weights_chart(
 
 
 @rc_context(STYLE)
-def context_length_chart(bundle: Bundle) -> Chart:
+def context_length_chart(bundle: Results) -> Chart:
     """BLEU by context size and length: a map an arm and, with two, attention minus none.
 
     A map has a row per context size, the largest on top, and a column per bucket, with its n; a

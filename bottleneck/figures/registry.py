@@ -18,7 +18,7 @@ from matplotlib.text import Text
 
 from ..claims.verdict import READ_FROM
 from ..lecture.slides import L_FAIL, L_VIND
-from ..results.bundle import Bundle, load_bundle
+from ..results.bundle import Results
 from ..results.folders import made_of, probe_file, way_back
 from ..results.schema import FIGURES, FIGURES_OF_RUNS, GOLD, GOLD_TABLE
 from ..settings.errors import UsageError, UserError, did_you_mean, plain
@@ -40,7 +40,7 @@ BLEU_AXES = ("BLEU (0 to 100)", "sentences")
 
 
 def make_figure(
-    name: str, folder: Path, *, where: Sequence[str] = (), bundle: Bundle | None = None
+    name: str, folder: Path, *, where: Sequence[str] = (), bundle: Results | None = None
 ) -> Chart:
     """The figure of a name in `FIGURES` from a bundle or a store.
 
@@ -49,7 +49,7 @@ def make_figure(
     """
     check_name(name, where)
     if name in FIGURES_OF_RUNS:
-        bundle = narrowed(load_bundle(folder) if bundle is None else bundle, where)
+        bundle = narrowed(Results.open(folder) if bundle is None else bundle, where)
         if name in ("context-length", "attention"):
             return (attention_chart if name == "attention" else context_length_chart)(bundle)
         plots = {"bleu": bleu, "arms": arms, "compression": compression, "learning": learning}
@@ -101,7 +101,7 @@ def write_figure(figure: Figure, data: pd.DataFrame, path: Path) -> Path:
     return numbers
 
 
-def bleu(bundle: Bundle) -> Plot:
+def bleu(bundle: Results) -> Plot:
     """BLEU by length (L-FAIL, L-VIND): both arms, or none alone, and the slide's numbers."""
     comparison = compare(bundle, alone=set(bundle.runs["attention"]) == {NONE})
     name, attention = "BLEU by length", comparison.attention
@@ -158,7 +158,7 @@ def _shared_axis(rows: Sequence[Mapping[str, Any]], **others: bool) -> dict[str,
     return {"limits": (0, 1.04 * float(np.nanmax(ends))), **others}
 
 
-def arms(bundle: Bundle) -> Plot:
+def arms(bundle: Results) -> Plot:
     """BLEU of every arm (C10, C12) in the shortest and in the longest filled bucket.
 
     Arms that differ in attention alone stand in one place, named by what was changed.
@@ -189,7 +189,7 @@ def arms(bundle: Bundle) -> Plot:
     return Plot("BLEU of every arm by sentence length", panels, data_frame(rows), notes)
 
 
-def compression(bundle: Bundle) -> Plot:
+def compression(bundle: Results) -> Plot:
     """BLEU by compression ratio (C1): one panel per arm, one line per context size."""
     sizes = compare_sizes(bundle)
     steps = {f"context {item.settings.model.context_size}": item for item in sizes}
@@ -212,7 +212,7 @@ def compression(bundle: Bundle) -> Plot:
     return Plot(title, panels, data_frame(rows), (note,), tuple(steps))
 
 
-def learning(bundle: Bundle) -> Plot:
+def learning(bundle: Results) -> Plot:
     """The validation loss by update: one panel per length bucket, one line per arm.
 
     The seeds share their sentences, so that the error of their mean is at most the mean of theirs:

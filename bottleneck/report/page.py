@@ -32,7 +32,7 @@ from ..lecture.walkthroughs import audit_all
 from ..questions.cost import measured_exponent
 from ..questions.word_survival import LinkedReference, word_reports
 from ..results import schema
-from ..results.bundle import Bundle, Example, bundle_of, holds_results
+from ..results.bundle import Example, Results, holds_results
 from ..results.folders import has_probe, results_inside
 from ..results.folders import tables as measured_tables
 from ..settings.concerns import CorpusSettings
@@ -112,7 +112,7 @@ def cell(text: str) -> Markup:
 def collect(folder: Path) -> dict[str, Any]:
     """All that the template shows."""
     decisions = claims.decide_results(folder)
-    bundles = {item.folder: bundle_of(item.folder) for item in decisions}
+    bundles = {item.folder: Results.find(item.folder) for item in decisions}
     slides = [item for item in decisions if item.claim.id.startswith("L-")]
     place = next((item.folder for item in slides if item.measured), folder)
     pair = bundles[place]
@@ -138,7 +138,7 @@ def collect(folder: Path) -> dict[str, Any]:
 
 
 def questions(
-    decisions: Iterable[claims.Decision], bundles: Mapping[Path, Bundle | None]
+    decisions: Iterable[claims.Decision], bundles: Mapping[Path, Results | None]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """What goes with a claim, by its id; what two claims share goes with the first."""
     seen: dict[tuple[Path, str], str] = {}
@@ -161,7 +161,7 @@ def questions(
         yield claim.id, parts
 
 
-def find_views(names: Iterable[str], folder: Path, bundle: Bundle | None) -> dict[str, Any]:
+def find_views(names: Iterable[str], folder: Path, bundle: Results | None) -> dict[str, Any]:
     """The tables and figures that a folder has under these names."""
     pages, figures, reasons = make_views(
         names, folder, bundle, lambda name: make_figure(name, folder, bundle=bundle)[0]
@@ -175,7 +175,7 @@ def find_views(names: Iterable[str], folder: Path, bundle: Bundle | None) -> dic
 
 
 def make_views(
-    names: Iterable[str], folder: Path, bundle: Bundle | None, draw: Callable[[str], Made]
+    names: Iterable[str], folder: Path, bundle: Results | None, draw: Callable[[str], Made]
 ) -> tuple[list[Page], dict[str, Made], dict[str, str]]:
     """The tables and the figures that a folder has under these names, and why it lacks others.
 
@@ -206,7 +206,7 @@ def make_views(
     return pages, figures, reasons
 
 
-def has_numbers(name: str, folder: Path, bundle: Bundle | None) -> bool:
+def has_numbers(name: str, folder: Path, bundle: Results | None) -> bool:
     """Whether a folder has the numbers of a table or figure."""
     of_runs = name in schema.TABLES or name in schema.FIGURES_OF_RUNS
     return bundle is not None if of_runs else has_probe(folder, name.replace("-", "_"))
@@ -256,7 +256,7 @@ def write_out(folder: Path) -> Written:
     without results is a ``UserError``, and so is a damaged file; then nothing is removed.
     """
     check_results(folder)
-    bundle = bundle_of(folder)
+    bundle = Results.find(folder)
 
     def draw(name: str) -> None:
         compares_sizes = name in ("compression", "context-length")
@@ -305,9 +305,9 @@ def write_end(folder: Path) -> tuple[str, int]:
 # The explorer: example sentences, the words that each arm kept, its weights.
 
 
-def explorer_data(bundle: Bundle) -> dict[str, Any] | None:
+def explorer_data(bundle: Results) -> dict[str, Any] | None:
     """The examples that all arms of a bundle have, from each arm's first run; None without any."""
-    examples, runs = bundle.examples(), {}
+    examples, runs = dict(bundle.examples()), {}
     rows = bundle.runs.drop_duplicates("run").sort_values("seed", kind="stable")
     for row in rows.to_dict("records"):
         outputs = (item for item in examples.get(row["run"], ()) if item["hypothesis"])

@@ -1,4 +1,4 @@
-"""Results of runs as typed data frames, read from a store or from a bundle; jax is not needed."""
+"""Results of runs as typed data frames, read from wherever they lie; jax is not needed."""
 
 import io
 import json
@@ -20,18 +20,16 @@ from ..settings.run import RunSettings, parse_settings, without_retired
 from ..settings.sweep import Member
 from . import schema
 from .folders import (
+    COMMANDS,
     EXAMPLES,
     LOG,
     SCORES,
     SENTENCES,
     SETTINGS,
     StoredRuns,
-    check_named,
     check_one,
-    command_of,
     damaged,
     find_runs,
-    finished_runs,
     has_probe,
     is_bundle,
     is_run,
@@ -41,6 +39,7 @@ from .folders import (
     read_object,
     read_settings,
     read_status,
+    results_inside,
     was_written,
     without_runs,
 )
@@ -68,7 +67,7 @@ class Counts:
 
 
 @dataclass(frozen=True, eq=False)
-class Bundle:
+class Results:
     """Results in memory: see ``schema`` for ``environment`` and for the columns of ``runs``.
 
     ``sentences`` are the counts of each run's test sentences. ``sources`` are by run the folder of
@@ -80,6 +79,116 @@ class Bundle:
     sentences: Mapping[str, Counts]
     environment: Mapping[str, Any]
     sources: Mapping[str, Path]
+
+    @classmethod
+    def open(cls, path: str | Path, sentences: bool = True) -> "Results":
+        """Read a run, a store, an output folder, a bundle, or a folder of any of these.
+
+        A store comes before the bundle beside it, which is older where a sweep was stopped. The
+        counts of sentences are most of the work: without ``sentences`` there are none. What is
+        missing or damaged is a ``UserError`` with the file.
+        """
+        folder = Path(path)
+        stored = find_runs(folder)
+        if stored.done:
+            return cls.of_runs(folder, stored, sentences)
+        if stored.any:
+            others = len(stored.other_versions)
+            way = "only the version that made them reads them: train them again, into a new folder"
+            goes_on = "`bottleneck runs` lists them, the command that began them continues"
+            raise UserError(
+                f"{str(folder)!r} holds no finished run ({len(stored.unfinished)} not done, "
+                f"{others} of another version): {way if others else goes_on}"
+            )
+        if not is_bundle(folder):
+            inside = [place for place in results_inside(folder) if holds_results(place)]
+            if inside:
+                return cls.merged(folder, [cls.open(place, sentences) for place in inside])
+            check_one(folder)
+        environment = _environment(folder)
+        table, counts = read_table(folder / schema.RUNS, schema.RUN_COLUMNS), {}
+        names = set(table["run"])
+        if names != set(environment["runs"]):
+            raise damaged(folder / schema.ENVIRONMENT, f"{schema.RUNS} has other runs")
+        if sentences:
+            rows = read_table(folder / schema.SENTENCES, {"run": "str"} | schema.COUNTED)
+            counts = {str(run): _counts(part) for run, part in rows.groupby("run", sort=False)}
+        return cls(folder, table, counts, environment, dict.fromkeys(names, folder))
+
+    @classmethod
+    def find(cls, folder: Path) -> "Results | None":
+        """The runs or the bundle of a folder itself; None where it has neither."""
+        return cls.open(folder) if holds_results(folder) else None
+
+    @classmethod
+    def of_runs(cls, folder: Path, stored: StoredRuns, sentences: bool = True) -> "Results":
+        """The finished runs of a store, in the order of the experiments beside the store.
+
+        What the settings say is in them alone. Of a run that is not done the environment has its
+        status; of a traceback the last line.
+        """
+        store = next(iter(stored.done)).resolve().parent
+        members = [
+            dict(zip(("run", *Member._fields), map(plain, (run, experiment, *names)), strict=True))
+            for experiment, runs in read_experiments(store).items()
+            for run, names in runs.items()
+        ]
+        kinds = {"run": "str", **_SETTING_KINDS, "corpus_fingerprint": "str"}
+        skipped = {*kinds, *Member._fields}
+        measured = {name: kind for name, kind in schema.RUN_COLUMNS.items() if name not in skipped}
+        scores, rows, counts, unfinished = [], [], {}, {}
+        for run, known in stored.done.items():
+            text = {"corpus_fingerprint": plain(known["environment"].get("fingerprint") or "")}
+            rows.append({"run": run.name} | setting_columns(read_settings(run)) | text)
+            scores.append(read_table(run / SCORES, measured, may_lack=True))
+            scores[-1].insert(0, "run", run.name)
+            if sentences:
+                counts[run.name] = _counts(read_table(run / SENTENCES, schema.COUNTED))
+        for run in stored.unfinished:
+            status = read_status(run)
+            lines = str(status.get("reason", "")).strip().splitlines()
+            unfinished[run.name] = {
+                "status": str(status.get("status", "")),
+                "reason": lines[-1].strip() if lines else "",
+                **next((item for item in members if item["run"] == run.name), {}),
+                "settings": read_object(run / SETTINGS) if (run / SETTINGS).is_file() else None,
+            }
+        table = pd.concat(scores).merge(_frame(rows, kinds), on="run", validate="many_to_one")
+        columns = ["run", *Member._fields]
+        table = _with_members(table, pd.DataFrame(members, columns=columns, dtype=str))
+        environment = {
+            "schema": schema.VERSION,
+            "runs": {run.name: known for run, known in stored.done.items()},
+            "unfinished": unfinished,
+            "other_versions": len(stored.other_versions),
+        }
+        sources = {run.name: run for run in stored.done}
+        return cls(folder, table, counts, environment, sources)
+
+    @classmethod
+    def merged(cls, folder: Path, parts: Sequence["Results"]) -> "Results":
+        """All runs of several results as those of one folder; the first that has a run gives it.
+
+        Runs are the same where their names are, which are hashes of settings and data.
+        """
+        frames, members, counts, sources, described, unfinished = [], [], {}, {}, {}, {}
+        for part in parts:
+            members.append(part.runs[["run", *Member._fields]])
+            table = part.runs.drop(columns=[*Member._fields]).drop_duplicates(["run", "bucket"])
+            frames.append(table[~table["run"].isin(sources)])
+            counts = {**part.sentences, **counts}
+            sources = {**part.sources, **sources}
+            described = part.environment["runs"] | described
+            # What one folder has not done, another may have.
+            unfinished = part.environment.get("unfinished", {}) | unfinished
+        environment = {
+            "schema": schema.VERSION,
+            "runs": described,
+            "unfinished": {run: known for run, known in unfinished.items() if run not in described},
+            "other_versions": sum(part.environment.get("other_versions", 0) for part in parts),
+        }
+        table = _with_members(pd.concat(frames), pd.concat(members).drop_duplicates())
+        return cls(folder, table, counts, environment, sources)
 
     @property
     def names(self) -> list[str]:
@@ -95,10 +204,7 @@ class Bundle:
         return self.environment["runs"][run]["environment"]
 
     def unfinished(self) -> pd.DataFrame:
-        """What else was in the store: run, its experiment and arm, status, reason, and settings.
-
-        The latter are blank for a run that was stopped before it wrote its settings down.
-        """
+        """What else was in the store: run, its experiment and arm, status, reason, and settings."""
         names = "run", "experiment", "arm", "status", "reason"
         kinds = dict.fromkeys(names, "str") | _SETTING_KINDS
         blank = {name: "" for name, kind in kinds.items() if kind == "str"}
@@ -109,12 +215,24 @@ class Bundle:
             rows.append(blank | {"run": run} | known | columns)
         return _frame(rows, kinds)
 
-    def examples(self) -> Mapping[str, Sequence[Example]]:
-        """Example sentences of each of the runs, with attention weights."""
-        return dict(self.iterate_examples())
+    def left_out(self) -> list[str]:
+        """A sentence each for the store's runs of another version and for those not done."""
+        known = self.environment
+        counts = (
+            (known.get("other_versions", 0), "left out: made by another version of bottleneck."),
+            (
+                len(known.get("unfinished", {})),
+                "without a result: `bottleneck runs` lists them, where they were made.",
+            ),
+        )
+        return [
+            f"{'1 run is' if count == 1 else f'{count} runs are'} {words}"
+            for count, words in counts
+            if count
+        ]
 
-    def iterate_examples(self) -> Iterator[tuple[str, Sequence[Example]]]:
-        """The same a run at a time: those of thousands of runs in a store fill a memory."""
+    def examples(self) -> Iterator[tuple[str, Sequence[Example]]]:
+        """Example sentences with attention weights, a run at a time: all would fill a memory."""
         of_bundle = cache(read_object)
         for run in self.names:
             source = self.sources[run]
@@ -124,14 +242,11 @@ class Bundle:
                 yield run, examples[run]
 
     def learning(self) -> pd.DataFrame:
-        """The validation loss of the bundle's runs as they were trained, by length bucket.
-
-        Columns as in ``schema.LEARNING_COLUMNS``; no rows of runs that did not log it.
-        """
+        """The validation loss of the runs by length bucket, as in ``schema.LEARNING_COLUMNS``."""
         frames = [_frame([], schema.LEARNING_COLUMNS)]
         for source in dict.fromkeys(self.sources[run] for run in self.names):
             if is_run(source):
-                if rows := learning_rows(source):
+                if rows := _learning_rows(source):
                     frames.append(_frame(rows, schema.LEARNING_COLUMNS))
             else:
                 table = read_table(source / schema.LEARNING, schema.LEARNING_COLUMNS)
@@ -140,109 +255,13 @@ class Bundle:
         return pd.concat(frames, ignore_index=True)
 
 
-def bundle_of(folder: Path) -> Bundle | None:
-    """The runs of a folder; None where it holds none. Errors as of `load_bundle`."""
-    return load_bundle(folder) if holds_results(folder) else None
-
-
 def holds_results(folder: Path) -> bool:
-    """Whether there are finished runs in a folder, or a bundle of them."""
-    return bool(finished_runs(folder)) or is_bundle(folder)
-
-
-def load_bundle(folder: Path, sentences: bool = True) -> Bundle:
-    """Read the finished runs of a store, or a bundle where there is no store.
-
-    The store comes first, because the bundle in the same folder is older where a sweep was stopped.
-    The counts of sentences are most of the work: without ``sentences`` there are none. Faults are a
-    ``UserError`` with the file.
-    """
-    check_named(folder)
-    stored = find_runs(folder)
-    if stored.done:
-        return bundle_of_runs(folder, stored, sentences)
-    if stored.any:
-        others = len(stored.other_versions)
-        way = "only the version that made them reads them: train them again, into another folder"
-        goes_on = "`bottleneck runs` lists them, the command that began them continues"
-        raise UserError(
-            f"{str(folder)!r} holds no finished run ({len(stored.unfinished)} not done, {others} "
-            f"of another version): {way if others else goes_on}"
-        )
-    environment, table = _environment(folder), read_table(folder / schema.RUNS, schema.RUN_COLUMNS)
-    names, described = set(table["run"]), set(environment["runs"])
-    if unknown := sorted(names - described):
-        raise damaged(folder / schema.ENVIRONMENT, f"it does not describe run {unknown[0]}")
-    if lost := sorted(described - names):
-        raise damaged(folder / schema.RUNS, f"it has no rows of run {lost[0]}")
-    counts = {}
-    if sentences:
-        rows = read_table(folder / schema.SENTENCES, {"run": "str"} | schema.COUNTED)
-        counts = {str(run): _counts(part) for run, part in rows.groupby("run", sort=False)}
-    return Bundle(folder, table, counts, environment, dict.fromkeys(names, folder))
-
-
-def load_results(folder: str | Path) -> pd.DataFrame:
-    """The tidy table of a bundle or a store: one row per run x bucket, columns as in ``schema``."""
-    return load_bundle(Path(folder), sentences=False).runs
-
-
-def bundle_of_runs(folder: Path, stored: StoredRuns, sentences: bool = True) -> Bundle:
-    """The finished runs of a store as a bundle, in the order of the experiments beside the store.
-
-    What the settings say is in them alone. Of a run that is not done the environment has how it
-    stands; of a traceback the last line.
-    """
-    members = [
-        dict(zip(("run", *Member._fields), map(plain, (run, experiment, *names)), strict=True))
-        for experiment, runs in read_experiments(folder).items()
-        for run, names in runs.items()
-    ]
-    kinds = {"run": "str", **_SETTING_KINDS, "corpus_fingerprint": "str"}
-    skipped = {*kinds, *Member._fields}
-    measured = {name: kind for name, kind in schema.RUN_COLUMNS.items() if name not in skipped}
-    scores, rows, counts, unfinished = [], [], {}, {}
-    for run, known in stored.done.items():
-        text = {"corpus_fingerprint": plain(known["environment"].get("fingerprint") or "")}
-        rows.append({"run": run.name} | setting_columns(read_settings(run)) | text)
-        scores.append(read_table(run / SCORES, measured, may_lack=True))
-        scores[-1].insert(0, "run", run.name)
-        if sentences:
-            counts[run.name] = _counts(read_table(run / SENTENCES, schema.COUNTED))
-    for run in stored.unfinished:
-        status = read_status(run)
-        lines = str(status.get("reason", "")).strip().splitlines()
-        unfinished[run.name] = {
-            "status": str(status.get("status", "")),
-            "reason": lines[-1].strip() if lines else "",
-            **next((item for item in members if item["run"] == run.name), {}),
-            "settings": read_object(run / SETTINGS) if (run / SETTINGS).is_file() else None,
-        }
-    table = pd.concat(scores).merge(_frame(rows, kinds), on="run", validate="many_to_one")
-    table = with_members(table, pd.DataFrame(members, columns=["run", *Member._fields], dtype=str))
-    environment = {
-        "schema": schema.VERSION,
-        "runs": {run.name: known for run, known in stored.done.items()},
-        "unfinished": unfinished,
-        "other_versions": len(stored.other_versions),
-    }
-    sources = {run.name: run for run in stored.done}
-    return Bundle(folder, table, counts, environment, sources)
-
-
-def with_members(table: pd.DataFrame, members: pd.DataFrame) -> pd.DataFrame:
-    """Rows of runs in the order of ``members`` (columns run and those of `Member`).
-
-    Runs that no experiment has come last.
-    """
-    rest = table[["run"]][~table["run"].isin(members["run"])].drop_duplicates()
-    members = pd.concat([members, rest]).fillna("").astype("str")
-    return members.merge(table, on="run")[list(schema.RUN_COLUMNS)]
+    """Whether there are finished runs in a folder itself, or a bundle of them."""
+    return bool(find_runs(folder).done) or is_bundle(folder)
 
 
 def _environment(folder: Path) -> Mapping[str, Any]:
     """A bundle's ``environment.json``; another version's, or half an export, is a ``UserError``."""
-    check_one(folder)
     path = folder / schema.ENVIRONMENT
     environment = read_object(path)
     if environment.get("schema") != schema.VERSION:
@@ -263,6 +282,13 @@ def _environment(folder: Path) -> Mapping[str, Any]:
     return environment
 
 
+def _with_members(table: pd.DataFrame, members: pd.DataFrame) -> pd.DataFrame:
+    """Rows of runs in the order of ``members`` (run and the fields of `Member`), others last."""
+    rest = table[["run"]][~table["run"].isin(members["run"])].drop_duplicates()
+    members = pd.concat([members, rest]).fillna("").astype("str")
+    return members.merge(table, on="run")[list(schema.RUN_COLUMNS)]
+
+
 def _counts(rows: pd.DataFrame) -> Counts:
     """The rows of a run, put in order, as small numbers, which nobody may change."""
     _, *counted = schema.COUNTED
@@ -272,7 +298,7 @@ def _counts(rows: pd.DataFrame) -> Counts:
     return Counts(small[0], small[1:].T)
 
 
-def learning_rows(run: Path) -> list[dict[str, Any]]:
+def _learning_rows(run: Path) -> list[dict[str, Any]]:
     """One row per validation x bucket of a run's log; an unreadable log is a ``UserError``."""
     path = run / LOG
     if not was_written(path):
@@ -297,10 +323,7 @@ def learning_rows(run: Path) -> list[dict[str, Any]]:
 
 
 def load_probe(folder: Path, study: str) -> pd.DataFrame:
-    """The numbers of a study, columns as in ``schema.PROBE_COLUMNS``; without them a UserError.
-
-    A study is put to run folders: of a bundle without them, the command is for elsewhere.
-    """
+    """The numbers of a study, columns as in ``schema.PROBE_COLUMNS``; without them a UserError."""
     if has_probe(folder, study):
         return read_table(probe_file(folder, study), schema.PROBE_COLUMNS)
     check_one(folder)
@@ -309,7 +332,7 @@ def load_probe(folder: Path, study: str) -> pd.DataFrame:
     if without_runs(folder):
         place += ", a bundle without its run folders"
         where, when = "DIR", " where the runs were trained"
-    command = f"bottleneck {command_of(study)} --results {where}"
+    command = f"bottleneck {COMMANDS[study]} --results {where}"
     raise UserError(f"no {what} in {place}: `{command}` measures it{when}")
 
 
@@ -323,29 +346,8 @@ def setting_columns(settings: RunSettings) -> dict[str, Any]:
     return columns
 
 
-def other_versions(environment: Mapping[str, Any]) -> str:
-    """How many runs were left out as another version's, as a sentence; empty if none was."""
-    count = environment.get("other_versions", 0)
-    return f"{_runs(count)} left out: made by another version of bottleneck." if count else ""
-
-
-def without_result(environment: Mapping[str, Any]) -> str:
-    """How many runs of the store are not done, as a sentence; empty if all are."""
-    count = len(environment.get("unfinished", {}))
-    where = "`bottleneck runs` lists them, where they were made."
-    return f"{_runs(count)} without a result: {where}" if count else ""
-
-
-def _runs(count: int) -> str:
-    return "1 run is" if count == 1 else f"{count} runs are"
-
-
 def signatures(runs: pd.DataFrame) -> list[str]:
-    """SacreBLEU's signatures as they were recorded when these rows of ``runs`` were scored.
-
-    They say with which tokens and which version sentences were counted: a table of these counts
-    prints them, and not that of the sacreBLEU that happens to be installed where it is printed.
-    """
+    """SacreBLEU's signatures as they were recorded when these rows of ``runs`` were scored."""
     return sorted(set(runs["signature"]) - {""})
 
 
@@ -357,8 +359,7 @@ def tidy_csv(table: pd.DataFrame) -> str:
 def read_table(path: Path, columns: Mapping[str, str], may_lack: bool = False) -> pd.DataFrame:
     """Read a CSV file of the bundle, or of a run, with the documented columns and types.
 
-    Blanks are missing values, but of texts; so are columns that it ``may_lack``. A fault is a
-    ``UserError`` with the file.
+    Blanks are missing values, but of texts; so are columns that it ``may_lack``.
     """
     kinds = _kinds(columns)
     try:

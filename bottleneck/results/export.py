@@ -1,26 +1,23 @@
-"""Writing a results bundle, of finished runs or of several folders; and where results may go."""
+"""Writing a results bundle, of finished runs or of several folders."""
 
 import json
-import os
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ..settings.errors import UsageError, UserError
-from ..settings.files import SUMS, Content, check_file, parsed, read_sums, write_listed, written
-from ..settings.sweep import Member
+from ..settings.errors import UsageError
+from ..settings.files import Content, write_listed
 from . import schema
-from .bundle import Bundle, Example, bundle_of_runs, load_bundle, tidy_csv, with_members
+from .bundle import Results, tidy_csv
 from .folders import (
     STORE,
     find_runs,
     is_run,
-    listed_as,
     read_checked,
     read_object,
     rests_on,
@@ -32,30 +29,11 @@ from .folders import (
 NEW = "name a new folder"
 
 
-def check_output(path: Path) -> None:
-    """A ``UserError`` at once where a file cannot be written later, or is one of results.
-
-    Such a one is what the sums of its folder list, these sums, and all that is in a run's folder:
-    its place is taken by what made it alone.
-    """
-    check_file(path)
-    folder, name = listed_as(Path(os.path.realpath(path.parent)) / path.name)
-    if name == SUMS:
-        raise UserError(f"{str(path)!r}: {SUMS} lists results and nothing else: name another file")
-    if is_run(folder):
-        raise UserError(f"{str(path)!r} is in the folder of a run: name a file elsewhere")
-    if name in (read_sums(folder) or ()):
-        raise UserError(
-            f"{str(path)!r} is one of the results there, which {SUMS} lists: name another file"
-        )
-
-
 def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None) -> None:
     """A ``UsageError`` where a bundle of these runs would take the place of other results.
 
-    That is a run, a store, a folder with another store than the one that they are of, files of a
-    bundle's names that bottleneck did not write, and a bundle away from its store with runs that
-    are not in ``store`` either. A bundle of which that cannot be known is a ``DamagedError``.
+    That is a run, a store, a folder with another store than the one that they are of, and a bundle
+    away from its store with runs that are not in ``store`` either.
     """
     if is_run(folder) or runs_in(folder):
         raise UsageError(f"{str(folder)!r} is a run or a store of runs: {NEW}")
@@ -63,21 +41,8 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
         return
     if find_runs(folder).any:
         raise UsageError(f"{str(folder)!r} has results of its own: {NEW}")
-    sums = (folder / SUMS).read_bytes() if (folder / SUMS).is_file() else b""
-    probes = (f"{schema.PROBES}/{table.name}" for table in tables(folder))
-    files = [name for name in (*schema.FILES, *probes) if os.path.lexists(folder / name)]
-    lines = sorted(line for line in sums.splitlines() if line)
-    others = [SUMS] if lines != sorted(written(parsed(sums)).splitlines()) else []
-    others += [name for name in files if name not in parsed(sums)]
-    if others:
-        raise UsageError(
-            f"refusing to overwrite {str(folder / others[0])!r}, which bottleneck did not write: "
-            f"{NEW}"
-        )
-    if set(schema.FILES).isdisjoint(files):
-        return
     path = folder / schema.ENVIRONMENT
-    described = read_object(path, f"{NEW}, or delete that one").get("runs", {})
+    described = read_object(path, f"{NEW}, or delete that one")["runs"] if path.exists() else {}
     known = {*runs, *(run.name for run in (runs_in(store) if store else ()))}
     if lost := sorted(set(described) - known):
         few = ", ".join(lost[:3]) + ", ..." * (len(lost) > 3)
@@ -109,12 +74,13 @@ def write_bundle(runs: Sequence[Path], folder: Path, text: bool = True) -> list[
         earlier = {f"{schema.PROBES}/{table.name}": table for table in tables(folder)}
         others = [name for name in earlier if name not in travelling]
         gone = [name for name in others if not earlier[name].exists() or rests_on(earlier[name])]
-    _write(bundle_of_runs(store, chosen), folder, store, text, travelling, gone)
+    bundle = Results.of_runs(store, chosen)
+    check_bundle(folder, bundle.names, store)
+    write_listed(folder, _files(bundle, text, travelling), gone)
     return lacking
 
 
-@dataclass(frozen=True)
-class Merged:
+class Merged(NamedTuple):
     """How many runs there are now, and how many of them a later folder had again.
 
     ``differing`` are those of the latter that have other scores there: trained on two machines.
@@ -126,67 +92,40 @@ class Merged:
 
 
 def write_merged(folders: Sequence[Path], out: Path) -> Merged:
-    """Write the bundle of all finished runs of stores and bundles into a folder of its own.
+    """Write the bundle of all finished runs of several folders into a new one.
 
-    Runs are the same where their names are, which are hashes of settings and data; the first folder
-    that has a run gives it. What cannot be read, or written there, or would be lost there, is a
-    ``UserError``; results as the place of the bundle are a ``UsageError``.
+    What cannot be read, or would be lost there, is a ``UserError``.
     """
-    way = "name a new folder with --out"
     if out.resolve() in {folder.resolve() for folder in folders}:
-        raise UsageError(f"{str(out)!r} is one of the folders to be put together: {way}")
-    if tables(out):
-        raise UsageError(f"{str(out)!r} has results of its own: {way}")
-    bundles = [load_bundle(folder) for folder in folders]
-    frames, members, counts, sources, described, unfinished = [], [], {}, {}, {}, {}
+        raise UsageError(
+            f"{str(out)!r} is one of the folders to be put together: name a new folder with --out"
+        )
+    bundles = [Results.open(folder) for folder in folders]
+    merged = Results.merged(out, bundles)
+    check_bundle(out, merged.names)  # before anything is made there
+    write_listed(out, _files(merged))
     scores: dict[str, list[str]] = {}
     for bundle in bundles:
-        members.append(bundle.runs[["run", *Member._fields]])
-        table = bundle.runs.drop(columns=[*Member._fields]).drop_duplicates(["run", "bucket"])
-        frames.append(table[~table["run"].isin(sources)])
+        table = bundle.runs.drop_duplicates(["run", "bucket"])
         for run, rows in table.groupby("run", sort=False):
             scores.setdefault(str(run), []).append(tidy_csv(rows[["bucket", "bleu"]]))
-            if run not in sources:
-                counts[run], sources[run] = bundle.sentences[run], bundle.sources[run]
-                described[run] = bundle.environment["runs"][run]
-        # What one folder has not done, another may have.
-        unfinished = bundle.environment.get("unfinished", {}) | unfinished
-    environment = {
-        "schema": schema.VERSION,
-        "runs": described,
-        "unfinished": {run: known for run, known in unfinished.items() if run not in described},
-        "other_versions": sum(bundle.environment.get("other_versions", 0) for bundle in bundles),
-    }
-    check_bundle(out, set(scores))  # before anything is made there
-    table = with_members(pd.concat(frames), pd.concat(members).drop_duplicates())
-    _write(Bundle(out, table, counts, environment, sources), out)
-    again = [set(texts) for texts in scores.values() if len(texts) > 1]
-    differing = tuple(run for run, texts in scores.items() if len(set(texts)) > 1)
+    again = [run for run, texts in scores.items() if len(texts) > 1]
+    differing = tuple(run for run in again if len(set(scores[run])) > 1)
     return Merged(len(scores), len(again), differing)
 
 
-def _write(
-    bundle: Bundle,
-    folder: Path,
-    store: Path | None = None,
-    text: bool = True,
-    probes: Mapping[str, Path] | None = None,
-    gone: Collection[str] = (),
-) -> None:
-    """Write the files of a bundle, one at a time, and studies' tables with it."""
-
-    def files() -> Iterator[tuple[str, Content]]:
-        check_bundle(folder, bundle.names, store)  # now that no other process writes there
-        described = {run: bundle.environment["runs"][run] for run in bundle.names}
-        # First, because it says whose runs these are.
-        yield schema.ENVIRONMENT, _json({**bundle.environment, "runs": described})
-        yield schema.SENTENCES, _compressed(_sentences(bundle))
-        yield schema.LEARNING, tidy_csv(bundle.learning()).encode()
-        yield schema.EXAMPLES, _compressed(_examples(bundle.iterate_examples() if text else ()))
-        yield schema.RUNS, tidy_csv(bundle.runs).encode()
-        yield from ((name, read_checked(table)) for name, table in (probes or {}).items())
-
-    write_listed(folder, files(), gone)
+def _files(
+    bundle: Results, text: bool = True, probes: Mapping[str, Path] | None = None
+) -> Iterator[tuple[str, Content]]:
+    """The files of a bundle, one after the other, and studies' tables with it."""
+    described = {run: bundle.environment["runs"][run] for run in bundle.names}
+    # First, because it says whose runs these are.
+    yield schema.ENVIRONMENT, _json({**bundle.environment, "runs": described})
+    yield schema.SENTENCES, _compressed(_sentences(bundle))
+    yield schema.LEARNING, tidy_csv(bundle.learning()).encode()
+    yield schema.EXAMPLES, _compressed(_examples(bundle if text else None))
+    yield schema.RUNS, tidy_csv(bundle.runs).encode()
+    yield from ((name, read_checked(table)) for name, table in (probes or {}).items())
 
 
 def _compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
@@ -196,7 +135,7 @@ def _compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
     yield stream.flush()
 
 
-def _sentences(bundle: Bundle) -> Iterator[bytes]:
+def _sentences(bundle: Results) -> Iterator[bytes]:
     """The lines of all sentences, a run at a time."""
     yield (",".join(("run", *schema.COUNTED)) + "\n").encode()
     for run in bundle.names:
@@ -207,10 +146,10 @@ def _sentences(bundle: Bundle) -> Iterator[bytes]:
         yield rows.to_csv(index=False, header=False, lineterminator="\n").encode()
 
 
-def _examples(by_run: Iterable[tuple[str, Sequence[Example]]]) -> Iterator[bytes]:
-    """One JSON object of every run's examples, a run at a time."""
+def _examples(bundle: Results | None) -> Iterator[bytes]:
+    """One JSON object of every run's examples, a run at a time; an empty one of no bundle."""
     start = b"{"
-    for run, examples in by_run:
+    for run, examples in bundle.examples() if bundle else ():
         yield start + _json({run: examples})[1:-2]
         start = b","
     yield b"{}\n" if start == b"{" else b"}\n"

@@ -1,12 +1,10 @@
 """Folders of runs and of results: what a folder is, what it holds, and its files.
 
-Every file is read against the checksum in its folder. A file that the folder's ``SHA256SUMS`` lists
-and that is not there was lost: whoever needs it says so, and nobody goes on as if it had never been
-made.
+Every file is read against the checksum in its folder's ``SHA256SUMS``. A file that is listed there
+and missing was lost: whoever needs it says so, and nobody goes on as if it had never been made.
 
 The studies' tables, ``probes/NAME.csv``, travel with a bundle. A study's table has means over its
-runs, so that it cannot be narrowed: it is there for all of them or not at all. What a study found
-on each run is kept in the run's own folder. The benchmark's numbers rest on no run.
+runs, so that it is there for all of them or not at all. The benchmark's table rests on no run.
 """
 
 import csv
@@ -16,14 +14,14 @@ import json
 import os
 import shlex
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..settings.errors import DamagedError, UsageError, UserError
-from ..settings.files import SUMS, digest_of, read_sums, write_listed
+from ..settings.files import SUMS, digest_of, read_sums
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from . import schema
 from .schema import BENCHMARK, GOLD, PROBES, STUDIES
@@ -50,6 +48,10 @@ EXAMPLES = "examples.json"
 ENDED = ("done", "diverged")
 """Statuses of a run that is left as it is; its files are listed in ``SHA256SUMS``."""
 WRITTEN = "name one that `bottleneck reproduce` or `bottleneck sweep` wrote"
+COMMANDS = {study: f"study {study}" for study in STUDIES} | {
+    GOLD: "study alignment --gold FILE --source FILE --target FILE"
+}
+"""The words of the command that makes a study's table, without the folder."""
 TEXT_COLUMNS = ("source", "reference", "hypothesis")
 """What a line of ``hypotheses.jsonl`` has of a test sentence, besides its number."""
 
@@ -59,18 +61,8 @@ TEXT_COLUMNS = ("source", "reference", "hypothesis")
 
 def is_run(folder: Path) -> bool:
     """Whether this is the folder of one run, whatever it has lost."""
-    marked = (folder / STATUS).is_file() or (folder / SETTINGS).is_file()
-    return marked or SETTINGS in (read_sums(folder) or ())
-
-
-def is_lost(run: Path) -> bool:
-    """Whether a folder has the marks of a run and no status, which each run gets before all else.
-
-    The marks are looked for first: a run that another process puts here meanwhile has a status.
-    """
-    both = (run / SETTINGS).is_file() and (run / ENVIRONMENT).is_file()
-    marked = both or SETTINGS in (read_sums(run) or ())
-    return marked and not (run / STATUS).exists()
+    both = (folder / SETTINGS).is_file() and (folder / ENVIRONMENT).is_file()
+    return both or os.path.lexists(folder / STATUS) or SETTINGS in (read_sums(folder) or ())
 
 
 def is_bundle(folder: Path) -> bool:
@@ -95,19 +87,18 @@ def runs_in(store: Path) -> list[Path]:
         folders = sorted(path for path in store.iterdir() if os.path.isdir(path))
     except (FileNotFoundError, NotADirectoryError):
         return []
-    runs = [path for path in folders if not path.name.startswith(".")]
-    return [run for run in runs if os.path.lexists(run / STATUS) or is_lost(run)]
+    return [path for path in folders if not path.name.startswith(".") and is_run(path)]
 
 
 def tables(folder: Path) -> list[Path]:
-    """The studies' tables of a folder by name, those that are gone and still listed among them."""
+    """The studies' tables of a folder by name, those that are lost and still listed among them."""
     listed = (folder / name for name in read_sums(folder) or ())
     lost = (path for path in listed if path.parent == folder / PROBES and path.suffix == ".csv")
     return sorted({*(folder / PROBES).glob("*.csv"), *lost})
 
 
 def results_inside(folder: Path) -> list[Path]:
-    """The folders with results directly inside a folder, by name; its own store is none of them."""
+    """The folders with results directly inside a folder, by name, but for its own store."""
     inside = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     return [
         path
@@ -120,18 +111,17 @@ def results_inside(folder: Path) -> list[Path]:
 
 def latest_output(results: Path) -> Path:
     """The output folder under ``results`` that was written last; a ``UserError`` without one."""
-    inside = results.iterdir() if results.is_dir() else ()
-    written = [path for path in inside if (path / schema.RUNS).exists()]
-    if not written:
+    bundles = list(results.glob(f"*/{schema.RUNS}"))
+    if not bundles:
         raise UserError(
             f"no finished run in {str(results)!r}; run `bottleneck reproduce` first, "
             "or name one with --results DIR"
         )
-    return max(written, key=lambda path: (path / schema.RUNS).stat().st_mtime)
+    return max(bundles, key=lambda path: path.stat().st_mtime).parent
 
 
 def check_named(folder: Path) -> None:
-    """A ``UserError`` where what was named as results cannot be: no folder, or a run of a store."""
+    """A ``UserError`` where a command's results cannot be: no folder, or one run of a store."""
     if os.path.lexists(folder) and not folder.is_dir():
         raise UserError(f"{str(folder)!r} is not a folder: {WRITTEN}")
     if is_run(folder):
@@ -142,7 +132,7 @@ def check_named(folder: Path) -> None:
 
 def check_one(folder: Path) -> None:
     """Where the runs of one sweep are wanted: of several, or of a benchmark, a ``UserError``."""
-    if not folder.exists():
+    if not folder.is_dir():
         raise UserError(f"no folder {str(folder)!r}: {WRITTEN}")
     if is_bundle(folder) or find_runs(folder).any:
         return
@@ -158,11 +148,11 @@ def check_one(folder: Path) -> None:
 
 
 def check_trainable(folder: Path) -> None:
-    """A bundle without its run folders is a ``UserError``: new runs would take its place."""
+    """A ``UserError`` for a bundle without its run folders: it has no weights, and no place."""
     if without_runs(folder):
         raise UserError(
-            f"{str(folder)!r} is a bundle without its run folders, whose numbers new runs would "
-            "take the place of: name another folder with --out"
+            f"{str(folder)!r} is a bundle without its run folders: name the folder where its runs "
+            "were trained, or a new one with --out"
         )
 
 
@@ -170,30 +160,24 @@ def check_trainable(folder: Path) -> None:
 
 
 def damaged(path: Path, reason: object, otherwise: str = "") -> DamagedError:
-    """The error of a file that cannot be read, with the way out.
-
-    Of a run it is to delete the run; else ``otherwise``, if not what makes such a file again.
-    """
+    """The error of a file that cannot be read, with the way out, or ``otherwise``."""
+    run = path.parent
     if isinstance(reason, PermissionError):  # what is in it may be whole
         way = "check its rights"
-    elif is_run(path.parent):
-        way = f"delete the run with {removal(path.parent)} and train it again"
+    elif is_run(run):
+        run = run if run.name not in ("", "..") else run.resolve()
+        results = run.parent.parent if run.parent.name == STORE else run.parent
+        removal = f"`bottleneck runs {run.name} --remove --results {results}`"
+        way = f"delete the run with {removal} and train it again"
     elif path.name in schema.FILES:
         way = otherwise or "export it again"
     elif path.name == EXPERIMENTS:
         way = "where it is not there, the sweep's command writes it again"
     else:
-        way = otherwise or (way_back(path) if path.parent.name == PROBES else "make it again")
+        way = otherwise or (way_back(path) if run.name == PROBES else "make it again")
     words = (getattr(reason, "strerror", None) or str(reason)).splitlines()
     reason = words[0] if words else type(reason).__name__
     return DamagedError(f"{str(path)!r} cannot be read ({reason}); {way}")
-
-
-def removal(run: Path) -> str:
-    """The command that deletes a run; by the names that its folders have elsewhere, too."""
-    run = run if run.name not in ("", "..") else run.resolve()
-    results = run.parent.parent if run.parent.name == STORE else run.parent
-    return f"`bottleneck runs {run.name} --remove --results {results}`"
 
 
 def listed_as(path: Path) -> tuple[Path, str]:
@@ -213,8 +197,7 @@ def was_written(path: Path) -> bool:
 def read_checked(path: Path, otherwise: str = "") -> bytes:
     """What a file of a run or a results folder holds, unpacked where its name ends in ``.gz``.
 
-    Every reader of such files reads them with this. What does not match the folder's ``SHA256SUMS``
-    is a UserError with the way out (see `damaged`). An OSError where there is no file.
+    What does not match the folder's ``SHA256SUMS`` is `damaged`; an OSError where there is no file.
     """
     folder, name = listed_as(path)
     for _ in range(3):  # a writer may put the file and the sums in place between two reads
@@ -238,10 +221,7 @@ def read_checked(path: Path, otherwise: str = "") -> bytes:
 
 
 def read_object(path: Path, otherwise: str = "", kind: type = dict) -> Any:
-    """Read a JSON file of a bundle or a run, which holds an object or another ``kind`` of value.
-
-    A ``UserError`` where there is none, it cannot be read, or it holds another thing.
-    """
+    """Read a JSON file of a bundle or a run, which holds an object or another ``kind`` of value."""
     try:
         values = json.loads(read_checked(path, otherwise))
     except (OSError, ValueError) as error:
@@ -268,10 +248,7 @@ def read_settings(run: Path) -> RunSettings:
 
 
 def read_status(run: Path) -> dict[str, Any]:
-    """The whole of a run's ``status.json``, which no sums list; empty where there is none.
-
-    A ``UserError`` where it cannot be read.
-    """
+    """A run's ``status.json``, which no sums list; empty without one, damaged: ``UserError``."""
     path = run / STATUS
     try:
         status = json.loads(path.read_bytes())
@@ -310,15 +287,6 @@ class Outputs(NamedTuple):
     hypotheses: list[str]
 
 
-def read_outputs(run: Path) -> Outputs:
-    """`read_texts` of a run, which must be of all test sentences that were counted."""
-    outputs, counted = read_texts(run), len(run_rows(run / SENTENCES))
-    if (count := len(outputs.sources)) != counted:
-        reason = f"it has {count:,} sentences, {SENTENCES} has {counted:,}"
-        raise damaged(run / HYPOTHESES, reason)
-    return outputs
-
-
 def read_texts(run: Path) -> Outputs:
     """Read the hypotheses of a finished run; a fault is a `UserError` that names the file."""
     path = run / HYPOTHESES
@@ -341,10 +309,7 @@ def read_texts(run: Path) -> Outputs:
 
 @dataclass(frozen=True)
 class StoredRuns:
-    """The runs of a store: done, in a fixed order; not done; done by another version.
-
-    Of those that are done the settings and what they ran on, as a bundle describes a run.
-    """
+    """The runs of a store: done, in a fixed order, as a bundle describes them, and others."""
 
     done: Mapping[Path, Mapping[str, Any]]
     unfinished: tuple[Path, ...]
@@ -357,16 +322,14 @@ class StoredRuns:
 
 
 def find_runs(folder: Path) -> StoredRuns:
-    """What an output folder or a store holds. Numbers of two versions are never mixed."""
+    """What an output folder, a store or a run holds. Numbers of two versions are never mixed."""
     done, order, unfinished, other_versions = {}, {}, [], []
-    for run in runs_in(store_of(folder)):
-        if is_lost(run):
-            raise UserError(
-                f"{str(run / STATUS)!r} is missing; run the command that trained it again to "
-                f"finish the run, or delete it with {removal(run)}"
-            )
-        ended = read_status(run).get("status") == "done"
-        if not _is_current(run):
+    for run in [folder] if is_run(folder) else runs_in(store_of(folder)):
+        status = read_status(run).get("status")
+        if status is None:
+            raise damaged(run / STATUS, "it is missing")
+        ended = status == "done"
+        if not is_current(run):
             other_versions += [run] if ended else []
         elif ended:
             settings = read_object(run / SETTINGS)
@@ -387,15 +350,7 @@ def finished_runs(folder: Path) -> list[Path]:
     return list(find_runs(folder).done)
 
 
-def check_version(run: Path) -> None:
-    """A run of another version is a ``UserError``: its weights may mean something else here."""
-    if not _is_current(run):
-        raise UserError(
-            f"the run {run.name!r} was made by another version of this program; train it again"
-        )
-
-
-def _is_current(run: Path) -> bool:
+def is_current(run: Path) -> bool:
     """Whether this version made a run, or one that was stopped before it could say which did."""
     path = run / ENVIRONMENT
     return not path.is_file() or read_object(path).get("schema") == SCHEMA_VERSION
@@ -405,43 +360,35 @@ def arms(folder: Path) -> dict[str, Path]:
     """Run folders by attention: the one run, or of an output folder the runs that ended last.
 
     These are arms that differ in nothing else, the first seed of each. A translator whose source is
-    hidden is no arm of a comparison: it is taken only where there is no other. None of a bundle
-    without run folders; a folder without results, or of several sweeps, is a ``UserError``.
+    hidden is taken only where there is no other. None of a bundle without run folders; a folder
+    without results, or of several sweeps, is a ``UserError``.
     """
     if (folder / SETTINGS).is_file():
         return {read_object(folder / SETTINGS)["model"]["attention"]: folder}
     check_one(folder)
     stored = find_runs(folder)
     if not stored.done and stored.other_versions:
-        check_version(stored.other_versions[0])
+        raise UserError(
+            f"{str(folder)!r} was made by another version of this program; train its runs again"
+        )
     if not stored.done and not is_bundle(folder):
         raise UserError(
             f"{str(folder)!r} holds no run; name a folder that `bottleneck reproduce` wrote"
         )
     runs = {run: known["settings"] for run, known in stored.done.items()}
     seeing = {run: known for run, known in runs.items() if known["model"].get("source") != "hidden"}
-    latest = max(seeing or runs, key=lambda run: (run / STATUS).stat().st_mtime, default=None)
-    others = {
+    others = {  # what the settings say besides attention and seed
         run: known
         | {"model": known["model"] | {"attention": None}}
         | {"training": known["training"] | {"seed": None}}
         for run, known in (seeing or runs).items()
     }
+    latest = max(others, key=lambda run: (run / STATUS).stat().st_mtime, default=None)
     chosen: dict[str, Path] = {}
-    for run in others:
-        if others[run] == others[latest]:
+    for run, known in others.items():
+        if known == others[latest]:
             chosen.setdefault(runs[run]["model"]["attention"], run)
     return chosen
-
-
-def trained_arms(folder: Path) -> dict[str, Path]:
-    """`arms` whose weights are wanted; a bundle without its run folders is a ``UserError``, too."""
-    if without_runs(folder):
-        raise UserError(
-            f"{str(folder)!r} is a bundle without its run folders, which hold the weights: name "
-            "the folder where its runs were trained"
-        )
-    return arms(folder)
 
 
 # The studies' tables.
@@ -473,26 +420,10 @@ def rests_on(table: Path) -> frozenset[str]:
 
 def way_back(table: Path) -> str:
     """What makes a table again that cannot be read, in words: a command where there is one."""
-    folder = table.parent.parent
+    folder, study = table.parent.parent, table.stem
     where = shlex.quote(str(folder))
-    if table.stem == BENCHMARK:
+    if study == BENCHMARK:
         return f"`bottleneck bench --out {where}` measures it again"
-    if not runs_in(store_of(folder)):  # a study is put to runs
-        return f"delete it and its line in {SUMS}, or export the bundle again"
-    if table.stem in (*STUDIES, GOLD):
-        return f"`bottleneck {command_of(table.stem)} --results {where}` makes it again"
-    return f"no command of bottleneck makes it: delete it and its line in {SUMS}"
-
-
-def command_of(study: str) -> str:
-    """The words of the command that makes a study's table, without the folder."""
-    gold = "study alignment --gold FILE --source FILE --target FILE"
-    return gold if study == GOLD else f"study {study}"
-
-
-def drop_tables(folder: Path, runs: Collection[str]) -> list[str]:
-    """Delete the tables that rest on one of these runs, and name them."""
-    dropped = [table for table in tables(folder) if not rests_on(table).isdisjoint(runs)]
-    if dropped:
-        write_listed(folder, (), [f"{PROBES}/{table.name}" for table in dropped])
-    return [table.stem for table in dropped]
+    if study in COMMANDS and runs_in(store_of(folder)):  # a study is put to runs
+        return f"`bottleneck {COMMANDS[study]} --results {where}` makes it again"
+    return f"delete it and its line in {SUMS}, or export the bundle again"

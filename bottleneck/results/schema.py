@@ -4,25 +4,20 @@
 - ``sentences.csv.gz``: one row per run x test sentence: the words of the source and the counts of
   which every BLEU, its bucket and its interval are a sum (`COUNTED`). A run's own ``sentences.csv``
   has chrF's counts as well (`CHRF_COLUMNS`), whether the hypothesis ``ended``, the reference's
-  tokens, and its loss, end token included: ``nll`` in nats, a float32 in as many digits as tell it
-  from the next.
-- ``learning.csv``: one row per run x validation x bucket, the validation loss while it was trained
-  (`LEARNING_COLUMNS`); no rows of a run that did not log it.
+  tokens, and its loss ``nll`` in nats, end token included.
+- ``learning.csv``: one row per run x validation x bucket (`LEARNING_COLUMNS`).
 - ``examples.json.gz``: sentences with references, hypotheses and attention weights of each run.
-- ``environment.json``: the version; ``runs``: for each run its settings and what it ran on,
-  with the ``command`` line that made it where that is known;
-  ``unfinished``: what else was in the store, with status, reason and settings; ``other_versions``:
-  how many finished runs were left out because another version of the program made them.
-- ``SHA256SUMS``: a digest of each file here and under ``probes/``, as `sha256sum -c` reads it; a
-  reader takes no file that does not match, and says so of one that is gone. A run's folder has its
-  own.
+- ``environment.json``: the version; ``runs``: for each run its settings and what it ran on, with
+  the ``command`` line that made it where that is known; ``unfinished``: what else was in the store,
+  with status, reason and settings; ``other_versions``: how many finished runs of other versions of
+  the program were left out.
+- ``SHA256SUMS``: a digest of each file here and under ``probes/``, as `sha256sum -c` reads it. A
+  run's folder has its own.
 - ``probes/NAME.csv``: the numbers of a study of `STUDIES`, in long form (`PROBE_COLUMNS`); and the
   benchmark's ``probes/cost.csv``, whose columns are in `questions.cost`.
 
 Types are pandas' own names. ``int64`` and ``bool`` columns may have blanks (a bucket without
-sentences, a setting that is not set); `load_results` reads them as ``Int64`` and ``boolean``.
-
-Version 8 has the columns ``experiment``, ``arm`` and ``baseline`` in place of ``group``.
+sentences, a setting that is not set); they are read as ``Int64`` and ``boolean``.
 """
 
 VERSION = 8
@@ -87,13 +82,11 @@ SETTING_COLUMNS: dict[str, tuple[str, str]] = {
 }
 """Columns that repeat a run's settings: which setting, and its type.
 
-That is every setting but the names of the user's files, which say where the text lies:
-``corpus_fingerprint`` says what it is. Sizes that follow the context where they are not set
-(``hidden_size``, ``attention_size``) and ``train_max_words`` are as the run has them.
-``asked_..._pairs`` are the settings, ``train_pairs`` is what there was; the vocabularies are the
-most words or subwords allowed. ``test_set`` is blank but for a test set given by name.
+That is every setting but the names of the user's files: ``corpus_fingerprint`` says what the text
+is. Sizes that follow the context where they are not set (``hidden_size``, ``attention_size``) and
+``train_max_words`` are as the run has them. ``asked_..._pairs`` are the settings, ``train_pairs``
+is what there was; ``test_set`` is blank but for a test set given by name.
 """
-
 
 RUN_COLUMNS: dict[str, str] = {
     **_typed(
@@ -120,10 +113,9 @@ RUN_COLUMNS: dict[str, str] = {
 """Columns of ``runs.csv`` in order. Scores are 0-100, losses nats per target token; empty = none.
 
 ``near_copies`` is the share, from 0 to 1, of the bucket's source 5-grams (word tokens) that the
-training side holds, blank where there are none. ``experiment`` names the sweep that declared the
-run, ``arm`` is the run's arm in it, and ``baseline`` the arm that this is compared with, blank
-where there is none. Rows are in the order in which the sweep declares them; a run that several
-experiments share has rows in each.
+training side has. ``experiment`` names the sweep that declared the run, ``arm`` is the run's arm in
+it, and ``baseline`` the arm that this is compared with, blank where there is none. Rows are in the
+order in which the sweep declares them; a run that several experiments share has rows in each.
 """
 
 BLEU_COLUMNS = (
@@ -134,17 +126,10 @@ CHRF_COLUMNS = (
     *("chars_hypothesis", "chars_reference"),
     *(f"chars_matched_{order}" for order in range(1, 7)),
 )
-"""What chrF counts of a sentence, white space left out: characters, and n-grams in both texts.
-
-Of n-grams a text of c characters has c - n + 1, or none; the hypothesis none that are longer than
-the reference.
-"""
+"""What chrF counts of a sentence, white space left out: characters, and n-grams in both texts."""
 
 COUNTED = dict.fromkeys(("sentence", "source_words", *BLEU_COLUMNS), "i8")
-"""What the tables need of a sentence: behind ``run`` the columns of ``sentences.csv.gz``.
-
-Their types are numpy's, without blanks.
-"""
+"""Behind ``run`` the columns of ``sentences.csv.gz``, as numpy's types, without blanks."""
 
 LEARNING_COLUMNS: dict[str, str] = _typed(
     ("str", "run"),
@@ -156,46 +141,33 @@ LEARNING_COLUMNS: dict[str, str] = _typed(
 """Columns of ``learning.csv``, of which ``run,update,bucket`` is a key.
 
 ``loss`` is -log P in nats per target token over the validation sentences of the bucket, of which
-there are ``sentences`` with ``tokens`` target tokens, end tokens included; it is blank where there
-are none. ``standard_error`` is the loss' own, as sentences are drawn; blank for under two. Of
-``average_last`` the weights are those that would be kept if training ended there.
+there are ``sentences`` with ``tokens`` target tokens, end tokens included; blank where there are
+none. ``standard_error`` is over sentences. Of ``average_last`` the weights are those that would be
+kept if training ended there.
 """
+
+# What commands print and draw, by name.
 
 STUDIES: tuple[str, ...] = (
     *("survival", "dimensions", "information", "capacity", "alignment"),
     *("gradients", "length", "fit", "embeddings", "reading"),
 )
-"""The studies in the lecture's order. Each is a question of `questions/`, which measures finished
-runs and shows ``probes/NAME.csv``."""
-
+"""The studies in the lecture's order, each a question of `questions/` put to finished runs."""
 GOLD = "alignment_gold"
-"""The table of the study ``alignment`` put to a gold set of the user's own."""
-
+GOLD_TABLE = "alignment-gold"
+"""The numbers and the table of the study ``alignment`` put to gold links of the user's own."""
 BENCHMARK = "cost"
 """The question whose numbers `bottleneck bench` measures."""
-
 QUESTIONS = (*STUDIES, BENCHMARK)
-"""All questions that have a table and a figure."""
-
 TABLES = ("failure-pattern", "vindication", "context-size", "compression", "arms")
-"""The tables of runs; those of `STUDIES` have one each beside them."""
-
-GOLD_TABLE = "alignment-gold"
-"""The table of the study ``alignment`` put to gold links of the user's own."""
-
+"""The tables of runs; each of `QUESTIONS` has one, too."""
 ALL_TABLES = (*TABLES, *QUESTIONS, GOLD_TABLE)
-"""What `bottleneck table` prints."""
-
 FORMATS = ("rich", "csv", "markdown", "latex", "json")
-"""The forms of a table; ``rich`` is the terminal's."""
-
 FIGURES_OF_RUNS = ("bleu", "arms", "compression", "context-length", "learning", "attention")
 FIGURES = (*FIGURES_OF_RUNS, *STUDIES, GOLD_TABLE, BENCHMARK)
-"""The figures: of runs, of each study, of the user's own gold links and of the benchmark."""
 
 PROBES = "probes"
-"""Folder of the studies' tables, ``probes/NAME.csv``; in a run's folder of what was measured on it.
-"""
+"""Folder of the studies' tables; in a run's folder of what was measured on it."""
 
 PROBE_COLUMNS: dict[str, str] = _typed(
     ("str", "run arm attention placement"),
@@ -213,6 +185,5 @@ PROBE_COLUMNS: dict[str, str] = _typed(
 number; where it is blank, so is ``run``, and the number is the mean over seeds, with its 95 %
 interval over test sentences where it has one. ``control`` is blank for what was trained (else
 ``untrained``, ``shuffled``, ...); ``bucket`` is blank where all lengths are meant, ``part`` where
-there is but one (else a word class, a distance, ...). ``n`` counts what was averaged over. No two
-rows have the same ``run``, ``seed``, ``arm``, ``control``, ``bucket``, ``part`` and ``measure``.
+there is but one (else a word class, a distance, ...). ``n`` counts what was averaged over.
 """

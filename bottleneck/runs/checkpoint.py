@@ -88,44 +88,38 @@ class CheckpointError(Exception):
 
 
 @dataclass
-class StopRequest:
-    """Whether the run was asked to stop: at once, but in training after the current update.
+class Checkpoints:
+    """Keeps a file in each of these folders, at intervals and when the run is asked to stop.
 
-    A run that stops raises ``SystemExit``; in training, after its checkpoint.
+    A run that is asked stops at once, but in training after the current update and its checkpoint:
+    it raises ``SystemExit``.
     """
 
+    folders: Sequence[Path] = ()
     asked: bool = False
-    waits: bool = False
+    training: bool = False
+    last: float = field(default_factory=time.monotonic)
 
     def ask(self) -> None:
-        """Ask; a run that does not wait for the end of an update stops here."""
+        """Ask the run to stop; one that is not in training does so here."""
         self.asked = True
-        if not self.waits:
+        if not self.training:
             raise SystemExit(0)
 
     @contextmanager
-    def at_updates(self) -> Iterator[None]:
-        """Within the block a stop waits until an update has ended."""
-        self.waits = True
+    def at_updates(self, folders: Sequence[Path]) -> Iterator[None]:
+        """Within the block runs of these folders train: a stop waits until an update has ended."""
+        self.folders, self.training, self.last = folders, True, time.monotonic()
         try:
             yield
         finally:
-            self.waits = False
+            self.training = False
         if self.asked:
             raise SystemExit(0)
 
-
-@dataclass
-class Checkpoints:
-    """Keeps a file in each of these folders, at intervals and when training is asked to stop."""
-
-    folders: Sequence[Path]
-    stop: StopRequest
-    last: float = field(default_factory=time.monotonic)
-
     def wanted(self) -> bool:
         """Whether the last checkpoint is old, or the run is to stop."""
-        return self.stop.asked or time.monotonic() - self.last > EVERY
+        return self.asked or time.monotonic() - self.last > EVERY
 
     def keep(self, snapshot: Snapshot) -> None:
         """Write the checkpoint of each run; they end here if they are to stop."""
@@ -133,7 +127,7 @@ class Checkpoints:
         for place, folder in enumerate(self.folders):
             write_bytes(folder / CHECKPOINT, to_bytes(on_host.part(place)))
         self.last = time.monotonic()
-        if self.stop.asked:
+        if self.asked:
             raise SystemExit(0)
 
 
@@ -156,10 +150,7 @@ def digest(facts: str, tensors: dict[str, np.ndarray]) -> str:
 
 
 def read_checkpoint(folder: Path, learner: Learner) -> Snapshot | None:
-    """The checkpoint of a run's folder, in the form of this learner; None where there is none.
-
-    One that is damaged or of another version is a ``CheckpointError``.
-    """
+    """The checkpoint of a run's folder, in the form of this learner; None where there is none."""
     path = folder / CHECKPOINT
     if not path.exists():
         return None

@@ -1,4 +1,4 @@
-"""Runs in processes of their own, one single-threaded process a core.
+"""Runs in processes of their own, one single-threaded process a core; `main` is such a process.
 
 Where there are more cores than runs, a run has several, each a device with its part of every batch
 (``model.parts``). On an accelerator one process goes after the other, and each trains the seeds of
@@ -16,11 +16,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import resolve_name
 from queue import Queue
 from threading import Thread
 from typing import IO, Any
 
-from ..settings.machine import NUMBERS, cores, nproc_from
+from ..settings.machine import NUMBERS, cores, mendable, nproc_from
 from ..settings.run import RunSettings
 from ..settings.sweep import Member
 
@@ -72,19 +73,15 @@ def default_width(threads: int = 1) -> int:
 
 
 def default_threads(runs: int) -> int:
-    """How many cores each run of a command has by default.
+    """How many cores each run of a command has by default, runs that are done among them.
 
-    Runs that are done count too: the order of a run's sums must not depend on how often the command
-    was stopped.
+    The order of a run's sums must not depend on how often the command was stopped.
     """
     return 1 if has_accelerator() else max(1, cores() // max(1, runs))
 
 
 def default_together() -> int:
-    """How many seeds of equal shape make one program by default.
-
-    A small model leaves an accelerator mostly idle, and several seeds use it.
-    """
+    """How many seeds of equal shape make one program by default: several fill an accelerator."""
     return 16 if has_accelerator() else 1
 
 
@@ -99,11 +96,10 @@ def run_jobs(
 ) -> list[Outcome]:
     """Execute all jobs into ``store``, ``width`` at once (default: one per core; one on a GPU).
 
-    Each has so many ``threads``, of which it makes a device each. Up to ``together`` jobs that
-    differ in their seed alone are one stack, trained by one program in one process.
-
-    A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them all,
-    each with a checkpoint from which the same command goes on.
+    Each has so many ``threads``, each a device. Up to ``together`` jobs that differ in their seed
+    alone are one stack, trained by one program in one process. A run that diverges or fails does
+    not stop the others; a KeyboardInterrupt stops them all, each with a checkpoint from which the
+    same command goes on.
     """
     waiting, outcomes = list(reversed(stacks(jobs, together))), {}
     free = width or default_width(threads)
@@ -161,16 +157,15 @@ def worker_processes() -> Iterator[tuple[Callable[..., None], Queue]]:
     def start(
         key: Any, task: str, order: dict[str, Any], places: int = 1, threads: int | None = None
     ) -> None:
-        """Start a process that does a task about so many ``places`` (``runs.worker``).
+        """Start a process that does a task about so many ``places`` (`main`).
 
-        ``threads`` are XLA's, each a device of its own (``model.parts``). A worker that dies at
-        once takes no order: whoever reads it sees that.
+        ``threads`` are XLA's, each a device of its own (``model.parts``).
         """
         variables = worker_environment()
         variables |= {} if threads is None or has_accelerator() else in_threads(threads)
         errors = tempfile.TemporaryFile("w+", encoding="utf8", errors="replace")  # noqa: SIM115 (the reader closes it)
         process = subprocess.Popen(
-            [sys.executable, "-m", "seq2seq_bottleneck.runs.worker"],
+            [sys.executable, "-m", "seq2seq_bottleneck.runs.pool"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -210,8 +205,7 @@ def read_events(
 ) -> Iterator[dict[str, Any]]:
     """A worker's events until its process has ended, then of each place without an end a failure.
 
-    Its reason is the signal that ended the process, or the last line of its traceback. A line that
-    is no event is something else that has got into the pipe.
+    Its reason is the signal that ended the process, or the last line of its traceback.
     """
     live = set(range(places))
     with errors, process.stdout:
@@ -243,14 +237,10 @@ def in_threads(count: int) -> dict[str, str]:
 def worker_environment() -> dict[str, str]:
     """A worker's environment: threads, memory and kernels of libraries, unless the user set them.
 
-    What changes numbers is set in any case. OpenBLAS has one thread: its threads wait by spinning,
-    and several workers would take each other's cores. glibc has large pages and gives
-    none back: XLA allocates its buffers anew at every step, and mapping them would take a third of
-    a step (results/LOG.md, 2026-11-20).
-
-    On a GPU all cores compile, and no kernels are tried out while compiling: on an H100 a shape
-    then compiles in half the time (4.6 s), and an update takes 6.5 ms instead of 4.7, so that only
-    tens of thousands of updates would earn it back; and the choice is always the same one.
+    What changes numbers is set in any case. OpenBLAS has one thread: its threads wait by spinning.
+    glibc has large pages and gives none back: else mapping XLA's buffers would take a third of a
+    step. On a GPU all cores compile, and no kernels are tried out while compiling, which would take
+    twice the time; and the choice is always the same one.
     """
     memory = ("hugetlb=1", "arena_max=1", "mmap_threshold=4000000000", "trim_threshold=4000000000")
     environment = {
@@ -267,3 +257,40 @@ def worker_environment() -> dict[str, str]:
     if "xla_gpu_autotune_level" not in flags:
         flags = f"{flags} --xla_gpu_autotune_level=0".strip()
     return environment | {"XLA_FLAGS": flags}
+
+
+def main() -> None:
+    """Do the task of an order: JSON on stdin; events go out as JSON lines on stdout.
+
+    The order names the ``task``, a function by module and name, which is given ``emit`` and the
+    rest of the order. An event has a ``place``, from 0 to the order's ``places``, and a ``phase``.
+    What any library prints goes to stderr. An error that the user can mend is an event, not a
+    traceback. The end of the process that reads the events is SIGTERM to this.
+    """
+    order = json.loads(sys.stdin.read())
+    events = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    task, live = order.pop("task"), set(range(order.pop("places")))
+
+    def emit(place: int, event: dict[str, Any]) -> None:
+        if event["phase"] in ENDS:
+            live.discard(place)
+        try:
+            print(json.dumps({"place": place} | event), file=events, flush=True)
+        except BrokenPipeError:
+            # What is left in the buffer must not be flushed at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), events.fileno())
+            signal.raise_signal(signal.SIGTERM)
+
+    try:
+        resolve_name(f"seq2seq_bottleneck.{task}")(emit, **order)
+    except Exception as error:
+        known = mendable(error)
+        if known is None:
+            raise
+        for place in sorted(live):
+            emit(place, {"phase": "failed", "reason": str(known), "exit_code": known.exit_code})
+
+
+if __name__ == "__main__":
+    main()

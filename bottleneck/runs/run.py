@@ -1,11 +1,10 @@
 """One run: settings in, a folder of plain files out.
 
 ``settings.json`` (resolved), ``environment.json``, ``status.json``, ``log.jsonl`` (each line a
-``Progress`` of ``training.loop``), ``weights.safetensors``, ``source.vocabulary``,
-``target.vocabulary`` (with subwords also ``source.subwords.model``, ``target.subwords.model``:
-sentencepiece's files), ``hypotheses.jsonl`` (sentence by sentence), ``sentences.csv`` (counts),
-``scores.csv`` (one row per bucket), ``examples.json`` (attention weights of a few sentences); while
-it runs, ``checkpoint.safetensors``. When it has ended, ``SHA256SUMS`` lists what stays.
+``Progress`` of ``training.loop``), weights and vocabularies (``runs.checkpoint``),
+``hypotheses.jsonl`` (sentence by sentence), ``sentences.csv`` (counts), ``scores.csv`` (one row per
+bucket), ``examples.json`` (attention weights of a few sentences); while it runs,
+``checkpoint.safetensors``. When it has ended, ``SHA256SUMS`` lists what stays.
 """
 
 import hashlib
@@ -40,7 +39,6 @@ from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates
 from .checkpoint import (
     CheckpointError,
     Checkpoints,
-    StopRequest,
     join,
     read_checkpoint,
     save_vocabularies,
@@ -60,21 +58,18 @@ def execute_stack(
 
     SIGTERM asks it to stop: in training it first writes a checkpoint.
     """
-    stop = StopRequest()
-    signal.signal(signal.SIGTERM, lambda *_: stop.ask())
+    checkpoints = Checkpoints()
+    signal.signal(signal.SIGTERM, lambda *_: checkpoints.ask())
     given = [parse_settings(settings) for settings in stack]
     for place in range(len(given)):
         emit(place, {"phase": "starting", "process": os.getpid()})
     use_cache()
-    execute(given, Path(store), emit, stop, force)
+    execute(given, Path(store), emit, checkpoints, force)
 
 
 @dataclass
 class Run:
-    """One run under way: its settings, its place in the store, who hears of it.
-
-    It goes on from its fresh weights (``learner``), or from its checkpoint (``snapshot``).
-    """
+    """One run under way, from its fresh weights (``learner``) or its checkpoint (``snapshot``)."""
 
     settings: RunSettings
     folder: RunFolder
@@ -93,14 +88,14 @@ def execute(
     given: Sequence[RunSettings],
     store: Path,
     report: Report,
-    stop: StopRequest,
+    checkpoints: Checkpoints,
     force: bool = False,
 ) -> None:
     """Bring runs that differ in their seed alone to their end in the store, trained together.
 
-    A run that has ended is left as it is (``force`` begins it anew), stopped ones go on from
-    their checkpoint, those that are equally far together, and one that another process is at is
-    waited for. What fails fails by itself.
+    A run that has ended is left as it is but with ``force``, stopped ones go on from their
+    checkpoint, those that are equally far together, and one that another process is at is waited
+    for. What fails fails by itself.
     """
     for place in range(len(given)):
         report(place, {"phase": "preparing"})
@@ -130,7 +125,7 @@ def execute(
         for stack in stacks.values():  # none where their beginning failed
             results: list[Trained] = []
             with _failing(stack):
-                results = _train(stack, graph, corpus, stop)
+                results = _train(stack, graph, corpus, checkpoints)
             for run, trained in zip(stack, results, strict=False):  # none where training failed
                 with _failing([run]):
                     _evaluate(run, trained, graph, corpus)
@@ -153,10 +148,7 @@ def _failing(runs: Sequence[Run]) -> Iterator[None]:
 
 
 def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
-    """Give each seed fresh weights, and its checkpoint if it has one; the structure of them all.
-
-    A useless checkpoint is reported.
-    """
+    """Give each seed fresh weights, and its checkpoint if it has one; the structure of them all."""
     sizes = len(corpus.source_vocabulary), len(corpus.target_vocabulary)
     settings = runs[0].settings
     batches = training_batches(
@@ -179,33 +171,9 @@ def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
 
 
 def _train(
-    runs: Sequence[Run], graph: nnx.GraphDef, corpus: Corpus, stop: StopRequest
+    runs: Sequence[Run], graph: nnx.GraphDef, corpus: Corpus, checkpoints: Checkpoints
 ) -> list[Trained]:
-    """Train runs that are equally far, each to its last update."""
-    for run in runs:
-        _write_start(run, corpus)
-    learners, settings = [run.learner for run in runs], runs[0].settings
-    valid = evaluation_batches(encode(corpus, "valid", settings), EVALUATION_BATCH)
-    buckets = by_bucket([pair.words for pair in corpus.valid], settings)
-
-    def report(place: int, progress: Progress) -> None:
-        epoch = progress.update / learners[place].batches.updates_per_epoch
-        runs[place].report({"phase": "training", "epoch": round(epoch, 2), **asdict(progress)})
-
-    snapshots = [run.snapshot for run in runs if run.snapshot]
-    resumed = join(snapshots) if len(snapshots) == len(runs) else None
-    keeper = Checkpoints([run.folder.path for run in runs], stop)
-    with stop.at_updates():
-        end = train(graph, learners, valid, report, keeper, resumed, buckets)
-        keeper.keep(end)  # what is trained is never trained again
-    return end.trained
-
-
-def _write_start(run: Run, corpus: Corpus) -> None:
-    """Write what is known of a run before its training."""
-    folder = run.folder
-    folder.write_status("running")
-    folder.write_json(SETTINGS, run.settings.model_dump())
+    """Write what is known of runs that are equally far, and train each to its last update."""
     source_unknown, target_unknown = corpus.unknown_rates
     environment = {"schema": SCHEMA_VERSION} | describe_environment() | {
         "fingerprint": corpus.fingerprint,
@@ -216,10 +184,27 @@ def _write_start(run: Run, corpus: Corpus) -> None:
         "target_unknown": target_unknown,
         "near_copies": share(corpus.near_copies),
     }  # fmt: skip
-    folder.write_json(ENVIRONMENT, environment)
-    save_vocabularies(folder.path, (corpus.source_vocabulary, corpus.target_vocabulary))
-    parameters = count_parameters(run.learner.weights)
-    run.report({"phase": "training", "run": folder.run, "parameters": parameters})
+    for run in runs:
+        folder, parameters = run.folder, count_parameters(run.learner.weights)
+        folder.write_status("running")
+        folder.write_json(SETTINGS, run.settings.model_dump())
+        folder.write_json(ENVIRONMENT, environment)
+        save_vocabularies(folder.path, (corpus.source_vocabulary, corpus.target_vocabulary))
+        run.report({"phase": "training", "run": folder.run, "parameters": parameters})
+    learners, settings = [run.learner for run in runs], runs[0].settings
+    valid = evaluation_batches(encode(corpus, "valid", settings), EVALUATION_BATCH)
+    buckets = by_bucket([pair.words for pair in corpus.valid], settings)
+
+    def report(place: int, progress: Progress) -> None:
+        epoch = progress.update / learners[place].batches.updates_per_epoch
+        runs[place].report({"phase": "training", "epoch": round(epoch, 2), **asdict(progress)})
+
+    snapshots = [run.snapshot for run in runs if run.snapshot]
+    resumed = join(snapshots) if len(snapshots) == len(runs) else None
+    with checkpoints.at_updates([run.folder.path for run in runs]):
+        end = train(graph, learners, valid, report, checkpoints, resumed, buckets)
+        checkpoints.keep(end)  # what is trained is never trained again
+    return end.trained
 
 
 def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -> None:
@@ -236,11 +221,7 @@ def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -
 
 
 def describe_environment() -> dict[str, Any]:
-    """Facts that numbers may depend on, as plain JSON values.
-
-    ``command`` is the command line if it is known; ``commit`` that of the checkout which this
-    package runs from, if any, with ``-dirty`` if it was changed.
-    """
+    """Facts that numbers may depend on, as JSON: ``command`` and ``commit`` if they are known."""
     device, command = jax.devices()[0], os.environ.get(COMMAND)
     versions, commit = {}, None
     for name in ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu", "sentencepiece"):
@@ -276,9 +257,8 @@ def _processor() -> str:
 def use_cache() -> None:
     """Keep compiled programs between runs; without a writable cache folder, go on without.
 
-    Compiled code is for one processor and one version of jax, so both are in the folder's name. All
-    programs are kept, the smallest too: dozens that each take some ms would add up to a second. One
-    that cannot be read is compiled again; jax would say so for each, on two lines.
+    Compiled code is for one processor and one version of jax, so both are in the folder's name. A
+    program that cannot be read is compiled again, without jax's warning.
     """
     root = cache_root()
     if root is None:

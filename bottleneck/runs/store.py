@@ -41,10 +41,6 @@ class RunFolder:
         return self.store / self.run
 
     @property
-    def _aside(self) -> Path:
-        return self.store / f".{self.run}{_ASIDE}"
-
-    @property
     def status(self) -> str:
         """``missing``, ``running`` (perhaps stopped), ``done``, ``diverged`` or ``failed``."""
         return str(self.read_status().get("status", "missing"))
@@ -67,15 +63,16 @@ class RunFolder:
         write_text(self.path / name, json_text(values))
 
     def remove(self) -> None:
-        """Delete the run, which is held: for all who look it is there as a whole or gone."""
+        """Delete the run, which is locked: for all who look it is there as a whole or gone."""
+        aside = self.store / f".{self.run}{_ASIDE}"
         with _writing(self.store):
-            self._clear()
+            shutil.rmtree(aside, ignore_errors=True)
             if self.path.exists():
-                os.replace(self.path, self._aside)
-        self._clear()
+                os.replace(self.path, aside)
+        shutil.rmtree(aside, ignore_errors=True)
 
     def replace(self, files: Mapping[str, bytes]) -> None:
-        """Put these files, a status among them, in the place of the run, which is held.
+        """Put these files, a status among them, in the place of the run, which is locked.
 
         Killed at any moment this leaves the run as it was, gone, one that is not done, or as it is
         to be. The names may come from another machine: one that leads out of the folder is a
@@ -88,12 +85,6 @@ class RunFolder:
         for name in sorted(files, key=lambda name: name == STATUS):  # the status last
             write_bytes(self.path / name, files[name])
 
-    def _clear(self) -> None:
-        """Delete what lies aside, and parts of files."""
-        shutil.rmtree(self._aside, ignore_errors=True)
-        for folder in (self.path, self.path / PROBES):
-            remove_parts(folder)
-
     @property
     def in_use(self) -> bool:
         """Whether some process is at this run now."""
@@ -104,7 +95,7 @@ class RunFolder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Wait for, then hold, the run: two sweeps on one store never run the same cell at once."""
+        """Wait for the run and lock it: two sweeps on one store never run one cell at once."""
         lock = self.claim()
         try:
             yield
@@ -112,9 +103,10 @@ class RunFolder:
             lock.release()
 
     def claim(self, wait: bool = True) -> BaseFileLock | None:
-        """Hold the run until the lock is released; None if another has it and we do not wait.
+        """Lock the run until the lock is released; None if another has it and we do not wait.
 
-        The lock is the operating system's: it goes with the process, however that ends.
+        The lock is the operating system's: it goes with the process, however that ends. What killed
+        processes left of the run is cleared away.
         """
         with _writing(self.store):
             self.store.mkdir(parents=True, exist_ok=True)
@@ -123,7 +115,9 @@ class RunFolder:
                 lock.acquire(timeout=-1 if wait else 0)
             except Timeout:
                 return None
-            self._clear()
+            shutil.rmtree(self.store / f".{self.run}{_ASIDE}", ignore_errors=True)
+            remove_parts(self.path)
+            remove_parts(self.path / PROBES)
         return lock
 
 

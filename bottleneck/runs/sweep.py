@@ -4,7 +4,6 @@ They are a sweep's cells, or the arms of one comparison, which is the main job. 
 time writes the bundle, whoever else works in the folder.
 """
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,12 +18,13 @@ from ..results.folders import (
     EXPERIMENTS,
     STORE,
     Experiments,
-    drop_tables,
     finished_runs,
     json_text,
     read_experiments,
+    rests_on,
+    tables,
 )
-from ..results.schema import FILES, RUNS
+from ..results.schema import FILES, PROBES, RUNS
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UsageError, UserError, unwritten
 from ..settings.files import write_listed
@@ -147,36 +147,30 @@ def gather(out: Path, experiments: Experiments) -> None:
 def forget(store: Path, run: str) -> None:
     """Take a run that was removed from its store out of the bundle beside it, if there is one.
 
-    With it goes every study's table that rests on it. The folder is not the latest for that, so its
-    bundle keeps its age.
+    With it goes every study's table that rests on it.
     """
     sweep_up(store)
     out = store.resolve().parent
     if store.resolve().name != STORE or not (out / RUNS).is_file():
         return
     with _alone(out):
-        written = (out / RUNS).stat().st_mtime_ns
         experiments = read_experiments(out)
         removed = [members.pop(run, None) for members in experiments.values()]
         if any(removed):
             write_listed(out, [(EXPERIMENTS, json_text(experiments).encode())])
         if runs := finished_runs(out):
             write_bundle(runs, out)
-            os.utime(out / RUNS, ns=(written, written))
         else:
             write_listed(out, (), FILES)
-        drop_tables(out, {run})
+        gone = [f"{PROBES}/{table.name}" for table in tables(out) if run in rests_on(table)]
+        write_listed(out, (), gone)
 
 
 @contextmanager
 def _alone(out: Path) -> Iterator[None]:
     """What is read and written in the block is read and written by one process at a time."""
     try:
-        lock = FileLock(out / STORE / ".bundle.lock")
-        lock.acquire()
+        with FileLock(out / STORE / ".bundle.lock"):
+            yield
     except OSError as error:
         raise unwritten(out, error) from None
-    try:
-        yield
-    finally:
-        lock.release()

@@ -31,8 +31,8 @@ from ..model.parts import on_host
 from ..model.translator import Weights, create
 from ..results.folders import (
     WEIGHTS,
-    check_version,
     damaged,
+    is_current,
     read_checked,
     read_settings,
     was_written,
@@ -74,10 +74,9 @@ def attention_matrices(
 ) -> list[Float[np.ndarray, "_ _"]]:
     """Weights of every step of every pair's target, teacher-forced, end tokens included.
 
-    Matrices are target x source; an empty target has no row. Row t holds the weights with which
-    target token t was chosen, in either placement: with ``input`` they are those of s_(t-1), read
-    before token t is known. Columns are in reading order though the network read the words in
-    ``reverse``; the end token is the last of both.
+    Matrices are target x source; an empty target has no row. Row t has the weights with which
+    target token t was chosen: in placement ``input`` those of s_(t-1). Columns are in reading order
+    though the network read the words in ``reverse``; the end token is the last of both.
     """
     padded = EncodedPairs(encoded.source, [ids or [EOS] for ids in encoded.target])
     read, batches, results = _reader(graph), evaluation_batches(padded, batch_size), []
@@ -105,8 +104,7 @@ def with_copies(
     """The tokens of every output, no unknown word among them.
 
     ``encoded`` are sources and outputs as they were read and written, ``tokens`` the outputs' and
-    ``words`` the sources' in reading order, without the end: that is the last column of the
-    weights, and no word to copy.
+    ``words`` the sources' in reading order, without the end, which is no word to copy.
     """
     copied = []
     matrices = attention_matrices(graph, weights, encoded, reverse)
@@ -125,8 +123,8 @@ def readable(tokens: list[str], ended: bool, tokenizer: Tokenizer = WORDS) -> li
 class Translation(NamedTuple):
     """A sentence's tokens and those of its translation, end tokens left out.
 
-    ``ended`` is False where the translation was cut at its cap. ``weights`` have the end tokens as
-    last row (if it ended) and last column, and are there where they were asked for.
+    ``ended`` is False where it was cut at its cap. ``weights``, where they were asked for, have the
+    end tokens as last row (if it ended) and last column.
     """
 
     source: list[str]
@@ -196,10 +194,7 @@ class TrainedRun:
 
 
 def attended(trained: TrainedRun, translation: Translation) -> Translation:
-    """A translation with its words as a person reads them, ends included.
-
-    An output that ran into the cap has no end token, and so no row of the weights for one.
-    """
+    """A translation with its words as a person reads them, ends included."""
     tokenizer = trained.target_vocabulary.tokenizer
     return translation._replace(
         source=readable(translation.source, True, tokenizer),
@@ -208,11 +203,11 @@ def attended(trained: TrainedRun, translation: Translation) -> Translation:
 
 
 def load_run(folder: Path) -> TrainedRun:
-    """Read a run's folder; a missing or damaged one is a ``UserError`` that names the file.
-
-    So is a run of another version.
-    """
-    check_version(folder)
+    """Read a run's folder; a missing, damaged or older one is a ``UserError`` that names it."""
+    if not is_current(folder):
+        raise UserError(
+            f"the run {folder.name!r} was made by another version of this program; train it again"
+        )
     settings, path = read_settings(folder), folder / WEIGHTS
     source, target = load_vocabularies(folder, settings.corpus)
     graph, like = create(settings.model, len(source), len(target), settings.training.seed)

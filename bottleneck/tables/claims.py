@@ -23,7 +23,7 @@ from ..claims.registry import ATTENTION, CLAIMS, Claim, studied, verdict_on
 from ..claims.rules import PLAIN, RULES
 from ..claims.rules import UNIFORM as UNIFORM_WEIGHTS
 from ..claims.verdict import FLOOR_BLEU, BucketScores, Verdict, conclude, learned, unlearned
-from ..results.bundle import Bundle, bundle_of
+from ..results.bundle import Results
 from ..results.folders import has_probe, made_of, results_inside, without_runs
 from ..results.schema import BENCHMARK, GOLD
 from ..scoring.bootstrap import difference
@@ -85,17 +85,17 @@ class Decision:
 
 
 def decide_results(
-    folder: Path, conditions: Sequence[str] = (), existing: Bundle | None = None
+    folder: Path, conditions: Sequence[str] = (), existing: Results | None = None
 ) -> list[Decision]:
     """Every claim of `CLAIMS`, by the runs of a folder that meet the conditions of `where`.
 
     Without conditions, results folders inside it decide what it does not; the claim's own, by its
     name, comes before the others, and where none can decide, it says why. ``existing`` is the
-    folder's `bundle_of` where it has been read already.
+    folder's `Results.find` where it has been read already.
     """
-    whole = bundle_of(folder) if existing is None else existing
+    whole = Results.find(folder) if existing is None else existing
     bundle = whole and where(whole, conditions)
-    inside = {} if conditions else {place: bundle_of(place) for place in results_inside(folder)}
+    inside = {} if conditions else {place: Results.find(place) for place in results_inside(folder)}
     decisions = []
     for claim in CLAIMS:
         decided = decision(claim, folder, bundle)
@@ -111,7 +111,7 @@ def decide_results(
     return decisions
 
 
-def decision(claim: Claim, folder: Path, bundle: Bundle | None) -> Decision:
+def decision(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
     """The decision on one claim, by a folder's runs; None where there are none.
 
     The command that a verdict lacks names the folder where that can have the claim's runs.
@@ -128,7 +128,7 @@ def decision(claim: Claim, folder: Path, bundle: Bundle | None) -> Decision:
     return Decision(claim, verdict, runs, command, folder)
 
 
-def _from_runs(claim: Claim, _: Path, bundle: Bundle | None) -> tuple[Verdict, str]:
+def _from_runs(claim: Claim, _: Path, bundle: Results | None) -> tuple[Verdict, str]:
     """A claim that the runs themselves decide: those of its own experiment, or the first that can.
 
     Where none can, the first says why.
@@ -146,7 +146,7 @@ def _from_runs(claim: Claim, _: Path, bundle: Bundle | None) -> tuple[Verdict, s
     return next((item for item in results if item[0].verdict != "not measured"), results[0])
 
 
-def _by_experiment(claim: str, bundle: Bundle) -> tuple[Verdict, pd.DataFrame]:
+def _by_experiment(claim: str, bundle: Results) -> tuple[Verdict, pd.DataFrame]:
     """The verdict of an experiment's runs, and those it rests on; a ``UserError`` says why not.
 
     L-VIND, what else the slide's table says and C10 are read from the first pair, L-FAIL from none
@@ -183,7 +183,7 @@ def _by_experiment(claim: str, bundle: Bundle) -> tuple[Verdict, pd.DataFrame]:
 
 
 def controlled(
-    bundle: Bundle, none: pd.DataFrame, attention: pd.DataFrame
+    bundle: Results, none: pd.DataFrame, attention: pd.DataFrame
 ) -> tuple[dict[str, Any], pd.DataFrame]:
     """What the rule of C10 takes, of the longest filled bucket, and the runs that it is of.
 
@@ -222,7 +222,7 @@ def controlled(
     return measured, pd.concat(used).drop_duplicates("run")
 
 
-def first_arms(bundle: Bundle) -> Bundle | None:
+def first_arms(bundle: Results) -> Results | None:
     """The arms of the slides' tables alone, with those twice trained.
 
     They are of experiment ``vindication`` if the bundle has it, else of its first. None where there
@@ -238,7 +238,7 @@ def first_arms(bundle: Bundle) -> Bundle | None:
     return only(bundle, bundle.runs.loc[chosen, "run"])
 
 
-def _studied(claim: Claim, folder: Path, bundle: Bundle | None) -> tuple[Verdict, str]:
+def _studied(claim: Claim, folder: Path, bundle: Results | None) -> tuple[Verdict, str]:
     """A claim that a study's table decides; alignment's may be of the user's gold links."""
     tables = [claim.study, *([GOLD] if claim.study == "alignment" else [])]
     table = next((item for item in tables if has_probe(folder, item)), None)

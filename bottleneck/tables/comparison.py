@@ -12,7 +12,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ..claims.verdict import BucketScores
-from ..results.bundle import Bundle, Counts
+from ..results.bundle import Counts, Results
 from ..results.folders import damaged
 from ..results.schema import SENTENCES, SETTING_COLUMNS
 from ..scoring.bleu import bleu, brevity_penalty
@@ -87,7 +87,7 @@ class Comparison:
         return [BucketScores(*row) for row in rows]
 
 
-def declared(bundle: Bundle) -> pd.DataFrame:
+def declared(bundle: Results) -> pd.DataFrame:
     """The bundle's runs, a row each, as declared; a ``UserError`` unless of one experiment."""
     names = list(bundle.runs["experiment"].unique())
     if len(names) > 1:
@@ -130,7 +130,7 @@ def common_seeds(*arms: pd.DataFrame) -> Sequence[pd.DataFrame]:
     return [arm[arm["seed"].isin(common)] for arm in arms]
 
 
-def compare(bundle: Bundle, *, alone: bool = False) -> Comparison:
+def compare(bundle: Results, *, alone: bool = False) -> Comparison:
     """Compare the experiment's first arm with attention with its baseline.
 
     Where there is none, with ``alone`` the first arm without attention, else a ``UserError``.
@@ -149,7 +149,7 @@ def compare(bundle: Bundle, *, alone: bool = False) -> Comparison:
     return paired(bundle, *known[0])
 
 
-def compare_sizes(bundle: Bundle, *, together: bool = False) -> list[Comparison]:
+def compare_sizes(bundle: Results, *, together: bool = False) -> list[Comparison]:
     """The same at each context size that was run without attention, smallest first.
 
     Of the first arm without attention and those that differ from it in the context size alone, and
@@ -172,7 +172,7 @@ def compare_sizes(bundle: Bundle, *, together: bool = False) -> list[Comparison]
     return result
 
 
-def paired(bundle: Bundle, none: pd.DataFrame, attention: pd.DataFrame) -> Comparison:
+def paired(bundle: Results, none: pd.DataFrame, attention: pd.DataFrame) -> Comparison:
     """The runs of the two arms with their scores."""
     runs = pd.concat([none, attention])
     check_alike(runs, {"attention"})
@@ -195,7 +195,7 @@ def check_alike(runs: pd.DataFrame, free: Collection[str] = ()) -> None:
             )
 
 
-def arm_of(bundle: Bundle, runs: pd.DataFrame) -> Arm:
+def arm_of(bundle: Results, runs: pd.DataFrame) -> Arm:
     """The runs of one arm with their scores; a ``UserError`` where a run's counts are missing."""
     check_alike(runs)
     runs = runs.sort_values("seed", kind="stable")

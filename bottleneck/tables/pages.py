@@ -11,13 +11,10 @@ import pandas as pd
 from ..claims.registry import CLAIMS, verdict_on
 from ..claims.verdict import small_buckets
 from ..results.bundle import (
-    Bundle,
+    Results,
     holds_results,
-    load_results,
-    other_versions,
     setting_columns,
     signatures,
-    without_result,
 )
 from ..results.folders import made_of
 from ..results.schema import ALL_TABLES, GOLD, GOLD_TABLE, QUESTIONS, SETTING_COLUMNS
@@ -50,7 +47,7 @@ RATIO = "Ratio: mean source words of the bucket x embedding size / context size 
 SLIDE_WORDS = "Slide L4: its word for the highest of its ratios that does not exceed the row's."
 
 
-def slide_pages(bundle: Bundle) -> list[Page]:
+def slide_pages(bundle: Results) -> list[Page]:
     """The failure pattern and the vindication of a bundle of two arms."""
     return [make_page(name, bundle) for name in ("failure-pattern", "vindication")]
 
@@ -64,7 +61,7 @@ def study_pages(study: str, folder: Path, runs: pd.DataFrame | None = None) -> l
     with made_of(folder, study):
         frame = question.load(folder)
         if runs is None and holds_results(folder):
-            runs = load_results(folder)
+            runs = Results.open(folder, sentences=False).runs
         claims = [claim for claim in CLAIMS if claim.study in (study, study.removesuffix("_gold"))]
         judged = [judge(claim, frame, runs)[0] for claim in claims]
         *first, last = question.pages(frame)
@@ -77,7 +74,7 @@ def check_name(name: str) -> None:
         raise UsageError(f"unknown table {name!r}{did_you_mean(name, ALL_TABLES)}")
 
 
-def make_page(name: str, bundle: Bundle) -> Page:
+def make_page(name: str, bundle: Results) -> Page:
     """The table of a name in `TABLES` (underscores do as well) or `QUESTIONS`, or `GOLD_TABLE`.
 
     ``UsageError`` for another name, ``UserError`` where the bundle has not what the table needs.
@@ -123,7 +120,7 @@ def make_page(name: str, bundle: Bundle) -> Page:
     )
 
 
-def _arm_lines(sizes: Sequence[Comparison], bundle: Bundle) -> list[str]:
+def _arm_lines(sizes: Sequence[Comparison], bundle: Results) -> list[str]:
     """Of each arm its size and losses, and BLEU by bucket of each seed: seeds are points.
 
     If validation's loss is far above training's, an arm lacks data more than capacity.
@@ -148,7 +145,7 @@ def _arm_lines(sizes: Sequence[Comparison], bundle: Bundle) -> list[str]:
     return lines
 
 
-def _common_lines(bundle: Bundle, used: pd.DataFrame) -> list[str]:
+def _common_lines(bundle: Results, used: pd.DataFrame) -> list[str]:
     """The end of a caption: what was run, intervals, what is left out, sacreBLEU's signature.
 
     ``used`` has a row per run of the table. A setting that is not set is "none".
@@ -164,18 +161,17 @@ def _common_lines(bundle: Bundle, used: pd.DataFrame) -> list[str]:
     rest = bundle.runs[~bundle.runs["run"].isin(used["run"])]
     signed = "; ".join(signatures(bundle.runs[bundle.runs["run"].isin(used["run"])]))
     return [
-        f"Arms: {list_values(used["arm"])}. {what_was_run(used).capitalize()}.",
+        f"Arms: {list_values(used['arm'])}. {what_was_run(used).capitalize()}.",
         f"Settings unlike those of preset lecture: {', '.join(unlike)}." if unlike else "",
         f"Intervals: 95 % bootstrap over test sentences ({scoring.resamples:,} resamples, the same "
         "for every arm and seed) of the mean over seeds; they do not cover seeds.",
         f"Left out, as other arms or seeds: {describe(rest)}." if len(rest) else "",
-        without_result(bundle.environment),
-        other_versions(bundle.environment),
+        *bundle.left_out(),
         f"sacreBLEU: {signed}" if signed else "",
     ]
 
 
-def _schedule(comparison: Comparison, bundle: Bundle) -> str:
+def _schedule(comparison: Comparison, bundle: Results) -> str:
     """Whether training twice as long moves a bucket beyond its interval, if that was run."""
     runs = bundle.runs.drop_duplicates("run")
     moved, added = [], []

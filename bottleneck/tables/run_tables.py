@@ -14,7 +14,7 @@ import pandas as pd
 from ..claims.rules import Cell
 from ..claims.verdict import LEAST_BASE
 from ..lecture.slides import L4, L_FAIL, L_VIND
-from ..results.bundle import Bundle
+from ..results.bundle import Results
 from ..scoring.bootstrap import Estimate, difference, percent_change
 from ..settings.errors import UserError
 from .comparison import Comparison, arm_of, declared
@@ -182,7 +182,7 @@ def run_table(name: str, frame: pd.DataFrame, attention: str | None = None) -> C
     return table
 
 
-def arms(bundle: Bundle) -> pd.DataFrame:
+def arms(bundle: Results) -> pd.DataFrame:
     """One row per arm x bucket: BLEU, mean over seeds; errors as of `named_arms`."""
     rows = []
     for runs in named_arms(bundle):
@@ -196,7 +196,7 @@ def arms(bundle: Bundle) -> pd.DataFrame:
     return typed_frame(rows, ("arm", "seeds", "parameters", "bucket", "n"))
 
 
-def named_arms(bundle: Bundle) -> list[pd.DataFrame]:
+def named_arms(bundle: Results) -> list[pd.DataFrame]:
     """The runs of each arm of the experiment, one row per run, in declared order.
 
     Runs that were scored in other buckets than the first are a ``UserError``.

@@ -16,7 +16,7 @@ from numpy import ndarray
 
 from ..claims.verdict import READ_FROM, small_buckets
 from ..corpus.files import lines_as_given
-from ..results.folders import is_run, read_outputs, read_settings
+from ..results.folders import is_run, read_settings, read_texts
 from ..scoring.bleu import (
     HYPOTHESIS,
     REFERENCE,
@@ -112,7 +112,7 @@ def read_systems(
     systems = []
     for label, path in (("system A", a), ("system B", b)):
         if path.is_dir() and is_run(path):
-            result, settings = read_outputs(path), read_settings(path)
+            result, settings = read_texts(path), read_settings(path)
             name = f"{path} ({settings.model.attention}, seed {settings.training.seed})"
             texts = result.sources, result.references, result.hypotheses
             systems.append(Output(name, *texts))

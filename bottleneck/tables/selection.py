@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..results.bundle import Bundle
+from ..results.bundle import Results
 from ..results.schema import RUN_COLUMNS, SETTING_COLUMNS
 from ..settings.errors import UsageError, UserError, did_you_mean
 
@@ -23,7 +23,7 @@ BLANK = "none"
 """How the blank of a setting that is not set is written in a condition."""
 
 
-def where(bundle: Bundle, conditions: Sequence[str]) -> Bundle:
+def where(bundle: Results, conditions: Sequence[str]) -> Results:
     """The bundle's runs that meet every ``column=value`` or ``column=value,value``.
 
     A column is one of `CONDITIONS` or a setting's own name (``model.context_size``); several
@@ -53,7 +53,7 @@ def where(bundle: Bundle, conditions: Sequence[str]) -> Bundle:
     return replace(only(bundle, runs["run"], unfinished["run"]), runs=runs)
 
 
-def only(bundle: Bundle, runs: Iterable[str], unfinished: Iterable[str] | None = None) -> Bundle:
+def only(bundle: Results, runs: Iterable[str], unfinished: Iterable[str] | None = None) -> Results:
     """The bundle with these runs alone, and of the unfinished ones those that are named or all."""
     names, environment = set(runs), dict(bundle.environment)
     environment["runs"] = {run: environment["runs"][run] for run in bundle.names if run in names}

@@ -26,7 +26,7 @@ from rich.text import Text
 from seq2seq_bottleneck.cli import console
 from seq2seq_bottleneck.cli.console import Display, display, probe_lines, say
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.results.bundle import load_results
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.runs.pool import Job
 from seq2seq_bottleneck.settings.errors import plain
 from seq2seq_bottleneck.settings.run import resolve
@@ -145,7 +145,7 @@ def test_another_program_gets_the_data_as_it_is_and_a_person_does_not(capfdbinar
 
 def test_a_sign_that_acts_makes_no_other_rows(planted):
     """A carriage return in a name ended a row of the tidy table."""
-    runs = load_results(planted)
+    runs = Results.open(planted).runs
     assert set(runs["run"]) == {"nonerun", "additiverun"}
     assert set(runs["experiment"]) == {plain(ACTING + MARKUP)}
     assert len(runs) == 10

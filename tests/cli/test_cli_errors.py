@@ -107,7 +107,7 @@ USAGE = {
 """Exit code 2: what is said of a command line, its parts separated by dots."""
 REFUSED = {
     "{table vindication,export,runs}": "or name one with --results DIR",
-    f"{OF_RUNS} sweeps": SEVERAL,
+    "{runs,translate 'the cat',diagnose,lecture L10,study survival} --results sweeps": SEVERAL,
     "study capacity --results sweeps --preset smoke": SEVERAL,
     f"{OF_RUNS} bench": "'bench' holds a benchmark and no runs: `bottleneck table cost`",
     "{export,runs,claims,plot bleu,study survival} --results {/dev/null,loop,pipe,a.en}": (
@@ -225,8 +225,8 @@ def test_a_mistake_is_one_line_and_changes_nothing(
 @pytest.mark.parametrize(
     ("line", "module"),
     [
-        ("export -o", "results.bundle.load_results"),
-        ("export --bundle", "results.bundle.load_results"),
+        ("export -o", "results.bundle.Results.open"),
+        ("export --bundle", "results.bundle.Results.open"),
         ("report -o", "report.page.write_report"),
         ("plot bleu -o", "figures.registry.make_figure"),
     ],

@@ -16,7 +16,7 @@ from planted import write_planted
 from small_sweeps import TINY
 
 from seq2seq_bottleneck.corpus.download import folder_of, read_source
-from seq2seq_bottleneck.results.bundle import load_results
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.folders import STATUS, STORE
 from seq2seq_bottleneck.runs.run import use_cache
 from seq2seq_bottleneck.settings.errors import UserError
@@ -57,7 +57,7 @@ def sweep(folder, cache, *options, text=TINY, **limits):
 
 
 def numbers(folder):
-    return load_results(folder / "out").drop(columns=TIMES)
+    return Results.open(folder / "out").runs.drop(columns=TIMES)
 
 
 def check_whole(folder, cache, whole, **limits):

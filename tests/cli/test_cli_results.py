@@ -13,7 +13,7 @@ from planted import planted_settings as settings_of
 from planted import write_begun, write_planted
 from system_files import outputs, reference_texts, write_lines, write_test_set, write_translated
 
-from seq2seq_bottleneck.results.bundle import load_results
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.scoring.bleu import bleu_signature
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
@@ -37,7 +37,7 @@ def test_export_takes_conditions_as_tables_do_and_writes_the_file_or_bundle_that
         assert path.read_text(encoding="utf8") == text
     said = ok(*arguments, "--where seed=2 --bundle", tmp_path / "b").err
     assert said == f"Written to {tmp_path / 'b'}: 1 run\n"
-    assert set(load_results(tmp_path / "b")["run"]) == {"none2x1"}
+    assert set(Results.open(tmp_path / "b").runs["run"]) == {"none2x1"}
 
 
 def claims(ok, *arguments):

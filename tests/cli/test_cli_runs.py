@@ -9,7 +9,7 @@ import typer
 from listed import write_relisted
 from planted import sentences, write_run
 
-from seq2seq_bottleneck.results.bundle import load_results
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE, finished_runs
 from seq2seq_bottleneck.results.schema import RUNS
@@ -70,7 +70,7 @@ def test_where_nobody_can_be_asked_the_way_out_is_yes(stdin, out, fails, monkeyp
 
 def test_a_removed_run_is_gone_from_the_bundle_too(out, ok):
     assert "deleted bbbb" in ok("runs bb --remove --yes --results", out).err
-    assert sorted(set(load_results(out)["run"])) == ["aaaa", "cccc"]
+    assert sorted(set(Results.open(out).runs["run"])) == ["aaaa", "cccc"]
     assert "bbbb" not in (out / RUNS).read_text()
     assert "bbbb" not in ok("runs --results", out).out
 

@@ -28,7 +28,7 @@ from small_sweeps import DIVERGES, FOUR, planted_jobs
 import seq2seq_bottleneck
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.corpus.corpus import load_corpus
-from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.runs import pool
 from seq2seq_bottleneck.runs.pool import Outcome
 from seq2seq_bottleneck.runs.store import run_folders
@@ -70,7 +70,7 @@ def test_tables_go_to_stdout_progress_to_stderr_and_files_into_the_folder(done):
 @pytest.mark.slow
 def test_scores_are_sacrebleus_own_on_the_written_hypotheses(done):
     out = done[0] / "out"
-    for name, rows in load_bundle(out).runs.groupby("run"):
+    for name, rows in Results.open(out).runs.groupby("run"):
         lines = (out / "runs" / name / "hypotheses.jsonl").read_text().splitlines()
         frame = pd.DataFrame([json.loads(line) for line in lines])
         words = frame["source"].str.split().str.len()
@@ -86,7 +86,7 @@ def test_scores_are_sacrebleus_own_on_the_written_hypotheses(done):
 
 @pytest.mark.slow
 def test_arms_and_seeds_share_data_updates_tokens_and_settings(done):
-    bundle = load_bundle(done[0] / "out")
+    bundle = Results.open(done[0] / "out")
     runs = bundle.runs.drop_duplicates("run")
     assert sorted(zip(runs["attention"], runs["seed"], strict=True)) == [
         ("additive", 1), ("additive", 2), ("none", 1), ("none", 2),
@@ -150,7 +150,7 @@ def test_only_the_runs_just_asked_for_are_shown_whatever_else_is_in_the_store(
     assert "seed 1, 2" in " ".join(ok(*smoke, "--seeds 2").out.split())
     again = ok(*smoke, "--set training.learning_rate=1e-3").out
     assert "seed 1, 2" not in " ".join(again.split())
-    assert len(set(load_bundle(out).runs["run"])) == 6
+    assert len(set(Results.open(out).runs["run"])) == 6
     assert pd.read_csv(out / "vindication.csv")["gain"].notna().all()
     for path in (out / "runs").glob("*/environment.json"):
         if not path.parent.name.endswith("at0.001"):
@@ -298,7 +298,7 @@ def test_the_scores_of_every_arm_have_n_and_intervals(planted, ok):
     assert len(re.findall(r"\bn=12\*", text)) == 5
     for arm in ("none", "additive"):
         assert text.count(f"{arm} ") >= 2
-    runs = seq2seq_bottleneck.load_results(planted / "results" / "runs" / "mine")
+    runs = seq2seq_bottleneck.Results.open(planted / "results" / "runs" / "mine").runs
     for row in runs.to_dict("records"):
         assert f"{row['bleu']:.1f}" in text
         assert f"{row['bleu_low']:.1f}..{row['bleu_high']:.1f}" in text
@@ -430,4 +430,4 @@ def test_two_million_pairs_are_trained_on_within_four_gigabytes(tmp_path):
             time.sleep(0.1)
     assert running.returncode == 0
     assert most < 4 * 10**9
-    assert load_bundle(tmp_path / "out").runs["train_pairs"].iloc[0] > 0.99 * PAIRS
+    assert Results.open(tmp_path / "out").runs["train_pairs"].iloc[0] > 0.99 * PAIRS

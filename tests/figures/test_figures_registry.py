@@ -17,7 +17,7 @@ from seq2seq_bottleneck.figures.draw import ATTENTION, draw
 from seq2seq_bottleneck.figures.plot import Panel, Plot, data_frame
 from seq2seq_bottleneck.figures.registry import BASELINE, image, make_figure
 from seq2seq_bottleneck.lecture.slides import L_FAIL, L_VIND
-from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.schema import STUDIES
 from seq2seq_bottleneck.settings.errors import UserError
@@ -44,7 +44,7 @@ def legend(figure):
 def test_bleu_has_the_tables_numbers_seeds_and_the_slides_numbers(tmp_path):
     write_planted(tmp_path, ARMS)
     figure, data = make_figure("bleu", tmp_path)
-    table = run_data("vindication", [compare(load_bundle(tmp_path))])
+    table = run_data("vindication", [compare(Results.open(tmp_path))])
     for arm, column in (("none", "none"), ("additive", "attention")):
         kinds = dict(list(data[data["arm"] == arm].groupby("kind")))
         for end, name in ENDS.items():
@@ -78,7 +78,7 @@ def test_a_bucket_too_small_for_a_verdict_is_left_out_and_named(tmp_path):
 def test_arms_have_the_tables_numbers_and_each_its_look_in_the_place_of_what_was_changed(tmp_path):
     folder = with_controls(tmp_path, seeds=(1, 2)).write()
     figure, data = make_figure("arms", folder)
-    table = arms(load_bundle(folder)).set_index(["arm", "bucket"])
+    table = arms(Results.open(folder)).set_index(["arm", "bucket"])
     means, seeds = (data[data["kind"] == kind] for kind in ("mean", "seed"))
     assert (len(means), len(seeds)) == (8, 16)
     for row in means.to_dict("records"):
@@ -160,7 +160,7 @@ CELLS |= {(size, "additive"): [0.05] * 5 for size in (8, 32)}
 def several(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sizes")
     write_sizes(folder, CELLS, seeds=2, changes={"hidden_size": 32})
-    return folder, make_page("context-size", load_bundle(folder)).frame
+    return folder, make_page("context-size", Results.open(folder)).frame
 
 
 def test_compression_has_the_tables_numbers_and_a_marker_for_each_context_size(several):

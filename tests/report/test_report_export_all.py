@@ -12,7 +12,7 @@ from planted_report import PAIR, write_length, write_results
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.report.page import write_out
-from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.results.schema import EXAMPLES, RUNS, SENTENCES
 from seq2seq_bottleneck.settings.files import SUMS, write_listed
@@ -168,7 +168,7 @@ def test_a_bundle_without_text_has_no_sentence_and_every_number(tmp_path, capsys
     printed(capsys, "report", "--results", bare, "-o", tmp_path / "page.html")
     assert "The results hold no example sentences." in (tmp_path / "page.html").read_text("utf8")
     printed(capsys, "merge", bare, "-o", tmp_path / "both")
-    frames = [load_bundle(folder).runs for folder in (tmp_path / "both", whole)]
+    frames = [Results.open(folder).runs for folder in (tmp_path / "both", whole)]
     pd.testing.assert_frame_equal(*(frame.reset_index(drop=True) for frame in frames))
     assert run(["plot", "attention", "--results", str(bare), "-o", str(tmp_path / "a.png")]) == 1
     assert "no run with attention and examples in" in capsys.readouterr().err

@@ -40,7 +40,7 @@ from seq2seq_bottleneck.report.page import (
     prose,
     readable,
 )
-from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.tables.claims import decide_results
 from seq2seq_bottleneck.tables.pages import make_page
@@ -136,7 +136,7 @@ def test_every_number_of_every_table_is_on_the_page(bundle, folder, page):
     names += [] if bundle == "capacity" else ["failure-pattern", "vindication"]
     assert names
     for name in names:
-        made = make_page(name, load_bundle(folder))
+        made = make_page(name, Results.open(folder))
         for title, lines in printed(made.table, made.title):
             body = captions[title].all("tbody")[0].text
             assert [line for line in lines if line.replace("..", " to ") not in body] == []
@@ -178,7 +178,7 @@ def test_figures_printed_numbers_runs_and_what_cannot_be_drawn_are_there(folder,
     assert {f"printed-{name}" for name in SLIDES} <= ids
     assert [node.text for node in page.by_id("C7").all("a")] == ["L5", "L10", "L16"]
     assert "4 runs: none, additive, seed 1, 2." in page.by_id("runs").text
-    assert load_bundle(folder).runs["signature"].iloc[0] in page.by_id("tables").text
+    assert Results.open(folder).runs["signature"].iloc[0] in page.by_id("tables").text
     # Without scripts the explorer is hidden.
     assert "hidden" in page.by_id("explorer-app").attributes
     assert "JavaScript" in page.by_id("explorer").all("noscript")[0].text
@@ -243,7 +243,7 @@ def test_the_grammars_pair_is_found_from_the_shown_tokens_and_no_other(words):
 
 
 def test_the_data_are_those_of_the_examples(tmp_path):
-    data = explorer_data(load_bundle(write_results(tmp_path / "grammar", seeds=2)))
+    data = explorer_data(Results.open(write_results(tmp_path / "grammar", seeds=2)))
     assert [arm["name"] for arm in data["arms"]] == ["none", "additive"]
     assert all("seed 1" in arm["run"] for arm in data["arms"])
     (sentence,) = data["sentences"]
@@ -256,7 +256,7 @@ def test_the_data_are_those_of_the_examples(tmp_path):
     assert first["weights"][-1] == [250, 250, 500, 0]
     assert np.array(first["weights"]).shape == (len(first["output"]), len(SOURCE))
     # Of text without links the reference's words are looked for.
-    (sentence,) = explorer_data(load_bundle(write_hostile(tmp_path / "other")))["sentences"]
+    (sentence,) = explorer_data(Results.open(write_hostile(tmp_path / "other")))["sentences"]
     assert not sentence["linked"]
     words = [word for word, _ in sentence["words"]]
     fates = dict(zip(words, sentence["arms"][0]["fates"], strict=True))

@@ -3,27 +3,21 @@
 import json
 import os
 import shutil
-import threading
-import time
 from itertools import count
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from filelock import FileLock
 from listed import write_relisted
 from planted import planted_settings, reseal, write_begun, write_planted
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.results.bundle import load_bundle, read_table
+from seq2seq_bottleneck.results.bundle import Results, read_table
 from seq2seq_bottleneck.results.export import Merged, write_bundle, write_merged
 from seq2seq_bottleneck.results.folders import (
     EXPERIMENTS,
     STORE,
-    damaged,
-    drop_tables,
     finished_runs,
-    removal,
     rests_on,
     results_inside,
 )
@@ -47,7 +41,7 @@ def assert_same_files(folder, other):
 @pytest.fixture
 def parts(whole, tmp_path):
     """Two stores that have four of the six runs each, two of them in common."""
-    runs = load_bundle(whole).names
+    runs = Results.open(whole).names
     for name, chosen in (("a", runs[:4]), ("b", runs[2:])):
         for item in chosen:
             shutil.copytree(whole / STORE / item, tmp_path / name / STORE / item)
@@ -85,33 +79,6 @@ def test_a_bundle_whose_first_writer_was_killed_is_written_again(
     assert_same_files(tmp_path / "new", tmp_path / "other")
 
 
-@pytest.mark.parametrize("how", ["export", "merge"])
-def test_of_two_bundles_written_into_a_folder_at_once_the_second_is_refused(parts, tmp_path, how):
-    refusals = []
-
-    def write():
-        try:
-            if how == "merge":
-                write_merged(parts[:1], tmp_path / "both")
-            else:
-                write_bundle(finished_runs(parts[0]), tmp_path / "both")
-        except UsageError as error:
-            refusals.append(str(error))
-
-    (tmp_path / "both").mkdir()
-    with FileLock(tmp_path / "both" / ".sums.lock"):
-        second = threading.Thread(target=write)
-        second.start()
-        time.sleep(1)  # it has looked at the folder, where nothing is yet
-        write_bundle(finished_runs(parts[1]), tmp_path / "first")
-        shutil.copytree(tmp_path / "first", tmp_path / "both", dirs_exist_ok=True,
-                        ignore=shutil.ignore_patterns(".*"))  # fmt: skip
-    second.join()
-    (refusal,) = refusals
-    assert "is a bundle with other runs" in refusal
-    assert_same_files(tmp_path / "both", tmp_path / "first")
-
-
 @pytest.mark.slow
 def test_a_run_that_two_machines_scored_differently_is_named_and_the_first_one_kept(
     tmp_path, capsys, monkeypatch
@@ -120,25 +87,14 @@ def test_a_run_that_two_machines_scored_differently_is_named_and_the_first_one_k
     scores = {}
     for name, damage in (("here", 0.1), ("there", 0.6)):
         write_planted(tmp_path / name, {"none": [damage] * 5, "additive": [0.2] * 5}, seeds=1)
-        scores[name] = load_bundle(tmp_path / name).runs
+        scores[name] = Results.open(tmp_path / name).runs
     for order in (["here", "there"], ["there", "here"]):
         assert run(["merge", *order, "--out", "".join(order)]) == 0
         lines = capsys.readouterr().err.splitlines()
         assert lines[0].startswith("2 runs are in several folders")
         assert lines[1] == "With other scores in a later one, so that order decides: none1x1"
-        merged = load_bundle(tmp_path / "".join(order)).runs
+        merged = Results.open(tmp_path / "".join(order)).runs
         pd.testing.assert_frame_equal(merged, scores[order[0]])
-
-
-@pytest.mark.slow
-def test_what_one_has_not_done_and_another_has_is_done(parts, tmp_path):
-    first, second = parts
-    write_begun(first, finished_runs(second)[-1].name, planted_settings("none", 3))
-    write_begun(first, "never", planted_settings("none", 4), "failed", "no memory")
-    write_merged([first, second], tmp_path / "all")
-    merged = load_bundle(tmp_path / "all")
-    assert set(merged.unfinished()["run"]) == {"never"}
-    assert merged.runs["run"].nunique() == 6
 
 
 def test_tables_are_of_all_seeds_and_studies_stay_where_they_are(parts, tmp_path, capsys):
@@ -162,11 +118,22 @@ def test_a_folder_with_results_is_not_merged_into(parts, tmp_path, capsys):
         write_merged(parts[:1], parts[1])
     write_merged(parts[:1], tmp_path / "all")
     write_merged(parts, tmp_path / "all")  # a later one takes an earlier one's place
-    assert load_bundle(tmp_path / "all").runs["run"].nunique() == 6
+    assert Results.open(tmp_path / "all").runs["run"].nunique() == 6
     (tmp_path / "empty").mkdir()
     assert run(["merge", str(tmp_path / "empty"), "-o", str(tmp_path / "none")]) == 1
     assert "environment.json" in capsys.readouterr().err
     assert run(["merge", "-o", str(tmp_path / "none")]) == 2
+
+
+@pytest.mark.slow
+def test_what_one_has_not_done_and_another_has_is_done(parts, tmp_path):
+    first, second = parts
+    write_begun(first, finished_runs(second)[-1].name, planted_settings("none", 3))
+    write_begun(first, "never", planted_settings("none", 4), "failed", "no memory")
+    write_merged([first, second], tmp_path / "all")
+    merged = Results.open(tmp_path / "all")
+    assert set(merged.unfinished()["run"]) == {"never"}
+    assert merged.runs["run"].nunique() == 6
 
 
 @pytest.mark.slow
@@ -185,7 +152,7 @@ def test_a_merge_keeps_every_experiment_of_a_run(parts, tmp_path):
     declared = {"second": {"none1x1": ["none", ""]}}
     write_relisted(tmp_path / "other" / "experiments.json", json.dumps(declared))
     write_merged([parts[0], tmp_path / "other"], tmp_path / "all")
-    runs = load_bundle(tmp_path / "all").runs
+    runs = Results.open(tmp_path / "all").runs
     rows = [part.drop(columns=["experiment"]) for _, part in
             runs[runs["run"] == "none1x1"].groupby("experiment")]  # fmt: skip
     assert len(rows) == 2
@@ -204,7 +171,7 @@ def test_a_run_with_a_retired_setting_at_another_value_is_refused(bundle, part):
     path.write_text(json.dumps(known))
     reseal(bundle)
     with pytest.raises(UserError, match=r"environment.json.*'training.products' is 'bfloat16'"):
-        load_bundle(bundle)
+        Results.open(bundle)
 
 
 TABLES = {
@@ -256,8 +223,6 @@ def test_what_the_store_has_no_more_is_not_left_in_a_bundle(studied, tmp_path, c
     shutil.rmtree(bundle)
     assert run(export) == 0
     assert set(tables_of(bundle)) == {"cost", "survival"}
-    assert drop_tables(studied, {"none1x1"}) == ["survival"]
-    assert drop_tables(studied, {"none1x1"}) == []
 
 
 @pytest.mark.parametrize(
@@ -270,7 +235,7 @@ def test_what_the_store_has_no_more_is_not_left_in_a_bundle(studied, tmp_path, c
             "makes it again",
         ),
         ("cost", "`bottleneck bench --out {}` measures it again"),
-        ("mine", "no command of bottleneck makes it: delete it and its line in SHA256SUMS"),
+        ("mine", "delete it and its line in SHA256SUMS, or export the bundle again"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_named_with_the_way_out(studied, tmp_path, name, way):
@@ -340,15 +305,6 @@ RUN = f"store/{STORE}/none1x1"
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("plot bleu --results store -o bundle/runs.png", "'bundle/runs.csv' is one of the results"),
-        ("plot learning --results bundle -o bundle/learning.png", "'bundle/learning.csv' is one"),
-        ("export --results store -o bundle/runs.csv", "'bundle/runs.csv' is one of the results"),
-        (f"export --results store -o {RUN}/scores.csv", "scores.csv' is in the folder of a run"),
-        (f"report --results store -o {RUN}/status.json", "status.json' is in the folder of a run"),
-        (f"export --results store -o {RUN}/new.csv", "new.csv' is in the folder of a run"),
-        ("export --results store -o bundle/SHA256SUMS", "SHA256SUMS lists results and nothing"),
-        ("report --results store -o store/SHA256SUMS", "SHA256SUMS lists results and nothing"),
-        ("report --results store -o bundle/sentences.csv.gz", "sentences.csv.gz' is one of the"),
         ("export --results store --bundle bundle", "is a bundle with other runs (none3x1, none4x1"),
         (f"export --results store --bundle {RUN}", "is a run or a store of runs"),
         (f"export --results store --bundle store/{STORE}", "is a run or a store of runs"),
@@ -363,60 +319,42 @@ def test_no_result_is_written_over(command, said, place, refused):
     assert said in refused(command)
 
 
-def test_a_studys_table_is_not_written_over_from_inside_or_by_a_link(place, refused, monkeypatch):
-    write_listed(place / "store", [("probes/length.csv", b"a,b\n")])
-    (place / "link").symlink_to("store/probes")
-    said = "length.csv' is one of the results there"
-    assert said in refused("export --results store -o link/length.csv")
-    monkeypatch.chdir(place / "store" / "probes")
-    assert said in refused("export --results .. -o length.csv")
-
-
-def test_results_that_somebody_called_runs_or_probes_are_results(place, refused):
-    shutil.copytree(place / "bundle", place / "probes")
-    assert run(["export", "--results", "probes"]) == 0
-    shutil.rmtree(place / "probes")
+def test_results_that_somebody_called_runs_or_probes_are_results(place):
     assert run(["merge", "store", "-o", "probes"]) == 0
-    assert len(load_bundle(place / "probes").names) == 4
+    assert run(["export", "--results", "probes"]) == 0
+    assert len(Results.open("probes").names) == 4
     shutil.rmtree(place / "probes")
     (place / "bundle").rename(place / "runs")
     shutil.copytree(place / "store", place / "all" / "runs")
     assert [path.name for path in results_inside(place)] == ["others", "runs", "store"]
     assert [path.name for path in results_inside(place / "all")] == ["runs"]
     assert results_inside(place / "store") == []
-    assert "holds folders of results (others, runs, store)" in refused("export --results .")
 
 
-def test_a_run_named_from_inside_is_taken_away_by_its_own_name(place, monkeypatch):
-    monkeypatch.chdir(place / RUN)
-    command = f"`bottleneck runs none1x1 --remove --results {place / 'store'}`"
-    assert removal(Path()) == command
-    assert removal(Path("..") / "none1x1") == "`bottleneck runs none1x1 --remove --results ..`"
-
-
-@pytest.mark.slow
 @pytest.mark.usefixtures("place")
-def test_a_figures_own_numbers_are_written_over():
-    for ending in ("png", "svg", "png"):
-        assert run(["plot", "bleu", "--results", "store", "-o", f"mine.{ending}"]) == 0
+def test_a_run_and_a_folder_of_results_are_opened_as_a_store_is():
+    whole = Results.open("store")
+    alone = Results.open(RUN)
+    assert alone.names == ["none1x1"]
+    rows = whole.runs[whole.runs["run"] == "none1x1"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(alone.runs, rows)
+    together = Results.open(".")
+    assert set(together.names) == {*whole.names, *Results.open("others").names}
+    assert set(together.sentences) == set(together.names)
+    assert len(together.learning()) == 0
 
 
 def test_an_earlier_bundle_of_the_same_store_is_written_over_damaged_or_not(place):
     arguments = ["export", "--results", "store", "--bundle", "again"]
     assert run(arguments) == 0
     assert run([*arguments, "--where", "attention=none"]) == 0
-    assert set(load_bundle(place / "again").runs["attention"]) == {"none"}
+    assert set(Results.open(place / "again").runs["attention"]) == {"none"}
     (place / "again" / "runs.csv").write_text("")
     assert run(arguments) == 0
-    assert len(load_bundle(place / "again").names) == 4
+    assert len(Results.open(place / "again").names) == 4
 
 
-BOTH = pytest.mark.parametrize(
-    "command", ["merge store -o {}", "export --results store --bundle {}"]
-)
-
-
-@BOTH
+@pytest.mark.parametrize("command", ["merge store -o {}", "export --results store --bundle {}"])
 def test_a_damaged_bundle_of_others_is_not_written_over(place, refused, command):
     (place / "bundle" / "runs.csv").write_text("")
     expected = "is a bundle with other runs (none3x1, none4x1, none5x1): "
@@ -427,30 +365,11 @@ def test_a_damaged_bundle_of_others_is_not_written_over(place, refused, command)
     assert "or delete" in line
 
 
-@pytest.mark.slow
-@BOTH
-@pytest.mark.parametrize("name", ["runs.csv", "learning.csv", "environment.json", "probes/fit.csv"])
-def test_files_of_no_bundle_are_not_written_over(place, refused, name, command):
-    (place / "mine" / name).parent.mkdir(parents=True)
-    (place / "mine" / name).write_text("mine\n")
-    line = refused(command.format("mine"))
-    said = [f"refusing to overwrite 'mine/{name}'", "'mine' has results of its own"]
-    assert any(map(line.__contains__, said))
-
-
 def test_a_bundle_may_lie_beside_a_benchmark(place):
     write_listed(place / "measured", [("probes/cost.csv", b"measured\n")])
     assert run(["export", "--results", "store", "--bundle", "measured"]) == 0
     assert (place / "measured" / "probes" / "cost.csv").read_text() == "measured\n"
-    assert len(load_bundle(place / "measured").environment["runs"]) == 4
-
-
-@BOTH
-@pytest.mark.parametrize("line", ["# mine\n", f"{'0' * 64} *data.csv\n"])
-def test_sums_of_others_are_not_written_over(place, refused, line, command):
-    (place / "mine").mkdir()
-    (place / "mine" / "SHA256SUMS").write_text(line)
-    assert "refusing to overwrite 'mine/SHA256SUMS'" in refused(command.format("mine"))
+    assert len(Results.open(place / "measured").environment["runs"]) == 4
 
 
 def test_a_bundle_with_runs_of_other_machines_beside_is_not_written_over(refused):
@@ -476,7 +395,3 @@ def test_a_store_that_cannot_be_listed_is_not_taken_for_one_without_runs(refused
     assert f"store/{STORE}': Permission denied; check its rights" in refused(
         "export --results store"
     )
-
-
-def test_a_file_that_may_not_be_read_is_not_to_be_made_again(place):
-    assert "check its rights" in str(damaged(place / "store" / "x", PermissionError(13, "no")))

@@ -1,7 +1,5 @@
 """Folders of runs and results: what they are, and who says so when one of their files is lost."""
 
-import shutil
-
 import pytest
 from listed import relist
 from planted import planted_settings, write_begun, write_planted
@@ -9,8 +7,8 @@ from planted_logs import write_log
 from system_files import outputs, reference_texts, write_translated
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.results.folders import arms, find_runs, read_experiments, read_outputs
+from seq2seq_bottleneck.results.bundle import Results
+from seq2seq_bottleneck.results.folders import find_runs, read_experiments, read_texts
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.runs.store import RunFolder
 from seq2seq_bottleneck.runs.sweep import gather
@@ -145,29 +143,13 @@ def test_a_run_without_its_status_is_listed_as_damaged_and_can_be_removed(store,
     assert [path.name for path in find_runs(store).done] == ["additive1x1"]
 
 
-def test_a_store_whose_statuses_are_all_gone_is_no_bundle(store, tmp_path, capsys):
-    for path in (store / "runs").glob("*/status.json"):
-        path.unlink()
-    line = refusal(capsys, "claims", store, tmp_path / "out")
-    assert "additive1x1/status.json' is missing" in line
-
-
 def test_a_run_under_way_that_lost_its_status_is_named(store):
     path = write_begun(store, "begun", planted_settings("none", 2))
     lose(path / "status.json")
-    with pytest.raises(UserError, match=r"begun/status\.json' is missing.* to finish"):
+    with pytest.raises(UserError, match=r"begun/status\.json' cannot be read \(it is missing\)"):
         find_runs(store)
     RunFolder(store / "runs", "begun").write_status("running")
     assert [path.name for path in find_runs(store).unfinished] == ["begun"]
-
-
-def test_folders_of_other_programs_and_bundles_are_no_runs(bundle, tmp_path):
-    for name in (".editor", "editor"):
-        (tmp_path / "many" / name).mkdir(parents=True)
-        (tmp_path / "many" / name / "settings.json").write_text("{}")
-    (tmp_path / "many" / "empty").mkdir()
-    shutil.copytree(bundle, tmp_path / "many" / "bundle")
-    assert not find_runs(tmp_path / "many").any
 
 
 def test_lost_experiments_are_told_and_their_sweep_writes_them_again(store, tmp_path, capsys):
@@ -177,13 +159,7 @@ def test_lost_experiments_are_told_and_their_sweep_writes_them_again(store, tmp_
     declared = {"mended": {"none1x1": ["none", ""]}}
     gather(store, declared)
     assert read_experiments(store) == declared
-    assert set(load_bundle(store).runs["experiment"]) == {"", "mended"}
-
-
-def test_an_arm_whose_settings_are_lost_is_not_left_out(store):
-    lose(store / "runs" / "additive1x1" / "settings.json")
-    with pytest.raises(UserError, match=r"additive1x1/settings\.json' cannot be read"):
-        arms(store)
+    assert set(Results.open(store).runs["experiment"]) == {"", "mended"}
 
 
 # A run's translations.
@@ -198,17 +174,16 @@ def translated(tmp_path):
 
 
 def test_texts_come_back_sign_by_sign_and_a_run_that_did_not_end_has_none(translated):
-    assert read_outputs(translated) == (REFERENCES, REFERENCES, HYPOTHESES)
+    assert read_texts(translated) == (REFERENCES, REFERENCES, HYPOTHESES)
     write_listed(translated, [], ["hypotheses.jsonl"])
     with pytest.raises(UserError, match=r"nonerun' has no hypotheses.jsonl: the run did not end"):
-        read_outputs(translated)
+        read_texts(translated)
 
 
 @pytest.mark.parametrize(
     ("last", "message"),
     [
         (b'{"source": "a', "delimiter|Unterminated|Expecting"),
-        (b"", "it has 2 sentences, sentences.csv has 3"),
         (b"[1]\n", "indices"),
         (b"3\n", "subscriptable"),
         (b'{"source": "a", "reference": "b"}\n', "hypothesis"),
@@ -221,6 +196,6 @@ def test_a_damaged_last_line_is_named_with_the_way_out(translated, last, message
     path.write_bytes(b"".join([*lines[:-1], last]))
     relist(path)
     with pytest.raises(UserError, match=message) as error:
-        read_outputs(translated)
+        read_texts(translated)
     assert str(path) in str(error.value)
     assert "train it again" in str(error.value)

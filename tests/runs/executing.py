@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from seq2seq_bottleneck.runs.checkpoint import StopRequest
+from seq2seq_bottleneck.runs.checkpoint import Checkpoints
 from seq2seq_bottleneck.runs.run import execute
 from seq2seq_bottleneck.settings.run import RunSettings, resolve
 
@@ -23,7 +23,7 @@ def smoke(*assignments: str) -> RunSettings:
 def executed(store: Path, *settings: RunSettings) -> list[dict[str, Any]]:
     """What runs report that differ in their seed alone, executed together."""
     events: list[dict[str, Any]] = []
-    execute(list(settings), store, lambda _, event: events.append(event), StopRequest())
+    execute(list(settings), store, lambda _, event: events.append(event), Checkpoints())
     return events
 
 

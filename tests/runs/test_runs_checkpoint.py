@@ -18,7 +18,6 @@ from seq2seq_bottleneck.runs.checkpoint import (
     FORMAT,
     CheckpointError,
     Checkpoints,
-    StopRequest,
     digest,
     join,
     read_checkpoint,
@@ -98,7 +97,7 @@ def test_what_is_read_is_what_was_written_and_seeds_make_up_their_stack_again(
     whole = snapshot(*learners)
     assert (whole.state.mean is not None) == (average_last > 0)
     folders = [tmp_path / name for name in ("one", "two", "three")]
-    Checkpoints(folders, StopRequest()).keep(whole)
+    Checkpoints(folders).keep(whole)
     fresh = learner(5, average_last, optimizer)
     parts = [read_checkpoint(folder, fresh) for folder in folders]
     for place, part in enumerate(parts):

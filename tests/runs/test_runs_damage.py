@@ -15,15 +15,15 @@ from listed import write_relisted
 
 from seq2seq_bottleneck.questions.probing import is_kept, keep, read_kept
 from seq2seq_bottleneck.questions.question import find_study
-from seq2seq_bottleneck.results.bundle import learning_rows, load_bundle, load_results
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import (
     STORE,
     find_runs,
     read_experiments,
     read_object,
-    read_outputs,
     read_settings,
+    read_texts,
     rests_on,
     run_rows,
 )
@@ -83,34 +83,34 @@ def kept(run: Path) -> list:
 
 
 def counts(folder: Path) -> dict[str, list]:
-    sentences = load_bundle(folder).sentences
+    sentences = Results.open(folder).sentences
     return {run: [item.words.tolist(), item.statistics.tolist()] for run, item in sentences.items()}
 
 
 OF_A_RUN: dict[str, Reader] = {
     "settings.json": read_settings,
     "environment.json": lambda run: read_object(run / "environment.json"),
-    "log.jsonl": learning_rows,
+    "log.jsonl": lambda run: Results.open(run).learning(),
     "weights.safetensors": weights,
     "source.vocabulary": vocabularies,
     "target.vocabulary": vocabularies,
     "source.subwords.model": vocabularies,
     "target.subwords.model": vocabularies,
-    "hypotheses.jsonl": read_outputs,
+    "hypotheses.jsonl": read_texts,
     "sentences.csv": lambda run: run_rows(run / "sentences.csv"),
-    "scores.csv": lambda run: load_results(run.parent).to_csv(),
-    "examples.json": lambda run: load_bundle(run.parent).examples(),
+    "scores.csv": lambda run: Results.open(run.parent).runs.to_csv(),
+    "examples.json": lambda run: list(Results.open(run.parent).examples()),
     "probes/length.csv": kept,
     "probes/length.json": kept,
     "status.json": lambda run: [path.name for path in find_runs(run.parent).done],
 }
 """What reads each file of a finished run's folder."""
 OF_A_BUNDLE: dict[str, Reader] = {
-    "runs.csv": lambda folder: load_results(folder).to_csv(),
+    "runs.csv": lambda folder: Results.open(folder).runs.to_csv(),
     "sentences.csv.gz": counts,
-    "learning.csv": lambda folder: load_bundle(folder).learning().to_csv(),
-    "examples.json.gz": lambda folder: load_bundle(folder).examples(),
-    "environment.json": lambda folder: load_bundle(folder).environment,
+    "learning.csv": lambda folder: Results.open(folder).learning().to_csv(),
+    "examples.json.gz": lambda folder: list(Results.open(folder).examples()),
+    "environment.json": lambda folder: Results.open(folder).environment,
     "probes/length.csv": lambda folder: rests_on(folder / "probes" / "length.csv"),
     "experiments.json": read_experiments,
 }
@@ -193,11 +193,11 @@ def test_a_finished_run_that_lost_its_sums_is_damaged_and_so_is_a_bundle(out, bu
     store = shutil.copytree(out, tmp_path / "store")
     (run_of(store) / SUMS).unlink()
     with pytest.raises(UserError, match=f"its folder has no {SUMS}.*--remove"):
-        load_results(store)
+        Results.open(store)
     away = shutil.copytree(bundle, tmp_path / "away")
     (away / SUMS).unlink()
     with pytest.raises(UserError, match=f"its folder has no {SUMS}"):
-        load_results(away)
+        Results.open(away)
 
 
 def test_a_file_that_is_not_listed_is_damaged(out, tmp_path):
@@ -210,14 +210,14 @@ def test_a_file_that_is_not_listed_is_damaged(out, tmp_path):
 def numbers(folder: Path) -> str:
     """The tidy table but for its experiment and what is timed."""
     timed = ["experiment", "arm", "baseline", "train_seconds", "train_tokens_per_second"]
-    return load_results(folder).drop(columns=timed).to_csv()
+    return Results.open(folder).runs.drop(columns=timed).to_csv()
 
 
 def test_a_run_that_lost_its_status_is_done_again_by_what_made_it(out, tmp_path):
     store = shutil.copytree(out / STORE, tmp_path / STORE)
     (store / run_of(out).name / "status.json").unlink()
-    with pytest.raises(UserError, match=r"status\.json' is missing.*to finish"):
-        load_results(store)
+    with pytest.raises(UserError, match=r"status\.json' cannot be read \(it is missing\)"):
+        Results.open(store)
     executed(store, SMALL)
     assert numbers(store) == numbers(out)
 
@@ -252,7 +252,7 @@ def test_a_bundle_whose_writer_is_killed_is_the_old_or_the_new_or_says_so(out, t
         write_bundle([run], folder)
     assert killed or step > LAST
     try:
-        read = load_bundle(folder)
+        read = Results.open(folder)
         seen = set(read.runs["experiment"]), set(read.unfinished()["run"])
     except UserError as error:
         seen = one_line(error)
@@ -263,5 +263,5 @@ def test_a_bundle_whose_writer_is_killed_is_the_old_or_the_new_or_says_so(out, t
     else:
         assert "an export or a merge was stopped" in seen
     write_bundle([run], folder)
-    assert set(load_bundle(folder).unfinished()["run"]) == {"begun"}
+    assert set(Results.open(folder).unfinished()["run"]) == {"begun"}
     assert sha256sum(folder) == 0

@@ -11,7 +11,7 @@ from executing import Killed, executed, killed_at, same_results, smoke
 
 from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.runs import checkpoint
-from seq2seq_bottleneck.runs.checkpoint import StopRequest
+from seq2seq_bottleneck.runs.checkpoint import Checkpoints
 from seq2seq_bottleneck.runs.run import execute
 from seq2seq_bottleneck.runs.store import run_folders
 
@@ -81,7 +81,7 @@ def go(store: Path, *seeds: int, kill_at: int | None = None) -> Heard:
             raise Killed
 
     stack = [smoke(*SMALL, f"training.seed={seed}") for seed in seeds]
-    execute(stack, store, report, StopRequest())
+    execute(stack, store, report, Checkpoints())
     return heard
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from planted import write_begun, write_planted
 
-from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.runs.store import RunFolder, sweep_up
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.files import (
@@ -253,8 +253,8 @@ def test_what_comes_back_from_another_machine_stays_in_its_folder(tmp_path, name
 def test_a_run_of_a_bundle_that_names_another_folder_is_refused(tmp_path, name):
     write_planted(tmp_path, {"none": [0.5] * 5, "additive": [0.1] * 5}, seeds=1)
     shutil.rmtree(tmp_path / "runs")
-    assert set(load_bundle(tmp_path).runs["run"]) == {"none1x1", "additive1x1"}
+    assert set(Results.open(tmp_path).runs["run"]) == {"none1x1", "additive1x1"}
     text = (tmp_path / "runs.csv").read_text()
     (tmp_path / "runs.csv").write_text(text.replace("none1x1", name))
     with pytest.raises(UserError, match=r"runs\.csv"):
-        load_bundle(tmp_path)
+        Results.open(tmp_path)

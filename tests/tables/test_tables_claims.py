@@ -16,7 +16,7 @@ from rich.console import Console
 
 from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.claims.verdict import Verdict
-from seq2seq_bottleneck.results.bundle import load_bundle, load_results
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.scoring.bootstrap import difference
 from seq2seq_bottleneck.settings.sweep import LONGER
@@ -38,7 +38,7 @@ BY_ID = {claim.id: claim for claim in CLAIMS}
 
 def decided(folder, claim, conditions=()):
     """The decision on one claim."""
-    whole = load_bundle(folder)
+    whole = Results.open(folder)
     return decision(BY_ID[claim], folder, where(whole, conditions))
 
 
@@ -63,7 +63,7 @@ def test_c10_gain_is_the_difference_of_the_two_arms_tables(tmp_path):
     store = with_controls(tmp_path).add("better", "none", [0.1] * 5, **changed)
     result = decided(store.write(), "C10").verdict
     assert result.measure == "attention minus bidirectional, BLEU, 41+"
-    bundle = load_bundle(tmp_path)
+    bundle = Results.open(tmp_path)
     better = compare(where(bundle, ["run=betters1"]), alone=True).none.estimates[-1]
     attention = compare(where(bundle, ["run=nones1,additives1"])).attention.estimates[-1]
     gain = difference(attention, better)
@@ -120,7 +120,7 @@ def test_the_tables_verdicts_are_those_of_the_first_pair(tmp_path):
         store.add(arm, arm, shares).add(f"{arm}only", arm, shares, 9)
         store.add(f"{arm}rev", arm, LOW, group="reversed", model={"reverse_source": True})
     folder = store.write()
-    pair = where(load_bundle(folder), ["arm=none,additive"])
+    pair = where(Results.open(folder), ["arm=none,additive"])
     gain = run_data("vindication", [compare(pair)]).iloc[-1]
     result = decided(folder, "L-VIND")
     assert result.runs == "4 runs: none, additive, seed 1, 9"
@@ -228,7 +228,7 @@ def runs_of(folder, **arms):
     store = Store(folder)
     for name, (attention, shares, changed) in arms.items():
         store.add(name, attention, shares, **changed)
-    return load_results(store.write())
+    return Results.open(store.write(), sentences=False).runs
 
 
 @pytest.fixture

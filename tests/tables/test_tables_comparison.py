@@ -8,7 +8,7 @@ from listed import write_relisted
 from planted import planted_settings, write_begun
 from planted_arms import LOW, Store
 
-from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.schema import TABLES
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.sweep import LONGER
@@ -32,7 +32,7 @@ def both(store, seed=1, name="", **changes):
 
 
 def page(store, name="vindication", *conditions):
-    return make_page(name, where(load_bundle(store.folder), conditions))
+    return make_page(name, where(Results.open(store.folder), conditions))
 
 
 def refused(store, name, *conditions):

@@ -12,7 +12,7 @@ from planted import write_planted
 from rich.console import Console
 
 from seq2seq_bottleneck.claims.verdict import Verdict
-from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.schema import FORMATS, TABLES
 from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.tables.page import csv, latex, markdown, with_intervals
@@ -26,7 +26,7 @@ AWKWARD = "50 % & $1_000 #{a|b} ~^ <x> *y* `z` \\"
 def bundle(tmp_path_factory):
     folder = tmp_path_factory.mktemp("planted")
     write_planted(folder, FALLING, seeds=1, keep=frozenset({7, 15, 25, 35}))
-    return load_bundle(folder)
+    return Results.open(folder)
 
 
 @pytest.fixture(scope="module", params=TABLES)

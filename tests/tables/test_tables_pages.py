@@ -7,7 +7,7 @@ import pytest
 from planted import write_planted
 from planted_arms import LOW, Store
 
-from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.tables.pages import make_page
 
 FALLING = {"none": LOW, "additive": [0.1] * 5}
@@ -24,7 +24,7 @@ def pair(folder, **changes):
 def bundle(tmp_path_factory):
     folder = tmp_path_factory.mktemp("planted")
     write_planted(folder, FALLING)
-    return load_bundle(folder)
+    return Results.open(folder)
 
 
 def test_the_caption_says_all_that_an_honest_table_must(bundle):
@@ -68,7 +68,7 @@ def test_the_signature_is_that_of_the_scoring_and_not_of_the_installed_sacrebleu
 @pytest.mark.parametrize("name", ["failure-pattern", "arms"])
 def test_the_caption_has_every_setting_that_is_not_the_lecture_presets(tmp_path, name):
     pair(tmp_path, training={"learning_rate": 0.25}, corpus={"lexicon": "small"})
-    page = make_page(name, load_bundle(tmp_path))
+    page = make_page(name, Results.open(tmp_path))
     (line,) = [line for line in page.caption if line.startswith("Settings unlike ")]
     settings = re.split(r"[:,] (?=[a-z])", line.rstrip("."))[1:]
     assert settings[0] == "context_size 32"

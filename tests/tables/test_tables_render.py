@@ -8,7 +8,7 @@ import pytest
 from planted import write_planted, write_sizes
 from rich.console import Console
 
-from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.schema import TABLES
 from seq2seq_bottleneck.tables.pages import make_page
 from seq2seq_bottleneck.tables.render import (
@@ -38,7 +38,7 @@ def pages(tmp_path_factory):
         {(8, "none"): [0.1, 0.3, 0.5, 0.6, 0.7], (8, "scaled-dot"): [0.0, 0.1, 0.1, 0.2, 0.2],
          (16, "none"): [0.1, 0.2, 0.4, 0.5, 0.6], (16, "scaled-dot"): [0.0, 0.0, 0.1, 0.1, 0.1]},
     )  # fmt: skip
-    bundles = [load_bundle(pair)] * 2 + [load_bundle(sizes)] * 3
+    bundles = [Results.open(pair)] * 2 + [Results.open(sizes)] * 3
     return {name: make_page(name, bundle) for name, bundle in zip(TABLES, bundles, strict=True)}
 
 

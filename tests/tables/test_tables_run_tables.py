@@ -15,7 +15,7 @@ from planted import (
 )
 from sacrebleu import corpus_bleu
 
-from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.comparison import compare
 from seq2seq_bottleneck.tables.pages import make_page, slide_pages
@@ -37,7 +37,7 @@ def pair(tmp_path_factory):
     """A bundle of both arms, two seeds each, and its hypotheses by arm."""
     folder = tmp_path_factory.mktemp("pair")
     made = write_planted(folder, FALLING)
-    return load_bundle(folder), made
+    return Results.open(folder), made
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def sizes(tmp_path_factory):
     """A bundle of three context sizes, two seeds each, and its hypotheses by size and arm."""
     folder = tmp_path_factory.mktemp("sizes")
     made = write_sizes(folder, CELLS, seeds=2, changes={"hidden_size": 32})
-    return load_bundle(folder), made
+    return Results.open(folder), made
 
 
 def mean_bleu(hypotheses, length):
@@ -90,7 +90,7 @@ def test_vindication_has_its_columns_and_paired_gains(pair):
 
 def test_equal_arms_gain_exactly_nothing(tmp_path):
     write_planted(tmp_path, {"none": FALLING["none"], "dot": FALLING["none"]}, seeds=1)
-    bundle = load_bundle(tmp_path)
+    bundle = Results.open(tmp_path)
     # The same hypotheses in both arms: the pairing leaves no interval at all.
     same = bundle.sentences | {"dot1x1": bundle.sentences["none1x1"]}
     table = run_data("vindication", [compare(replace(bundle, sentences=same))])
@@ -103,14 +103,14 @@ def test_equal_arms_gain_exactly_nothing(tmp_path):
 )
 def test_a_flat_curve_is_not_called_a_fall(tmp_path, shares, verdict):
     write_planted(tmp_path, shares)
-    failure, gains = slide_pages(load_bundle(tmp_path))
+    failure, gains = slide_pages(Results.open(tmp_path))
     assert failure.verdicts[0].startswith(f"L-FAIL: {verdict}: ")
     assert gains.verdicts[0].startswith(f"L-VIND: {verdict}: ")
 
 
 def test_nothing_is_stated_in_per_cent_of_next_to_nothing(tmp_path):
     write_planted(tmp_path, {"none": [1.0] * 5, "additive": [0.1] * 5}, seeds=1)
-    failure, gains = slide_pages(load_bundle(tmp_path))
+    failure, gains = slide_pages(Results.open(tmp_path))
     assert failure.frame["quality_drop"].isna().all()
     assert gains.frame["improvement"].isna().all()
     assert (gains.frame["gain"] > 50).all()
@@ -119,7 +119,7 @@ def test_nothing_is_stated_in_per_cent_of_next_to_nothing(tmp_path):
 
 def test_an_empty_bucket_is_a_row_of_blanks(tmp_path):
     write_planted(tmp_path, FALLING, seeds=1, keep=frozenset({7, 15, 25, 35}))
-    bundle = load_bundle(tmp_path)
+    bundle = Results.open(tmp_path)
     for page in slide_pages(bundle):
         row = page.frame.iloc[-1]
         assert (row["bucket"], row["n"]) == ("41+", 0)
@@ -185,7 +185,7 @@ def test_other_test_sentences_are_counted_above_the_arm(tmp_path):
         write_run(tmp_path, name, planted_settings(attention), references, references)
     joined = planted_settings("none", corpus={"joined": 2})
     write_run(tmp_path, "c", joined, short, short, "joined")
-    page = make_page("arms", load_bundle(tmp_path))
+    page = make_page("arms", Results.open(tmp_path))
     counts = page.frame.groupby("arm", sort=False)["n"].agg(list)
     assert counts["none"] == counts["dot"] != counts["none, joined"]
     assert counts["none, joined"][-1] == 0
@@ -200,4 +200,4 @@ def test_other_buckets_are_refused_with_a_way_out(tmp_path):
         settings = planted_settings("none", scoring={"edges": edges})
         write_run(tmp_path, name, settings, references, references)
     with pytest.raises(UserError, match=r"in other buckets .*`--where run=a`"):
-        make_page("arms", load_bundle(tmp_path))
+        make_page("arms", Results.open(tmp_path))

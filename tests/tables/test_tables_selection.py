@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from planted import write_sizes
 
-from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 from seq2seq_bottleneck.tables.selection import where
 
@@ -16,7 +16,7 @@ def several(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sizes")
     cells = {(size, arm): [0.1] * 5 for size in (8, 16, 32) for arm in ("none", "additive")}
     write_sizes(folder, cells, seeds=2, changes={"hidden_size": 32})
-    bundle = load_bundle(folder)
+    bundle = Results.open(folder)
     arms = {"none8s2": "a", "none16s2": "a, b", "none32s2": "b"}
     named = bundle.runs["run"].map(arms).fillna("").astype("str")
     return replace(bundle, runs=bundle.runs.assign(arm=named))
