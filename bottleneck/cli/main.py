@@ -153,9 +153,10 @@ def _usage(error: Exception) -> str:
     if "sentence" in names and "unexpected extra argument" in message:
         message = f"{message}: write a sentence in quotes"
     # A folder is written into by one name and read from by the other.
-    right = {"--results": "--out", "--out": "--results"}.get(getattr(error, "option_name", ""))
+    wrong = getattr(error, "option_name", "")
+    right = {"--results": "--out", "--out": "--results"}.get(wrong)
     if right in names:
-        message = f"{message.rstrip('.')}: this command's folder is named by {right}"
+        message = f"No such option: {wrong}: this command's folder is named by {right}"
     return f"{message} (see `{context.command_path} --help`)"
 
 

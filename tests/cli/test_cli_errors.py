@@ -51,7 +51,7 @@ USAGE = {
     "reproduce --seeds 0": "--seeds ... 1",
     "reproduce --set model.attention=none": "attention=none ... additive",
     "reproduce --preset smoke --corpus files": "corpus.source",
-    "reproduce --threads 1025 --preset smoke": "--threads ... 1025",
+    "reproduce --threads 1025 --preset smoke": "--threads ... 1024",
     "{reproduce,sweep controls} --results=x": f"No such option: --results: {FOLDER} --out (see",
     "sweep vindicate": "'vindicate' ... did you mean",
     "sweep none.toml": "none.toml ... No such file",
