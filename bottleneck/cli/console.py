@@ -5,7 +5,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-    from ..questions.probing import Listener as ProbeListener
     from ..runs.pool import Job, Listener
     from ..tables.page import Page
 
@@ -57,9 +55,8 @@ def show(pages: "Sequence[Page]", form: str, details: bool = False) -> None:
             page.print(output(), details)
         return
     texts = [page.render(form) for page in (pages[:1] if form == "csv" else pages)]
-    if form == "json" and len(texts) > 1:
-        texts = [f"[{','.join(texts)}]\n"]
-    say("\n".join(texts).encode(errors="replace").decode(), nl=False)
+    text = f"[{','.join(texts)}]\n" if form == "json" and len(texts) > 1 else "\n".join(texts)
+    say(text.encode(errors="replace").decode(), nl=False)
 
 
 def print_names(texts: Mapping[str, str]) -> None:
@@ -87,22 +84,22 @@ def display(jobs: "Sequence[Job]", quiet: bool) -> "Iterator[Listener]":
 
     from ..tables.render import PlainConsole
 
-    console, bar = PlainConsole(stderr=True), 10
+    console = PlainConsole(stderr=True)
     if quiet or not console.is_terminal:
         yield (lambda _job, _event: None) if quiet else Display(jobs).listen
         return
     longest = max(len(name) for name in ("all runs", *(job.name for job in jobs)))
-    names = min(longest, console.width // 2)  # a name that is cut tells no arms apart
-    widths = {"description": names, "fields[status]": max(1, console.width - names - bar - 2)}
-    first, last = (
-        TextColumn(
-            f"{{task.{text}}}",
-            markup=False,
-            table_column=Column(no_wrap=True, overflow="ellipsis", width=width),
-        )
-        for text, width in widths.items()
+    width = min(longest, console.width // 2)  # a name that is cut tells no arms apart
+    cut = {"no_wrap": True, "overflow": "ellipsis"}
+    names, rest = (
+        Column(**cut, width=width),
+        Column(**cut, width=max(1, console.width - width - 12)),
     )
-    columns = first, BarColumn(bar_width=bar), last
+    columns = (
+        TextColumn("{task.description}", markup=False, table_column=names),
+        BarColumn(bar_width=10),
+        TextColumn("{task.fields[status]}", markup=False, table_column=rest),
+    )
     with Progress(*columns, console=console, transient=True) as progress:
         yield Display(jobs, progress).listen
 
@@ -134,23 +131,22 @@ class Display:
         status = phase = event["phase"]
         changed, ended = self.phases[job.name] != phase, phase in self.ends
         self.phases[job.name] = phase
-        if event.get("update"):
+        update, updates = event.get("update"), event.get("updates")
+        if update:
             self.trained.add(job.name)
-        if event.get("update") is not None:
+        if update is not None:
             valid = event.get("valid_loss")
             status = (
                 f"{phase}, {clock(event['seconds_left'])} left, "
-                f"update {event['update']:,}/{event['updates']:,}, epoch {event['epoch']:.1f}, "
+                f"update {update:,}/{updates:,}, epoch {event['epoch']:.1f}, "
                 f"loss {event['loss']:.3f}, {'' if valid is None else f'validation {valid:.3f}, '}"
                 f"{event['tokens_per_second']:,.0f} tokens/s"
             )
         if self.progress:
             completed = sum(phase in self.ends for phase in self.phases.values())
             self.progress.update(self.whole, completed=completed, status=self.text())
-            done, total = event.get("update"), event.get("updates")
-            self.progress.update(
-                self.tasks[job.name], completed=done, total=total, status=status, visible=not ended
-            )
+            bar = {"completed": update, "total": updates, "status": status}
+            self.progress.update(self.tasks[job.name], visible=not ended, **bar)
         elif changed or time.monotonic() - self.last[job.name] >= 10:  # seconds
             self.last[job.name] = time.monotonic()
             say(f"{job.name}: {status}{f' ({self.text()})' if ended else ''}", err=True)
@@ -169,16 +165,6 @@ class Display:
             + (f", {failed} failed" if failed else "")
             + (f", {waiting} waiting" if waiting else "")
         )
-
-
-def probe_lines(runs: Sequence[Path], quiet: bool) -> "ProbeListener":
-    """A listener that says on stderr, a line each, what is being measured of which run."""
-
-    def listen(run: Path, phase: str) -> None:
-        if not quiet:
-            say(f"{run.name} ({runs.index(run) + 1} of {len(runs)}): {phase}", err=True)
-
-    return listen
 
 
 def time_left(elapsed: float, done: int, total: int) -> str:

@@ -34,11 +34,7 @@ def list_corpora() -> None:
         column.justify = "left"
     console = output()
     console.print(table)
-    print_prose(
-        console,
-        "bottleneck corpus fetch NAME brings one here. Built in: grammar, copy. Any other text: "
-        "--corpus files --source FILE --target FILE.",
-    )
+    print_prose(console, "`bottleneck corpus fetch NAME` brings one here.")
 
 
 @app.command()
@@ -56,12 +52,8 @@ def fetch(
 
     if name not in CORPORA:
         raise UsageError(f"no corpus {name!r} to fetch{did_you_mean(name, CORPORA)}")
-
-    def report(file: str) -> None:
-        if not quiet:
-            say(f"downloading {file}", err=True)
-
-    source = fetch_corpus(name, limit, report)
+    tell = (lambda _: None) if quiet else lambda file: say(f"downloading {file}", err=True)
+    source = fetch_corpus(name, limit, tell)
     splits = {"train": "training", "valid": "validation", "test": "test"}
     counts = [f"{count:,} {splits[split]}" for split, count in source["pairs"].items()]
     say(f"{name}: {', '.join(counts)} pairs in {folder_of(name)}")
@@ -78,15 +70,16 @@ def show(
     preset: options.Preset = "lecture",
     source: options.Source = None,
     target: options.Target = None,
-    test: options.TestSet = None,
     reverse_direction: options.ReverseDirection = False,
     assignments: options.Assignments = None,
 ) -> None:
     """Print training pairs with their word alignment and bits."""
+    given = options.given_settings(locals())
     from ..corpus.corpus import load_corpus
     from ..corpus.vocabulary import plain, tokenize
+    from ..settings.run import resolve
 
-    settings = options.resolve_settings(preset, assignments, options.corpus_values(locals()))
+    settings = resolve(preset, assignments or [], given)
     few = settings.changed(corpus={"train_pairs": count, "tokens": "words"})
     text = load_corpus(few.corpus, few.scoring.lower_edges)
     ours, theirs = ("fr", "en") if few.corpus.reverse_direction else ("en", "fr")
@@ -112,11 +105,13 @@ def describe(
     assignments: options.Assignments = None,
 ) -> None:
     """Count lengths by bucket, vocabulary, unknown words and bits."""
+    given = options.given_settings(locals())
     from ..corpus.corpus import describe as describe_corpus
     from ..corpus.corpus import load_corpus, share
+    from ..settings.run import resolve
     from ..tables.render import new_table, print_prose
 
-    settings = options.resolve_settings(preset, assignments, options.corpus_values(locals()))
+    settings = resolve(preset, assignments or [], given)
     edges, tokens = settings.scoring.lower_edges, settings.corpus.tokens
     text = load_corpus(settings.corpus, edges)
     rows = describe_corpus(text, edges)

@@ -70,7 +70,7 @@ def main() -> None:
         if signal.getsignal(number) != signal.SIG_IGN:  # as our caller may have us do (`nohup`)
             signal.signal(number, _interrupt)
     sys.unraisablehook = _interrupt_again
-    # matplotlib writes files alone here: it says nothing of its cache, needs no notebook, no date.
+    # matplotlib writes files alone: it says nothing of its cache, needs no notebook, no date.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     os.environ.pop("SOURCE_DATE_EPOCH", None)
     line = shlex.join(["bottleneck", *sys.argv[1:]]).encode(errors="replace").decode()
@@ -117,8 +117,7 @@ def run(arguments: list[str]) -> int:
     if code != INTERRUPTED:  # which Typer may return itself
         return code
     resumed = arguments[:1] and arguments[0] in ("reproduce", "sweep", "study")
-    goes_on = resumed and "--dry-run" not in arguments
-    more = "; the same command goes on from where it stopped" if goes_on else ""
+    more = "; the same command goes on from where it stopped" if resumed else ""
     return _fail(f"interrupted{more}", INTERRUPTED)
 
 
@@ -153,8 +152,8 @@ def _usage(error: Exception) -> str:
     names = {name for option in context.command.params for name in (option.name, *option.opts)}
     if "sentence" in names and "unexpected extra argument" in message:
         message = f"{message}: write a sentence in quotes"
-    wrong = getattr(error, "option_name", "")
     # A folder is written into by one name and read from by the other.
+    wrong = getattr(error, "option_name", "")
     right = {"--results": "--out", "--out": "--results"}.get(wrong)
     if right in names:
         message = f"No such option: {wrong}: this command's folder is named by {right}"
@@ -166,10 +165,9 @@ def _fail_at(error: OSError) -> int:
     if isinstance(error, BrokenPipeError):
         return 0
     what = repr(error.filename) if error.filename else "the output"
-    way = "; check its rights" if isinstance(error, PermissionError) else ""
     if error.errno == ENOENT and not error.filename:  # of the working folder, or tempfile's
-        what, way = "a folder", "; change into one that is there, or name one with room in TMPDIR"
-    return _fail(f"{what}: {error.strerror}{way}", 1)
+        what = "the working folder or TMPDIR"
+    return _fail(f"{what}: {error.strerror}", 1)
 
 
 def _fail(message: str, code: int) -> int:

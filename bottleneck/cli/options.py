@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from typer import Argument, Option
 
@@ -10,12 +10,6 @@ from ..results.schema import FORMATS, GOLD_TABLE, QUESTIONS
 from ..settings.errors import UsageError, UserError
 from ..settings.machine import DEFAULT_OUT
 
-if TYPE_CHECKING:
-    from ..settings.run import RunSettings
-
-MOST_SEEDS = 10_000
-MOST_THREADS = 1_024
-"""Of one run: more than machines have cores, and few enough to be started."""
 OF_RUNS = {
     "failure-pattern": "BLEU without attention by sentence length (L-FAIL).",
     "vindication": "No attention against attention by sentence length (L-VIND).",
@@ -29,6 +23,16 @@ OF_RUNS = {
     GOLD_TABLE: "Attention weights against your own gold links, --gold (C7).",
 }
 """What tables and figures that belong to no question show."""
+SETTINGS = {
+    "corpus": "corpus.name",
+    "source": "corpus.source",
+    "target": "corpus.target",
+    "test_source": "corpus.test_source",
+    "test_target": "corpus.test_target",
+    "test": "corpus.test",
+    "reverse_direction": "corpus.reverse_direction",
+}
+"""The setting of each option that sets one, by the parameter's name."""
 
 
 def check_sentence(sentence: str | None) -> str | None:
@@ -40,9 +44,7 @@ def check_sentence(sentence: str | None) -> str | None:
     return sentence
 
 
-TableName = Annotated[str, Argument(help="Which table. Without a name, list them.")]
-FigureName = Annotated[str, Argument(help="Which figure. Without a name, list them.")]
-QuestionName = Annotated[str, Argument(help="Which question. Without a name, list them.")]
+Name = Annotated[str, Argument(help="Which one. Without a name, list them.")]
 SweepName = Annotated[str, Argument(help="The name of a sweep in experiments/, or a TOML file.")]
 Preset = Annotated[
     str,
@@ -50,9 +52,8 @@ Preset = Annotated[
         help="smoke, quick, lecture, capacity, real or paper: from seconds to a night on a GPU."
     ),
 ]
-OtherPreset = Annotated[str | None, Option(help="Use this preset in place of the file's.")]
-RunsPreset = Annotated[
-    str | None, Option(help="Preset of the runs to train [default: the study's, else lecture].")
+OtherPreset = Annotated[
+    str | None, Option(help="Preset of the runs to train [default: the sweep's, else lecture].")
 ]
 Assignments = Annotated[
     list[str] | None,
@@ -80,9 +81,18 @@ ReverseDirection = Annotated[
         help="Translate French to English. Lengths are then those of the French.",
     ),
 ]
-Threads = Annotated[str, Option(help="Cores per run: a number, or auto (cores divided by runs).")]
+Seeds = Annotated[
+    int | None,
+    Option(min=1, max=10_000, help="Runs of each arm, with seeds 1, 2, ... [default: 1]."),
+]
+Threads = Annotated[
+    int | None, Option(min=1, max=1_024, help="Cores per run [default: cores divided by runs].")
+]
 Jobs = Annotated[
     int | None, Option(min=1, max=9_999, help="How many runs go at once [default: one per core].")
+]
+OutFolder = Annotated[
+    Path | None, Option(help="Output folder [default: a folder of its own in results/runs].")
 ]
 Results = Annotated[Path | None, Option(help="A folder of results [default: the latest].")]
 OneRunOrMore = Annotated[
@@ -96,10 +106,13 @@ OneRunOrMore = Annotated[
 Where = Annotated[
     list[str] | None, Option(metavar="COLUMN=VALUE", help="Use only these runs. Can be repeated.")
 ]
+Beam = Annotated[int | None, Option(min=1, help="Beam size; 1 is greedy [default: the run's].")]
 Form = Annotated[Literal[*FORMATS], Option("--format", help="Output format.")]
 Details = Annotated[
     bool, Option("--details", help="Print the rules, the schedule and the rest, too.")
 ]
+DryRun = Annotated[bool, Option("--dry-run", help="Say what would be done, and do nothing.")]
+Force = Annotated[bool, Option("--force", help="Do again what is done.")]
 Quiet = Annotated[bool, Option("--quiet", help="Print no progress.")]
 
 
@@ -131,23 +144,11 @@ def check_is_folder(folder: Path) -> None:
         )
 
 
-def corpus_values(parameters: Mapping[str, Any]) -> dict[str, str | bool]:
-    """Settings of the corpus: those of a command's parameters that were given.
+def given_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings, by full name, of a command's parameters that were given.
 
     A text without the name of a corpus is ``files``.
     """
-    names = ("source", "target", "test_source", "test_target", "test", "reverse_direction")
-    given = {name: parameters.get(name) for name in names} | {"name": parameters.get("corpus")}
-    given = {name: value for name, value in given.items() if value not in (None, False)}
-    return {"name": "files"} | given if "source" in given else given
-
-
-def resolve_settings(
-    preset: str, assignments: list[str] | None, corpus: Mapping[str, str | bool]
-) -> "RunSettings":
-    """Settings of a preset, then those of the corpus, then ``--set``."""
-    from ..settings.run import override, parse_settings, preset_values
-
-    values = preset_values(preset)
-    values.setdefault("corpus", {}).update(corpus)
-    return parse_settings(override(values, assignments or []))
+    given = {name: parameters[name] for name in SETTINGS if parameters.get(name)}
+    files = {"corpus.name": "files"} if "source" in given else {}
+    return files | {SETTINGS[name]: value for name, value in given.items()}

@@ -22,13 +22,11 @@ from .translate import load_arms
 if TYPE_CHECKING:
     from ..figures.heatmaps import Chart
     from ..results.bundle import Results
-    from ..settings.concerns import ScoringSettings
 
-MOST_RESAMPLES = 10_000_000
-"""The bound of scoring.resamples, written out: settings are slow to import."""
 KINDS = "the folder of a run, or a file with one translation per line."
 Edges = Annotated[str, Option(help="Lower edges of the length buckets, in source words.")]
-Resamples = Annotated[int, Option(min=1, max=MOST_RESAMPLES, help="Number of bootstrap resamples.")]
+Resamples = Annotated[int, Option(min=1, max=10_000_000, help="Number of bootstrap resamples.")]
+Trials = Annotated[int, Option(min=1, max=10_000_000, help="Trials of approximate randomisation.")]
 Seed = Annotated[int, Option(min=0, max=2**63 - 1, help="Seed for resampling.")]
 
 
@@ -45,7 +43,7 @@ def _say_omitted(bundle: "Results") -> None:
 
 
 def table(
-    name: options.TableName = "",
+    name: options.Name = "",
     results: options.Results = None,
     form: options.Form = "rich",
     where: options.Where = None,
@@ -84,22 +82,22 @@ def claims(
     options.check_is_folder(folder)
     bundle = Results.find(folder)
     decisions = decide_results(folder, where or [], bundle)
-    if form != "rich":
-        say(render(decisions, form), nl=False)
-    else:
+    if form == "rich":
         print_claims(decisions, output())
+    else:
+        say(render(decisions, form), nl=False)
     if bundle is not None:
         _say_omitted(bundle)
     elif not any(decision.measured for decision in decisions):
         say(
-            f"{str(folder)!r} holds no results: name another folder, or make some there with "
-            f"`bottleneck reproduce --out {quote(str(folder))}`",
+            f"{str(folder)!r} holds no results; `bottleneck reproduce --out {quote(str(folder))}` "
+            "makes some",
             err=True,
         )
 
 
 def plot(
-    name: options.FigureName = "",
+    name: options.Name = "",
     results: options.Results = None,
     out: Annotated[
         Path | None,
@@ -112,10 +110,7 @@ def plot(
             help="For attention: your own sentence, in quotes.", callback=options.check_sentence
         ),
     ] = None,
-    beam: Annotated[
-        int | None,
-        Option(min=1, help="Beam size for --sentence; 1 is greedy [default: the run's]."),
-    ] = None,
+    beam: options.Beam = None,
 ) -> None:
     """Draw a figure of finished runs, and write its numbers as CSV."""
     if not name:
@@ -128,7 +123,7 @@ def plot(
     if sentence is None and beam is not None:
         raise UsageError('--beam is for a sentence of your own: --sentence "..."')
     if sentence is not None and name != "attention":
-        raise UsageError(f"--sentence is for figure attention, not {name}: leave it out")
+        raise UsageError(f"--sentence is for figure attention, not {name}")
     for file in (path, path.with_suffix(NUMBERS)):
         check_file(file)
     check_figure_file(path)
@@ -137,8 +132,7 @@ def plot(
         figure, data = _plot_sentence(sentence, beam, folder, where or [])
     else:
         figure, data = make_figure(name, folder, where=where or [])
-    numbers = write_figure(figure, data, path)
-    say(f"{path}: its numbers are in {numbers}")
+    say(f"{path}: its numbers are in {write_figure(figure, data, path)}")
 
 
 def _plot_sentence(sentence: str, beam: int | None, folder: Path, where: Sequence[str]) -> "Chart":
@@ -153,10 +147,7 @@ def _plot_sentence(sentence: str, beam: int | None, folder: Path, where: Sequenc
     run = attending_run(bundle)
     network = store_of(folder) / run
     if not network.is_dir():
-        raise UserError(
-            f"{str(folder)!r} has the numbers of run {run} and not its network: name with "
-            "--results the store that it was exported from"
-        )
+        raise UserError(f"{str(folder)!r} lacks the network of run {run}: name its store")
     trained = load_arms({run: network}, beam)[run]
     (translation,) = trained.translations([sentence], 1, attended=True)
     matrix = attended(trained, translation)
@@ -203,13 +194,10 @@ def export(
     from ..results.bundle import Results, tidy_csv
     from ..tables.selection import where as select
 
-    if everything:
-        others = {"--where": where, "--bundle": bundle, "-o": out, "--without-text": without_text}
-        if given := [name for name, value in others.items() if value]:
-            raise UsageError(f"--all writes all of the results beside them: leave {given[0]} out")
-        _write_all(_relative(options.results_folder(results)))
-        return
-    if out is not None and bundle is not None:
+    others = {"--where": where, "--bundle": bundle, "-o": out, "--without-text": without_text}
+    if everything and (given := [name for name, value in others.items() if value]):
+        raise UsageError(f"--all writes all of the results beside them: leave {given[0]} out")
+    if bundle is not None and out is not None:
         raise UsageError("-o names a file for the CSV, which --bundle writes too: give one of them")
     if without_text and bundle is None:
         raise UsageError("--without-text is of a bundle: name its folder with --bundle")
@@ -218,6 +206,9 @@ def export(
     if bundle is not None:
         check_place(bundle)
     folder = options.results_folder(results)
+    if everything:
+        _write_all(_relative(folder))
+        return
     selected = select(Results.open(folder, sentences=False), where or [])
     if bundle is not None:
         _write_bundle(folder, set(selected.runs["run"]), bundle, not without_text)
@@ -238,10 +229,7 @@ def _write_all(folder: Path) -> None:
 
     check_place(folder)
     if find_runs(folder).any and not (folder / STORE).is_dir():
-        raise UsageError(
-            f"{str(folder)!r} is a store of runs: name the folder that it is in, where the tables "
-            "and figures are to be"
-        )
+        raise UsageError(f"{str(folder)!r} is a store of runs: name the folder that it is in")
     places = [folder] if holds_results(folder) or tables(folder) else []
     for place in (*places, *results_inside(folder)):
         gather(place, {})
@@ -254,23 +242,18 @@ def _write_all(folder: Path) -> None:
 
 
 def _write_bundle(folder: Path, names: set[str], bundle: Path, text: bool) -> None:
+    """Write the finished runs of these names as a bundle, with the corpus's text or without it."""
     from ..results.export import write_bundle
     from ..results.folders import finished_runs
 
     runs = [run for run in finished_runs(folder) if run.name in names]
     if not runs:
-        raise UserError(
-            f"{str(folder)!r} holds no finished run, and a bundle is made from these: name the "
-            "folder of a store with --results"
-        )
+        raise UserError(f"{str(folder)!r} holds no finished run: name the folder of a store")
     lacking = write_bundle(runs, bundle, text)
     say(f"Written to {bundle}: {counted(len(runs), 'run')}", err=True)
     if lacking:
-        say(
-            f"Not in it, for they rest on runs that are left out: {', '.join(lacking)} "
-            "(`bottleneck study` with the same --where measures the chosen ones alone)",
-            err=True,
-        )
+        lost = ", ".join(lacking)
+        say(f"Not in it, for they rest on runs that are left out: {lost} (`study` again)", err=True)
 
 
 def merge(
@@ -310,9 +293,11 @@ def score(
     form: options.Form = "rich",
 ) -> None:
     """Print BLEU by sentence length for the output of any system."""
+    from ..settings.run import parse_settings
     from ..tables.score import read_files, score_page
 
-    scoring = _scoring(edges, resamples, seed)
+    values = {"edges": edges, "resamples": resamples, "seed": seed}
+    scoring = parse_settings({"scoring": values}).scoring
     show([score_page(read_files(hypotheses, references, sources), scoring)], form)
 
 
@@ -327,9 +312,7 @@ def compare(
     ] = None,
     edges: Edges = "5,11,21,31,41",
     resamples: Resamples = 1000,
-    trials: Annotated[
-        int, Option(min=1, max=MOST_RESAMPLES, help="Trials of approximate randomisation.")
-    ] = 10_000,
+    trials: Trials = 10_000,
     seed: Seed = 1,
     form: options.Form = "rich",
 ) -> None:
@@ -338,22 +321,9 @@ def compare(
     The difference is that of B minus A.
     """
     from ..scoring.bootstrap import Resampling
+    from ..settings.run import parse_settings
     from ..tables.score import paired_page, read_systems
 
-    scoring = _scoring(edges, resamples, seed)
+    lower_edges = parse_settings({"scoring": {"edges": edges}}).scoring.lower_edges
     systems = read_systems(a, b, references, sources)
-    how = Resampling(resamples, trials, seed)
-    show([paired_page(*systems, scoring.lower_edges, how)], form)
-
-
-def _scoring(edges: str, resamples: int, seed: int) -> "ScoringSettings":
-    from ..settings.run import parse_settings
-
-    values = {"edges": edges, "resamples": resamples, "seed": seed}
-    try:
-        return parse_settings({"scoring": values}).scoring
-    except UsageError:
-        raise UsageError(
-            f"--edges {edges!r}: give two or more ascending whole numbers above 0 with commas, "
-            "such as 5,11,21"
-        ) from None
+    show([paired_page(*systems, lower_edges, Resampling(resamples, trials, seed))], form)

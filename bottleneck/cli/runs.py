@@ -35,25 +35,25 @@ def runs(
     if not stored:
         check_one(folder)
         raise UserError(f"{str(folder)!r} holds no run; make some with `bottleneck sweep`")
+    matching = [item for item in stored if item.run.startswith(run or "")]
+    if run is not None and len(matching) != 1:
+        raise UserError(f"{len(matching)} runs of {folder} begin with {run!r}: name one of them")
+    names, statuses = _names(matching), {item.run: run_status(item) for item in matching}
     if run is None:
-        settings = {"run": "settings"} | _names(stored)
-        statuses = {"run": "status"} | {item.run: run_status(item) for item in stored}
-        first, second = max(map(len, statuses)), max(map(len, statuses.values()))
-        for name, status in statuses.items():
-            say(f"{name:<{first}}  {status:<{second}}  {settings[name]}")
-        return
-    matching = [item for item in stored if item.run.startswith(run)]
-    if len(matching) != 1:
-        raise UserError(
-            f"{len(matching)} runs of {folder} begin with {run!r}: name one; `bottleneck runs` "
-            "lists them, and --results names another folder"
+        rows = [("run", "status", "settings")]
+        rows += [(item.run, statuses[item.run], names[item.run]) for item in stored]
+        first, second = (max(len(row[place]) for row in rows) for place in (0, 1))
+        say(
+            "\n".join(f"{name:<{first}}  {status:<{second}}  {text}" for name, status, text in rows)
         )
-    line = f"{matching[0].run}  {run_status(matching[0])}  {_names(matching)[matching[0].run]}"
+        return
+    (item,) = matching
+    line = f"{item.run}  {statuses[item.run]}  {names[item.run]}"
     if remove:
-        _remove(matching[0], line, yes)
+        _remove(item, line, yes)
     else:
-        reason = matching[0].read_status().get("reason")
-        say("\n".join(filter(None, [line, reason, f"its files: {matching[0].path}"])))
+        reason = item.read_status().get("reason")
+        say("\n".join(filter(None, [line, reason, f"its files: {item.path}"])))
 
 
 def run_status(run: "RunFolder") -> str:
@@ -90,10 +90,7 @@ def _remove(folder: "RunFolder", line: str, yes: bool) -> None:
 
     if not yes:
         if sys.stdin is None or not sys.stdin.isatty():
-            raise UserError(
-                "refusing to delete without confirmation (standard input is no terminal); pass "
-                "--yes"
-            )
+            raise UserError("refusing to delete without confirmation; pass --yes")
         if not typer.confirm(plain(f"Delete {line}?")):
             return
     lock = folder.claim(wait=False)

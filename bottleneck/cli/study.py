@@ -5,9 +5,10 @@ And ``bottleneck bench``: what a training step costs (C9).
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +19,7 @@ from ..settings.errors import UsageError, UserError, counted
 from ..settings.files import check_place
 from ..settings.machine import DEFAULT_OUT
 from . import options
-from .console import print_names, probe_lines, say, show, time_left
+from .console import print_names, say, show, time_left
 
 if TYPE_CHECKING:
     from ..questions.benchmark import Row
@@ -31,38 +32,30 @@ Gold = Annotated[
         "Requires --source and --target."
     ),
 ]
-GoldSource = Annotated[
-    Path | None, Option(help="Source sentences of --gold, words separated by spaces.")
-]
-GoldTarget = Annotated[Path | None, Option(help="Their translations, one per line.")]
+
 FirstWord = Annotated[
     int, Option(min=0, max=1, help="Index of the first word of a sentence in --gold.")
 ]
 
 
 def study(
-    name: options.QuestionName = "",
+    name: options.Name = "",
     results: Annotated[
         Path | None, Option(help="Folder of finished runs [default: results/runs/PRESET].")
     ] = None,
-    preset: options.RunsPreset = None,
+    preset: options.OtherPreset = None,
     assignments: options.Assignments = None,
-    seeds: Annotated[
-        int | None,
-        Option(min=1, max=options.MOST_SEEDS, help="Number of runs of each arm to train."),
-    ] = None,
+    seeds: options.Seeds = None,
     where: options.Where = None,
     gold: Gold = None,
-    source: GoldSource = None,
-    target: GoldTarget = None,
+    source: Annotated[Path | None, Option(help="Source sentences of --gold.")] = None,
+    target: Annotated[Path | None, Option(help="Their translations, one per line.")] = None,
     first_word: FirstWord = 0,
     form: options.Form = "rich",
     details: options.Details = False,
     jobs: options.Jobs = None,
-    force: Annotated[bool, Option("--force", help="Measure again, even if it is done.")] = False,
-    dry_run: Annotated[
-        bool, Option("--dry-run", help="Say what would be done, and do nothing.")
-    ] = False,
+    force: options.Force = False,
+    dry_run: options.DryRun = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Ask a question of runs; train them first if there are none."""
@@ -74,8 +67,9 @@ def study(
     from ..runs.pool import default_width
     from ..tables.pages import study_pages
 
-    question = find_study(name)
-    _check_gold_options(name, {"--gold": gold, "--source": source, "--target": target})
+    question, files = find_study(name), (gold, source, target)
+    if any(files) and not (all(files) and name == "alignment"):
+        raise UsageError("--gold, --source, --target go together, and are for study alignment")
     if question.probe is None:
         given = {"--preset": preset, "--set": assignments, "--seeds": seeds, "--where": where}
         show_benchmark(results, form, given, details)
@@ -94,8 +88,8 @@ def study(
     finished = gold is not None or bool(_suiting(question, folder, []))
     if finished and (assignments or seeds):
         raise UsageError(
-            f"the study measures the finished runs of {str(folder)!r}: choose among them with "
-            "--where, or train others into another folder with --results"
+            f"{str(folder)!r} has finished runs: choose among them with --where, or train others "
+            "into another folder with --results"
         )
     if not finished:
         chosen = {"preset": preset, "assignments": assignments, "seeds": seeds}
@@ -114,18 +108,12 @@ def study(
         say(f"study {name} would measure {listed}")
         return
     check_place(folder)
+    tell = str if quiet else partial(say, err=True)
     if gold is not None:
-        name = _measure_gold(runs, folder, (gold, source, target), first_word, quiet)
+        name = _measure_gold(runs, folder, files, first_word, tell)
     else:
-        _measure(question, runs, folder, jobs or default_width(), force, quiet)
+        _measure(question, runs, folder, jobs or default_width(), force, tell)
     show(study_pages(name, folder)[: 1 if gold else None], form, details)
-
-
-def _check_gold_options(name: str, given: dict[str, Path | None]) -> None:
-    """Refuse options that do not go together."""
-    named = [path is not None for path in given.values()]
-    if any(named) and not (all(named) and name == "alignment"):
-        raise UsageError(f"{', '.join(given)} go together, and are for study alignment")
 
 
 def _suiting(question: "Question", folder: Path, where: Sequence[str]) -> list[Path]:
@@ -155,8 +143,8 @@ def _train(
     if folder.exists():
         check_one(folder)
     stored = find_runs(folder)
-    lacking = f"no finished run in {str(folder)!r} that study {question.name} can measure"
     names = {known["settings"]["corpus"]["name"] for known in stored.done.values()}
+    lacking = f"no finished run in {str(folder)!r} that study {question.name} can measure"
     lacking += f" (corpus {', '.join(sorted(names))})" if names else ""
     any_chosen = question.own_runs or any(chosen.values()) or folder == DEFAULT_OUT / "lecture"
     if names - {"grammar"} or not (any_chosen or stored.done or stored.unfinished):
@@ -165,30 +153,37 @@ def _train(
             "as by --preset lecture"
         )
     if not quiet:  # a misspelt folder should not pass unseen
-        doing = "would train" if dry_run else "training"
-        say(f"{lacking}: {doing} its own there first", err=True)
+        say(f"{lacking}: {'would train' if dry_run else 'training'} its own there first", err=True)
     # The study's own table alone goes to stdout, where it may be CSV.
     with nullcontext() if dry_run else redirect_stdout(sys.stderr):
         sweep(question.sweep, out=folder, **chosen, jobs=jobs, dry_run=dry_run, quiet=quiet)
 
 
 def _measure(
-    question: "Question", runs: Sequence[Path], folder: Path, width: int, force: bool, quiet: bool
-) -> None:
+    question: "Question", runs: Sequence[Path], folder: Path, width: int, force: bool,
+    tell: Callable[[str], object]
+) -> None:  # fmt: skip
     """Measure, and write the study's table."""
     from ..questions.probing import is_kept, probe_runs, read_kept, write_table
     from ..results.folders import read_settings
 
     waiting = [run for run in runs if force or not is_kept(run, question)]
-    probe_runs(question, waiting, probe_lines(waiting, quiet), width)
+
+    def listen(run: Path, phase: str) -> None:
+        tell(f"{run.name} ({waiting.index(run) + 1} of {len(waiting)}): {phase}")
+
+    probe_runs(question, waiting, listen, width)
     probed = [read_kept(run, read_settings(run), question) for run in runs]
     path = write_table(question, probed, folder)
-    if not quiet:
-        say(f"{question.question} ({counted(len(runs), 'run')}; numbers: {path})", err=True)
+    tell(f"{question.question} ({counted(len(runs), 'run')}; numbers: {path})")
 
 
 def _measure_gold(
-    runs: Sequence[Path], folder: Path, files: tuple[Path, Path, Path], first: int, quiet: bool
+    runs: Sequence[Path],
+    folder: Path,
+    files: Sequence[Path],
+    first: int,
+    tell: Callable[[str], object],
 ) -> str:
     """Measure the runs on the gold set, and write the table; its name."""
     from ..questions.alignment import GOLD_QUESTION, probe_gold, read_gold
@@ -201,8 +196,10 @@ def _measure_gold(
     use_cache()
     for run in runs:
         subject = open_subject(run)
-        tell = str if quiet else lambda words, name=run.name: say(f"{name}: {words}", err=True)
-        probed.append(Probed(run, subject.settings, probe_gold(subject, sentences, tell)))
+        measured = probe_gold(
+            subject, sentences, lambda words, run=run: tell(f"{run.name}: {words}")
+        )
+        probed.append(Probed(run, subject.settings, measured))
     write_table(GOLD_QUESTION, probed, folder)
     return GOLD_QUESTION.name
 
@@ -260,8 +257,5 @@ def show_benchmark(
     from ..tables.pages import study_pages
 
     if named := [name for name, value in given.items() if value]:
-        raise UsageError(
-            f"{BENCHMARK} is about no runs that {named[0]} could choose or train: `bottleneck "
-            "bench` has options for what it measures"
-        )
+        raise UsageError(f"{BENCHMARK} is about no runs: {named[0]} is not for it")
     show(study_pages(BENCHMARK, results or DEFAULT_OUT / "bench"), form, details)

@@ -3,7 +3,6 @@
 And ``bottleneck lecture``: the slides' numbers recomputed, their examples put to trained runs.
 """
 
-import re
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,7 +14,7 @@ from typer import Argument, Option
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
 from ..settings.machine import DEFAULT_OUT
 from .console import output, say, show
-from .options import Form, OneRunOrMore, check_is_folder, check_sentence
+from .options import Beam, Form, OneRunOrMore, check_is_folder, check_sentence
 
 if TYPE_CHECKING:
     from ..lecture.slides import Evidence
@@ -43,9 +42,7 @@ def translate(
             help="Use the run with this attention [default: all; for text the one with attention]."
         ),
     ] = None,
-    beam: Annotated[
-        int | None, Option(min=1, help="Beam size; 1 is greedy [default: the run's].")
-    ] = None,
+    beam: Beam = None,
     alignment: Annotated[
         bool,
         Option("--alignment", help="Show the attention weights of each word of a sentence."),
@@ -67,9 +64,7 @@ def translate(
 
     lines = _lines(sentence, file)
     if lines is not None and alignment:
-        raise UsageError(
-            "--alignment shows the weights of one sentence; give it in quotes, without --file"
-        )
+        raise UsageError("--alignment is for a sentence in quotes, not for a text")
     arms, where = _arms(results)
     if arm is not None and arm not in arms:
         raise UsageError(f"no arm {arm!r} in this folder{did_you_mean(arm, arms)}")
@@ -99,9 +94,9 @@ def _lines(sentence: str | None, file: Path | None) -> list[str] | None:
         raise UsageError("give a sentence in quotes, --file FILE, or text on standard input")
     try:
         text = sys.stdin.buffer.read().decode("utf-8-sig")
-        return [line.rstrip("\r") for line in text.removesuffix("\n").split("\n") if text]
     except UnicodeDecodeError:
         raise UserError("standard input is not UTF-8; save the text as UTF-8") from None
+    return [line.rstrip("\r") for line in text.removesuffix("\n").split("\n") if text]
 
 
 def _arms(results: Path | None) -> tuple[dict[str, Path], str]:
@@ -109,9 +104,8 @@ def _arms(results: Path | None) -> tuple[dict[str, Path], str]:
     from ..results.folders import arms, check_trainable, latest_output
 
     folder = results if results is not None else latest_output(DEFAULT_OUT)
-    latest = "" if results is not None else " (the latest; --results names others)"
     check_trainable(folder)
-    return arms(folder), f"{folder}{latest}"
+    return arms(folder), f"{folder}{'' if results is not None else ' (the latest)'}"
 
 
 def load_arms(
@@ -242,7 +236,7 @@ def lecture(
         Path | None,
         Option(
             help="Folder of a trained run (for L10, L17, L-SHORT) or a benchmark (for L15) "
-            "[default: results/runs/lecture; the latest benchmark]."
+            "[default: results/runs/lecture, results/runs/bench]."
         ),
     ] = None,
 ) -> None:
@@ -253,17 +247,12 @@ def lecture(
 
     names = list(WALKTHROUGHS) if name is None else [name.upper()]
     if names[0] not in WALKTHROUGHS:
-        if re.fullmatch(r"C\d+", names[0]):
-            raise UsageError(
-                f"{name!r} is a claim and not a printed number; use `bottleneck claims`"
-            )
-        raise UsageError(f"unknown id {name!r}{did_you_mean(names[0], WALKTHROUGHS)}")
+        hint = did_you_mean(names[0], WALKTHROUGHS)
+        raise UsageError(f"unknown id {name!r}{hint} (`bottleneck claims` decides C1 to C14)")
     if results is not None:
         check_is_folder(results)
-    benchmarks = DEFAULT_OUT.glob("*/probes/cost.csv")
-    latest = max(benchmarks, key=lambda path: path.stat().st_mtime, default=None)
-    folder = results or (latest and latest.parents[1])
-    measured = folder and measured_exponent(folder)
+    folder = results or DEFAULT_OUT / "bench"
+    measured = measured_exponent(folder)
     evidence = lecture_evidence(measured._replace(folder=str(folder)) if measured else None)
     if name is not None and form == "rich":
         _walk(names[0], evidence, results)

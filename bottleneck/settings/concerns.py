@@ -10,33 +10,20 @@ lower edges; the last is open, and what lies below the first edge is outside all
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Int
 from numpy import ndarray
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from .errors import quoted
 
 
 class Concern(BaseModel):
-    """A frozen group of settings; unknown names are refused."""
+    """A frozen group of settings; unknown names are refused, and so is 0 for false."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _true_or_false(cls, value: object, info: Any) -> object:
-        """Pydantic would take "yes" or 0 for a truth, and a truth for a number."""
-        kind = cls.model_fields[info.field_name].annotation
-        if kind is bool and not isinstance(value, bool):
-            raise ValueError("write true or false")
-        if kind in (int, float, int | None) and isinstance(value, bool):
-            raise ValueError("input should be a number")
-        if isinstance(value, str) and any("\ud800" <= sign <= "\udfff" for sign in value):
-            raise ValueError("not UTF-8 text; a file with such a name must be renamed")
-        return value
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 NAMED = ("multi30k", "tatoeba", "europarl", "news-commentary")
@@ -50,12 +37,11 @@ Lexicon = Literal["small", "full"]
 class CorpusSettings(Concern):
     """Which sentence pairs, how many, how long, and how they become tokens.
 
-    ``train_max_words`` shortens training and validation alone. Sentences outside ``test_min_words``
-    to ``test_max_words`` are left out of the test set, before ``joined`` of them are made into one;
-    nothing else changes. ``test`` names another corpus: what a run on that one is tested on.
-    ``reverse_direction`` translates French to English: lengths are then those of the French.
-    ``tokens`` subwords are learned on the training side, as many as the vocabularies say.
-    ``lexicon`` is the grammar's: the small one has a quarter of the nouns, verbs and adjectives.
+    ``train_max_words`` shortens training and validation alone, ``test_min_words`` and
+    ``test_max_words`` restrict the test set, before ``joined`` of its sentences are made into one.
+    ``test`` names another corpus, to be tested on. ``reverse_direction`` is French to English:
+    lengths are then those of the French. ``tokens`` subwords are learned on the training side, as
+    many as the vocabularies say. The small ``lexicon`` has a quarter of the grammar's words.
     """
 
     name: Literal["grammar", "copy", "files", *NAMED] = "grammar"
@@ -103,18 +89,15 @@ class CorpusSettings(Concern):
     @model_validator(mode="after")
     def _consistent(self) -> "CorpusSettings":
         if not self.min_words <= self.longest_trained <= self.max_words:
-            raise ValueError(
-                f"min_words {self.min_words}, train_max_words {self.longest_trained} and max_words "
-                f"{self.max_words} must be in this order"
-            )
+            raise ValueError("min_words, train_max_words and max_words must be in this order")
         given = [key for key in FILES if getattr(self, key) is not None]
         if given and self.name != "files":
             raise ValueError(f"{given[0]} is for corpus 'files', not for {self.name!r}")
+        for key in given:
+            if getattr(self, key).encode(errors="replace").decode() != getattr(self, key):
+                raise ValueError(f"{key} is not UTF-8 text; rename the file")
         if self.test and (self.is_drawn or self.test_source or self.test_target):
-            raise ValueError(
-                f"test={self.test} is for real text, not for corpus {self.name!r} or beside "
-                "test_source"
-            )
+            raise ValueError(f"test={self.test} is for real text without a test_source")
         return self
 
 
@@ -126,9 +109,7 @@ class ModelSettings(Concern):
     """The translator (LECTURE D): cells, sizes, attention and its placement.
 
     With ``tied_output`` the output layer's matrix is the target embedding, behind a linear map to
-    its width: on a large vocabulary fewer numbers to train and a cheaper softmax. With ``source``
-    hidden the decoder learns that there is a source and nothing of it: it is a model of the target
-    language.
+    its width. With ``source`` hidden the decoder is a model of the target language.
     """
 
     attention: Literal["none", "dot", "scaled-dot", "general", "additive", "uniform"] = "additive"
@@ -165,10 +146,7 @@ class ModelSettings(Concern):
 
     @property
     def hidden_apart(self) -> bool:
-        """Whether linear maps lie between hidden states and the context.
-
-        They do wherever the hidden size is set, so that runs over context sizes differ in it alone.
-        """
+        """Whether linear maps lie between hidden states and the context, whatever its size."""
         return self.hidden_size is not None
 
     @property
@@ -180,8 +158,8 @@ class ModelSettings(Concern):
     def _widths(self) -> "ModelSettings":
         if self.attention in ("dot", "scaled-dot") and self.hidden != self.context_size:
             raise ValueError(
-                f"attention {self.attention!r} needs hidden_size equal to context_size "
-                f"({self.hidden} and {self.context_size}); use 'general' for unequal widths"
+                f"attention {self.attention!r} needs hidden_size equal to context_size, not "
+                f"{self.hidden} and {self.context_size}; use 'general'"
             )
         return self
 
@@ -189,13 +167,12 @@ class ModelSettings(Concern):
 class TrainingSettings(Concern):
     """How the weights are found: Adam or Muon, with warm-up, linear decay and clipped gradients.
 
-    With ``optimizer`` muon, Muon trains the matrices but for embeddings and the output layer, and
-    Adam the rest at the same rate (``training.step``). ``shapes`` is the number of padded
-    shapes: more pad less and compile longer. With ``batch_tokens`` a batch holds about that many
-    target tokens instead of ``batch_size`` pairs. ``label_smoothing`` is the share of the target's
-    probability that the training loss spreads evenly over all that an output may hold (Szegedy et
-    al. 2016, section 7). The weights that are kept are the mean over the last ``average_last``
-    share of all updates (Polyak and Juditsky 1992); 0 keeps those of the least validation loss.
+    Muon trains the matrices but for embeddings and the output layer, Adam the rest at the same rate
+    (``training.step``). ``shapes`` is the number of padded shapes: more pad less and compile
+    longer. ``batch_tokens`` counts target tokens, instead of ``batch_size`` pairs.
+    ``label_smoothing`` is the share of the target's probability that the training loss spreads
+    evenly (Szegedy et al. 2016, section 7). ``average_last`` keeps the mean of the weights over the
+    last share of all updates (Polyak and Juditsky 1992), 0 those of the least validation loss.
     """
 
     seed: int = Field(1, ge=0, le=2**63 - 1)
@@ -243,13 +220,13 @@ class ScoringSettings(Concern):
     @model_validator(mode="after")
     def _ascending(self) -> "ScoringSettings":
         try:
-            edges = self.lower_edges
+            edges = [0, *self.lower_edges]
         except ValueError:
-            edges = ()
-        if len(edges) < 2 or edges[0] < 1 or [*edges] != sorted({*edges}):
+            edges = []
+        if len(edges) < 3 or edges != sorted({*edges}):
             raise ValueError(
-                f"edges {quoted(self.edges)} must be two or more ascending whole numbers above 0, "
-                "with commas"
+                f"edges {quoted(self.edges)}: give two or more ascending whole numbers above 0, "
+                "such as 5,11,21"
             )
         return self
 
@@ -276,10 +253,8 @@ def span_label(low: int, high: int) -> str:
 
 def holds(bucket: str, words: int) -> bool:
     """Whether a bucket of this name ("21-30", "41+") holds sentences of so many words."""
-    if bucket.endswith("+"):
-        return words >= int(bucket[:-1])
-    low, _, high = bucket.partition("-")
-    return int(low) <= words <= int(high or low)
+    low, _, high = bucket.removesuffix("+").partition("-")
+    return int(low) <= words and (bucket.endswith("+") or words <= int(high or low))
 
 
 @dataclass(frozen=True)

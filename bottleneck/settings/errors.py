@@ -43,12 +43,11 @@ def quoted(value: object) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` for the nearest known name, else the list of them."""
+    """``"; did you mean 'x'?"`` for the nearest known name, else the list of them, if short."""
     known = list(known)
-    nearest = get_close_matches(name, known, n=1, cutoff=0.5)
-    if nearest:
+    if nearest := get_close_matches(name, known, n=1, cutoff=0.5):
         return f"; did you mean {nearest[0]!r}?"
-    return f"; known are {', '.join(sorted(known))}"
+    return f"; known are {', '.join(sorted(known))}" if len(known) < 30 else ""
 
 
 _ACTING = re.compile(

@@ -1,8 +1,6 @@
 """Writing whole files or none, the checksums of a folder, and names that become paths.
 
-A file is written under a temporary name beside it, then renamed. The bytes are on the disk before
-the name is, so that a power cut leaves no empty file under it.
-
+A file is written under a temporary name beside it, brought to the disk, then renamed.
 ``SHA256SUMS`` lists a folder's files as `sha256sum` writes and checks them. A file that is written
 again is listed with the digest that it has and the one that it gets until it is in its place, so
 that whoever is killed, or reads meanwhile, finds a listed file.
@@ -24,18 +22,14 @@ from .errors import UnwrittenError, unwritten
 SUMS = "SHA256SUMS"
 _MACHINE = sha256(platform.node().encode()).hexdigest()[:8]
 """This machine, for names of files: a folder may be shared by several."""
-
 Content = bytes | Iterable[bytes]
-"""Of a file: its bytes, or parts of them in their order."""
-Listed = Mapping[str, list[str]]
-"""Digests by the file's name in its folder, ``probes/fit.csv``, in the order of the lines."""
+"""Of a file: its bytes, or parts of them in their order, which need not all be in memory."""
 
 
 def is_name(text: object) -> bool:
-    """Whether this names one file or folder, not hidden, neither ``.`` nor ``..``.
+    """Whether this names one file or folder, not hidden, that leads out of no folder.
 
-    A name may come from a file that somebody else wrote: as a part of a path it must not lead out
-    of its folder. File systems allow 255 bytes, and suffixes are added.
+    File systems allow 255 bytes, and suffixes are added.
     """
     return (
         isinstance(text, str)
@@ -49,8 +43,7 @@ def is_name(text: object) -> bool:
 def check_file(path: Path) -> None:
     """An ``UnwrittenError`` at once where a file cannot be written later; make nothing.
 
-    A rename would put a file in the place of a device, a pipe or the system's name for one: root
-    may do that to /dev/null, and every program of the machine would feel it.
+    A rename would put a file in the place of a device or a pipe: root may do that to /dev/null.
     """
     # The functions of os.path fail on no folder that may not be read.
     other = os.path.exists(path) and not os.path.isfile(path)
@@ -62,15 +55,44 @@ def check_file(path: Path) -> None:
 
 
 def check_place(folder: Path, path: Path | None = None) -> None:
-    """The same of a folder that files are to be written into; the error names ``path`` if given.
-
-    Folders that are missing are no failure: `write_bytes` makes them.
-    """
+    """The same of a folder that files are to be written into; the error names ``path`` if given."""
     existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    if not existing.is_dir():
-        raise unwritten(path or folder, NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR)))
-    if not os.access(existing, os.W_OK | os.X_OK):
-        raise unwritten(path or folder, PermissionError(EACCES, os.strerror(EACCES)))
+    number = EACCES if existing.is_dir() else ENOTDIR
+    if number == ENOTDIR or not os.access(existing, os.W_OK | os.X_OK):
+        raise unwritten(path or folder, OSError(number, os.strerror(number)))
+
+
+@contextmanager
+def _parts(path: Path) -> Iterator[dict[Path, Path]]:
+    """Temporary files by the name that each is to have; none is left where the block fails.
+
+    An OSError of the block is the ``UnwrittenError`` of a path.
+    """
+    parts: dict[Path, Path] = {}
+    try:
+        yield parts
+    except BaseException as error:
+        for part in parts.values():
+            with suppress(OSError):  # closed meanwhile: whoever writes next clears it
+                part.unlink()
+        if isinstance(error, OSError):
+            raise unwritten(path, error) from None
+        raise
+
+
+def _write_part(path: Path, pieces: Iterable[bytes], parts: dict[Path, Path]) -> None:
+    """Write what a file is to have under a temporary name, which ``parts`` gets, to the disk."""
+    check_file(path)
+    part = parts[path] = path.with_name(f".{path.name}.{_MACHINE}-{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        remove_parts(path.parent)
+        with part.open("wb") as file:
+            file.writelines(pieces)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise unwritten(path, error) from None
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -78,48 +100,14 @@ def write_bytes(path: Path, content: bytes) -> None:
 
     What cannot be written is an ``UnwrittenError``, as are a device and a pipe.
     """
-    _place(write_part(path, [content]), path)
+    with _parts(path) as parts:
+        _write_part(path, [content], parts)
+        os.replace(parts[path], path)
 
 
 def write_text(path: Path, text: str) -> None:
     """``write_bytes`` for text, as UTF-8 with Unix line ends."""
     write_bytes(path, text.encode("utf8"))
-
-
-def write_part(path: Path, parts: Iterable[bytes]) -> Path:
-    """The content of a file to be, under a temporary name beside it; it is on the disk then.
-
-    Its parts need not all be in memory. What killed processes left in the folder goes.
-    """
-    check_file(path)
-    part = path.with_name(f".{path.name}.{_MACHINE}-{os.getpid()}.part")
-    with _or_nothing(part, path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        remove_parts(path.parent)
-        with part.open("wb") as file:
-            file.writelines(parts)
-            file.flush()
-            os.fsync(file.fileno())
-    return part
-
-
-def _place(part: Path, path: Path) -> None:
-    """Give what ``write_part`` wrote its name."""
-    with _or_nothing(part, path):
-        os.replace(part, path)
-
-
-@contextmanager
-def _or_nothing(part: Path, path: Path) -> Iterator[None]:
-    """Nothing is left of the part of a file where the block fails."""
-    try:
-        yield
-    except BaseException as error:
-        with suppress(OSError):
-            part.unlink()
-        if isinstance(error, OSError):
-            raise unwritten(path, error) from None
-        raise
 
 
 def remove_parts(folder: Path) -> None:
@@ -142,8 +130,8 @@ def digest_of(content: bytes) -> str:
     return sha256(content).hexdigest()
 
 
-def parsed(sums: bytes) -> Listed:
-    """What the lines of a ``SHA256SUMS`` list; what is no line of one lists nothing."""
+def parsed(sums: bytes) -> dict[str, list[str]]:
+    """Digests by file name, as the lines of a ``SHA256SUMS`` list them; other lines are nothing."""
     listed: dict[str, list[str]] = {}
     for line in sums.split(b"\n"):
         if match := re.fullmatch(rb"([0-9a-f]{64})  ([^ *].*)", line):
@@ -152,13 +140,13 @@ def parsed(sums: bytes) -> Listed:
     return listed
 
 
-def written(listed: Listed) -> bytes:
+def written(listed: Mapping[str, list[str]]) -> bytes:
     """The same as lines, by name."""
     lines = [f"{digest}  {name}\n" for name in sorted(listed) for digest in listed[name]]
     return "".join(lines).encode()
 
 
-def read_sums(folder: Path) -> Listed | None:
+def read_sums(folder: Path) -> dict[str, list[str]] | None:
     """What the sums of a folder list; None where it has none."""
     with suppress(FileNotFoundError, NotADirectoryError):
         return parsed((folder / SUMS).read_bytes())
@@ -176,19 +164,16 @@ def seal(folder: Path, left_out: Collection[str]) -> None:
 
 
 def write_listed(
-    folder: Path,
-    files: Iterable[tuple[str, Content]],
-    gone: Collection[str] = (),
+    folder: Path, files: Iterable[tuple[str, Content]], gone: Collection[str] = ()
 ) -> None:
     """Write files into a folder and list them; those that are ``gone`` are removed.
 
-    Each file is written before the next is asked for, and its parts need not all be in memory. A
-    file that was lost stays listed, so that whoever reads it next says so.
-    Killed at any moment this leaves each file as it was or as it is to be, and listed. One process
-    at a time does so in a folder. A UserError where nothing can be written.
+    Each file is written before the next is asked for. A file that was lost stays listed, so that
+    whoever reads it next says so. Killed at any moment this leaves each file as it was or as it is
+    to be, and listed. One process at a time does so in a folder. A UserError where nothing can be
+    written.
     """
-    parts: dict[str, Path] = {}
-    try:
+    with _parts(folder) as parts:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / ".sums.lock"):
             for inside in filter(Path.is_dir, folder.iterdir()):
@@ -200,24 +185,16 @@ def write_listed(
                 digest = sha256()
                 pieces = [content] if isinstance(content, bytes) else content
                 # The digest is updated by each piece on its way into the file.
-                parts[name] = write_part(
-                    folder / name, (digest.update(piece) or piece for piece in pieces)
-                )
+                pieces = (digest.update(piece) or piece for piece in pieces)
+                _write_part(folder / name, pieces, parts)
                 after[name] = [digest.hexdigest()]
                 both[name] = [*dict.fromkeys([*before.get(name, ()), *after[name]])]
             write_bytes(folder / SUMS, written(both))
-            for name, part in parts.items():
-                _place(part, folder / name)
+            for path, part in parts.items():
+                os.replace(part, path)
             for name in gone:
                 (folder / name).unlink(missing_ok=True)
             write_bytes(folder / SUMS, written(after))
-    except BaseException as error:
-        for part in parts.values():
-            with suppress(OSError):  # closed meanwhile: whoever writes next clears it
-                part.unlink()
-        if isinstance(error, OSError):
-            raise unwritten(folder, error) from None
-        raise
 
 
 def of_one_time(folder: Path, names: Collection[str]) -> bool:

@@ -48,25 +48,23 @@ def cache_root() -> Path | None:
 def mendable(error: Exception) -> UserError | None:
     """The error as one that the user can mend: ours, too little memory, no device; else None.
 
-    jax reports a lack of memory with a `RuntimeError` or, where an array is first made, a
-    `ValueError`, and a missing device in many ways: it is asked for its devices once more.
+    jax reports a lack of memory with a `RuntimeError` or a `ValueError`, and a missing device in
+    many ways: it is asked for its devices once more.
     """
     if isinstance(error, UserError):
         return error
     lack = re.search("RESOURCE_EXHAUSTED: |Out of memory allocating", str(error))
     if isinstance(error, MemoryError) or (isinstance(error, RuntimeError | ValueError) and lack):
         return UserError(
-            "not enough memory for this: smaller sizes (model.context_size, corpus vocabularies, "
-            "training.batch_size, decoding.beam_size) need less, and so do fewer runs at once "
-            "(--jobs)"
+            "not enough memory; smaller sizes (model.context_size, corpus vocabularies, "
+            "training.batch_size, decoding.beam_size) and fewer runs at once (--jobs) need less"
         )
     if isinstance(error, RecursionError):
         return UserError("something in what was given is nested too deeply to be read; flatten it")
     jax, platform = sys.modules.get("jax"), os.environ.get("JAX_PLATFORMS")
-    if jax is None or not platform:
-        return None
     try:
-        jax.devices()
+        if jax is not None and platform:
+            jax.devices()
     except Exception:
         return UserError(f"jax finds no device of JAX_PLATFORMS={platform!r} here: unset it")
     return None

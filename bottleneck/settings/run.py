@@ -3,7 +3,6 @@
 import hashlib
 import tomllib
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from importlib import resources
 from typing import Any
 
@@ -39,8 +38,7 @@ class RunSettings(Concern):
         if self.decoding.copy_unknown and not (self.model.points and words):
             raise ValueError(
                 "decoding.copy_unknown needs corpus.tokens=words and attention weights that point "
-                f"at a word, which arm {self.model.arm} may not have; `bottleneck translate "
-                "--copy-unknown --arm NAME` copies with one that has"
+                f"at a word, unlike arm {self.model.arm}; `translate --arm NAME` names another"
             )
         return self
 
@@ -81,7 +79,16 @@ def parse_settings(values: Mapping[str, Any]) -> RunSettings:
     try:
         return RunSettings.model_validate(without_retired(values))
     except ValidationError as error:
-        raise UsageError(_fault(error.errors()[0])) from None
+        fault = error.errors()[0]
+    name, given = ".".join(map(str, fault["loc"])), fault["input"]
+    message = fault["msg"].removeprefix("Value error, ")
+    if fault["type"] == "extra_forbidden":
+        known = NAMES if "." in name else RunSettings.model_fields
+        message = f"unknown setting {name!r}{did_you_mean(name, known)}"
+    elif name:
+        message = f"setting {name!r}: {message[:1].lower()}{message[1:]}"
+        message += "" if isinstance(given, dict) else f", not {quoted(given)}"
+    raise UsageError(message)
 
 
 def without_retired(values: Any) -> Any:
@@ -93,25 +100,17 @@ def without_retired(values: Any) -> Any:
     if not isinstance(training, Mapping) or "products" not in training:
         return values
     if training["products"] != "float32":
-        raise UsageError(
-            f"setting 'training.products' is {quoted(training['products'])}, but this version of "
-            "bottleneck only knows 'float32'"
-        )
-    kept = {key: value for key, value in training.items() if key != "products"}
-    return {**values, "training": kept}
+        raise UsageError("setting 'training.products': this version only knows 'float32'")
+    return {**values, "training": {k: v for k, v in training.items() if k != "products"}}
 
 
-def _fault(fault: Mapping[str, Any]) -> str:
-    """One line for one pydantic fault: the setting's place, what is wrong, the nearest name."""
-    name, given = ".".join(map(str, fault["loc"])), fault["input"]
-    if fault["type"] == "extra_forbidden":
-        known = NAMES if "." in name else RunSettings.model_fields
-        return f"unknown setting {name!r}{did_you_mean(name, known)}"
-    message = fault["msg"].removeprefix("Value error, ")
-    if not name:
-        return message
-    text = f"setting {name!r}: {message[:1].lower()}{message[1:]}"
-    return text if isinstance(given, dict) else f"{text}, not {quoted(given)}"
+def nested(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Settings by full name as tables."""
+    tables: dict[str, dict[str, Any]] = {}
+    for name, value in settings.items():
+        concern, _, key = name.partition(".")
+        tables.setdefault(concern, {})[key] = value
+    return tables
 
 
 def preset_names() -> list[str]:
@@ -120,49 +119,33 @@ def preset_names() -> list[str]:
     return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir())
 
 
-def preset_values(name: str) -> dict[str, Any]:
-    """The settings a preset states, as a nested mapping; ``UsageError`` for an unknown name."""
+def preset_values(name: Any) -> dict[str, Any]:
+    """The settings a preset states, by full name; ``UsageError`` for an unknown name."""
     if name not in preset_names():
-        raise UsageError(f"unknown preset {name!r}{did_you_mean(name, preset_names())}")
+        raise UsageError(f"unknown preset {quoted(name)}{did_you_mean(str(name), preset_names())}")
     folder = resources.files("seq2seq_bottleneck.experiments") / "presets"
-    return parse_toml((folder / f"{name}.toml").read_text(encoding="utf8"), f"preset {name!r}")
+    tables = tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf8"))
+    return {
+        f"{concern}.{key}": tables[concern][key] for concern in tables for key in tables[concern]
+    }
 
 
-def parse_toml(text: str, place: str) -> dict[str, Any]:
-    """The table that TOML text holds; a fault is a ``UsageError`` with ``place`` and its line."""
+def parse_assignment(assignment: str) -> tuple[str, Any]:
+    """Name and value of ``section.key=value``; the value is TOML, or plain text if it is not."""
+    name, equals, text = (part.strip() for part in assignment.partition("="))
+    if not equals or name not in NAMES:
+        hint = did_you_mean("training.seed" if name == "seed" else name, NAMES)
+        raise UsageError(f"--set {quoted(assignment)}: write section.key=value{hint}")
     try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(
-            f"{place}: not TOML: {error}; write [tables] with `key = value` lines below them"
-        ) from None
+        table = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):
+        table = {}
+    return name, table["value"] if table.keys() == {"value"} else text  # more keys are text, too
 
 
-def override(values: dict[str, Any], assignments: Sequence[str]) -> dict[str, Any]:
-    """Apply ``section.key=value`` assignments; a value is TOML, or plain text if it is not.
-
-    Raises UsageError for an assignment of another form.
-    """
-    result = {concern: dict(fields) for concern, fields in values.items()}
-    for assignment in assignments:
-        key, equals, text = assignment.partition("=")
-        concern, dot, field = key.strip().partition(".")
-        if not (equals and dot and field):
-            full = {name.partition(".")[2]: name for name in NAMES}
-            full["seed"] = "training.seed"  # there are others, but a run's seed is this
-            nearest = get_close_matches(concern, full, n=1, cutoff=0.7)
-            hint = f"; did you mean {full[nearest[0]]!r}?" if nearest and not dot else ""
-            raise UsageError(f"--set {quoted(assignment)}: write section.key=value{hint}")
-        try:
-            table = tomllib.loads(f"value = {text.strip()}")
-        except (ValueError, RecursionError):
-            table = {}
-        # Anything else is text, a second line or key, too.
-        value = table["value"] if table.keys() == {"value"} else text.strip()
-        result.setdefault(concern, {})[field] = value
-    return result
-
-
-def resolve(preset: str, assignments: Sequence[str] = ()) -> RunSettings:
-    """Settings of a preset with ``--set`` assignments on top."""
-    return parse_settings(override(preset_values(preset), assignments))
+def resolve(
+    preset: str, assignments: Sequence[str] = (), given: Mapping[str, Any] | None = None
+) -> RunSettings:
+    """Settings of a preset, then those ``given`` by full name, then ``--set`` assignments."""
+    changes = dict(given or {}) | dict(map(parse_assignment, assignments))
+    return parse_settings(nested(preset_values(preset) | changes))

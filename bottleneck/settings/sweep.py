@@ -1,28 +1,16 @@
 """A sweep: one question as a TOML file, and the cells of its grid.
 
-A file opens with its question in a comment. ``preset`` names where the settings start; the tables
-``[corpus] [model] [training] [decoding] [scoring]`` change them by the run settings' own names. A
-setting may be a list, and lists multiply. ``[[group]]`` tables, each with a ``name`` and settings,
-multiply with them: every group is crossed with the lists of the tables, and where both state a
-setting the group's counts. Flags come last: ``--set`` before ``--seeds``.
-
-A group may also state what is relative to all that, flags included: ``times.training.updates = 2``
-doubles the updates, whatever they are. And it may say what its values were chosen for: with
-``needs.model.context_size = 256`` cells of a different context size are left out, with a note.
-
-Cells are in this order: groups as in the file; within a group the product of the lists, in the
-order in which ``concerns.py`` declares the settings, the last of them varying fastest (so the seeds
-of a cell are next to each other).
-
-The file declares an experiment, which has its name unless ``experiment`` names it. Its arms are the
-cells that differ in their seed alone, called by their attention, the other settings that vary
-within their group, and their group: ``none context_size=64, twice the training``. Each arm is
-compared with the one that differs from it in the ``baseline`` alone, by default
-``baseline.model.attention = "none"``. Tables and claims take the arms in the order of the file.
+experiments/README.md describes the file. Cells are in this order: groups as in the file; within a
+group the product of the lists, in the order in which ``concerns.py`` declares the settings, the
+last of them varying fastest. Where the tables and a group state a setting, the group's counts;
+``--set`` replaces both, and ``--seeds`` comes last. Tables and claims take the arms in the order of
+the file.
 """
 
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from itertools import product, takewhile
@@ -31,14 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .errors import UsageError, did_you_mean, quoted
-from .run import (
-    NAMES,
-    RunSettings,
-    override,
-    parse_settings,
-    parse_toml,
-    preset_values,
-)
+from .files import is_name
+from .run import NAMES, RunSettings, nested, parse_assignment, parse_settings, preset_values
 
 SEED = "training.seed"
 MOST_CELLS = 100_000
@@ -102,12 +84,13 @@ class Cell:
         return f"{self.arm} seed {self.settings.training.seed}"
 
 
-@dataclass(frozen=True)
-class Grid:
-    """The cells of a sweep, and notes on those that were left out."""
-
-    cells: tuple[Cell, ...]
-    notes: tuple[str, ...] = ()
+@contextmanager
+def _at(place: str) -> Iterator[None]:
+    """Put the place of a fault in front of its message."""
+    try:
+        yield
+    except UsageError as error:
+        raise UsageError(f"{place}: {error}") from None
 
 
 def experiment_names() -> list[str]:
@@ -125,109 +108,73 @@ def load_sweep(name_or_path: str | Path) -> Sweep:
     if name in experiment_names():
         file = resources.files("seq2seq_bottleneck.experiments") / f"{name}.toml"
         return parse_sweep(file.read_text(encoding="utf8"), f"experiments/{name}.toml")
-    if not name.endswith(".toml") and not Path(name).exists():
-        hint = did_you_mean(name, experiment_names())
-        raise UsageError(f"unknown sweep {name!r}{hint} (a file of your own ends in .toml)")
     try:
         return parse_sweep(Path(name).read_text(encoding="utf-8-sig"), name)
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{name}: not UTF-8 text ({error.reason}); save it as UTF-8") from None
-    except OSError as error:
-        raise UsageError(
-            f"cannot read {name!r} ({error.strerror}); name an existing TOML file, or one of "
-            f"{', '.join(experiment_names())}"
-        ) from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{name}: not UTF-8 text; save it as UTF-8") from None
+    except (OSError, ValueError) as error:
+        hint = did_you_mean(name, experiment_names())
+        reason = getattr(error, "strerror", error)
+        raise UsageError(f"no sweep and no TOML file {quoted(name)} ({reason}){hint}") from None
 
 
 def parse_sweep(text: str, place: str) -> Sweep:
     """Read a sweep from TOML text; a fault is a UsageError that names ``place`` and its key."""
-    table = parse_toml(text, place)
-    if not any(value != {} for value in table.values()):
-        raise UsageError(
-            f"{place} sets nothing; give settings to try, such as model.context_size = [64, 256]"
-        )
     comment = takewhile(lambda line: line.startswith("#"), text.lstrip().splitlines())
     question = " ".join(line.lstrip("#").strip() for line in comment).strip()
-    if not question:
+    with _at(place):
+        try:
+            table = tomllib.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"not TOML: {error}") from None
+        if not any(value != {} for value in table.values()):
+            raise UsageError("it sets nothing; try model.context_size = [64, 256]")
+        if not question:
+            raise UsageError("no question; open the file with it, as a comment: # Does ...?")
+        name = table.get("experiment", Path(place).stem)
+        _check_name(name)
+        baseline = _by_full_name(table.get("baseline", {})) or BASELINE
+        settings = _by_full_name(table, ("experiment", "baseline", "preset", "group"))
+        tables, groups = table.get("group", []), []
+        if not isinstance(tables, list) or not all(isinstance(item, dict) for item in tables):
+            raise UsageError("write each group as a table [[group]]")
+        for item in tables:
+            group = item.get("name")
+            _check_name(group)
+            with _at(f"group {group!r}"):
+                if any(known.name == group for known in groups):
+                    raise UsageError("there are two of this name; rename one")
+                relative = [_by_full_name(item.get(key, {})) for key in ("times", "needs")]
+                chosen = _by_full_name(item, ("name", "times", "needs"))
+                groups.append(Group(group, chosen, *relative))
+    groups = tuple(groups) or (Group("", {}),)
+    return Sweep(name, place, question, table.get("preset", "lecture"), settings, groups, baseline)
+
+
+def _check_name(name: Any) -> None:
+    """Refuse a name that could lead out of a folder, or that a spreadsheet takes for a formula."""
+    if not is_name(name) or name.startswith(("=", "+", "-", "@")):
         raise UsageError(
-            f"{place}: no question; open the file with it, as a comment: "
-            "# Does a larger context help long sentences?"
-        )
-    preset = table.get("preset", "lecture")
-    if not isinstance(preset, str):
-        raise UsageError(
-            f'{place}: preset is one name, not {quoted(preset)}; write preset = "lecture" '
-            "(a second preset is a second sweep, with --preset)"
-        )
-    name, baseline = table.get("experiment", Path(place).stem), table.get("baseline", {})
-    if "experiment" in table:
-        _check_word(name, f"{place}, experiment")
-    if not isinstance(baseline, dict):
-        raise UsageError(f"{place}: 'baseline' is a table; write baseline.SECTION.KEY = VALUE")
-    baseline = _by_full_name(baseline, f"{place}, baseline") or BASELINE
-    settings = _by_full_name(table, place, ("experiment", "baseline", "preset", "group"))
-    groups = _parse_groups(table.get("group", []), place)
-    return Sweep(name, place, question, preset, settings, groups, baseline)
-
-
-def _check_word(name: Any, place: str) -> None:
-    """A ``UsageError`` where a name is not one that a spreadsheet shows as it is."""
-    plain_text = isinstance(name, str) and name and name.isprintable()
-    if not plain_text or name.startswith(("=", "+", "-", "@")):
-        raise UsageError(
-            f"{place}: a name is one line of printable characters that a spreadsheet does not take "
-            "for a formula; rename it"
+            f'{quoted(name)} names no experiment or group; write name = "..." with a letter first'
         )
 
 
-def _parse_groups(tables: Any, place: str) -> tuple[Group, ...]:
-    """The ``[[group]]`` tables, or the one nameless group of a sweep without any."""
-    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise UsageError(f"{place}: write each group as a table [[group]]")
-    groups: dict[str, Group] = {}
-    for number, table in enumerate(tables, 1):
-        name = table.get("name")
-        if not isinstance(name, str) or not name:
-            raise UsageError(f'{place}: group {number} has no name; give it one: name = "..."')
-        if name in groups:
-            raise UsageError(f"{place}: two groups are named {name!r}; rename one")
-        here, relative = f"{place}, group {name!r}", {}
-        _check_word(name, here)
-        for key in ("times", "needs"):
-            if not isinstance(table.get(key, {}), dict):
-                raise UsageError(f"{here}: {key!r} is a table; write {key}.SECTION.KEY = VALUE")
-            relative[key] = _by_full_name(table.get(key, {}), f"{here}, {key}")
-        for setting, value in relative["needs"].items():
-            try:
-                parse_settings(_nested({setting: value}))
-            except UsageError as error:
-                if str(error).startswith(f"setting {setting!r}"):  # the value, whatever others are
-                    raise UsageError(f"{here}, needs: {error}") from None
-        settings = _by_full_name(table, here, ("name", *relative))
-        groups[name] = Group(name, settings, **relative)
-    return tuple(groups.values()) or (Group("", {}),)
-
-
-def _by_full_name(table: Mapping[str, Any], place: str, others: Sequence[str] = ()) -> Settings:
-    """The settings of a nested table, but for its ``others``.
-
-    A UsageError for unknown names and empty lists.
-    """
-    settings: Settings = {}
-    known = [*RunSettings.model_fields, *others]
-    for concern, fields in table.items():
-        if concern not in known:
-            raise UsageError(f"{place}: unknown key {concern!r}{did_you_mean(concern, known)}")
+def _by_full_name(table: Any, others: Sequence[str] = ()) -> Settings:
+    """The settings of nested tables, but for ``others``; unknown names are a ``UsageError``."""
+    settings, known = {}, [*RunSettings.model_fields, *others]
+    for concern, fields in table.items() if isinstance(table, dict) else [("model", table)]:
         if concern in others:
             continue
+        if concern not in known:
+            raise UsageError(f"unknown key {concern!r}{did_you_mean(concern, known)}")
         if not isinstance(fields, dict):
-            raise UsageError(f"{place}: {concern!r} is a table of settings: write [{concern}]")
+            raise UsageError(f"{quoted(fields)} is no table of settings; write SECTION.KEY = VALUE")
         for key, value in fields.items():
             name = f"{concern}.{key}"
             if name not in NAMES:
-                raise UsageError(f"{place}: unknown setting {name!r}{did_you_mean(name, NAMES)}")
+                raise UsageError(f"unknown setting {name!r}{did_you_mean(name, NAMES)}")
             if value == []:
-                raise UsageError(f"{place}: setting {name!r}: the list is empty; give it a value")
+                raise UsageError(f"setting {name!r}: the list is empty; give it a value")
             settings[name] = value
     return settings
 
@@ -236,54 +183,79 @@ def make_grid(
     sweep: Sweep,
     assignments: Sequence[str] = (),
     seeds: int | None = None,
-    given: Settings | None = None,
-) -> Grid:
-    """The cells of a sweep with ``--set`` assignments and ``--seeds`` on top, no cell twice.
+    given: Mapping[str, Any] | None = None,
+) -> tuple[tuple[Cell, ...], list[str]]:
+    """The cells of a sweep, none of them twice, and notes on those that were left out.
 
-    ``given`` are settings by full name, below the assignments, whose text is not parsed: a file may
-    be called 1984. Every cell is checked: the first fault is a ``UsageError`` with its place, and
-    so are a grid without cells and seeds that are given twice.
+    With ``--set`` assignments and ``--seeds`` on top. ``given`` are settings by full name, below
+    the assignments, whose text is not parsed: a file may be called 1984. Every cell is checked: the
+    first fault is a ``UsageError`` with its place, and so is a grid without cells.
     """
-    flags = (given or {}) | _parse_assignments(assignments)
+    flags = dict(given or {}) | _parse_assignments(assignments)
     if seeds is not None and isinstance(flags.get(SEED), list):
-        raise UsageError(f"--seeds {seeds}: --set {SEED} lists seeds already; give one of the two")
-    try:
-        preset = _by_full_name(preset_values(sweep.preset), f"preset {sweep.preset!r}")
-    except UsageError as error:
-        raise UsageError(f"{sweep.place}: {error}") from None
+        raise UsageError(f"--set {SEED} lists seeds, and --seeds counts them; give one of the two")
     cells: dict[RunSettings, Cell] = {}
     notes: dict[str, None] = {}
-    for group in sweep.groups:
-        place = f"{sweep.place}, group {group.name!r}" if group.name else sweep.place
-        place += f", with --set {' '.join(assignments)}" if assignments else ""
-        settings = preset | sweep.settings | group.settings | flags
-        for cell in _cells(group, settings, seeds, len(sweep.groups), place):
-            earlier = cells.get(cell.settings, cell)
-            actual = {name: cell.value(name) for name in group.needs}
-            unmet = next((name for name in actual if actual[name] != group.needs[name]), None)
-            if unmet:
-                needed, other = toml_word(group.needs[unmet]), toml_word(actual[unmet])
-                note = f"group {group.name!r} is for {unmet}={needed}, not {other}: left out"
-            elif earlier.group != cell.group:
-                note = (
-                    f"group {group.name!r} has the same cells as group {earlier.group!r} here: "
-                    "they are run once, as the latter"
-                )
-            else:
-                cells.setdefault(cell.settings, cell)
-                continue
-            notes[note] = None
-    if not cells:
-        raise UsageError(
-            f"{sweep.place}: no cell is left: {'; '.join(notes)}; change what --set or the file "
-            "gives that setting"
-        )
-    return Grid(declare(cells.values(), sweep.baseline, sweep.place), tuple(notes))
+    place = f"{sweep.place}, with --set {' '.join(assignments)}" if assignments else sweep.place
+    with _at(place):
+        preset = preset_values(sweep.preset)
+        for group in sweep.groups:
+            settings = preset | sweep.settings | group.settings | flags
+            for cell in _cells(group, settings, seeds, len(sweep.groups)):
+                earlier = cells.get(cell.settings, cell)
+                unmet = [name for name in group.needs if cell.value(name) != group.needs[name]]
+                for name in unmet[:1]:
+                    needed, other = _word(group.needs[name]), _word(cell.value(name))
+                    note = f"group {group.name!r} is for {name}={needed}, not {other}: left out"
+                    notes[note] = None
+                if not unmet and earlier.group != cell.group:
+                    note = f"group {group.name!r} has the same cells as group {earlier.group!r}"
+                    notes[f"{note} here: they are run once, as the latter"] = None
+                elif not unmet:
+                    cells.setdefault(cell.settings, cell)
+        if not cells:
+            raise UsageError(f"no cell is left: {'; '.join(notes)}; change that setting")
+        return declare(cells.values(), sweep.baseline), list(notes)
 
 
-def declare(
-    cells: Iterable[Cell], baseline: Settings = BASELINE, place: str = "the sweep"
-) -> tuple[Cell, ...]:
+def _cells(group: Group, settings: Settings, seeds: int | None, groups: int) -> Iterator[Cell]:
+    """The cells of one of so many groups: factors, then seeds, then the product of the lists."""
+    settings = dict(settings)
+    for name, factor in group.times.items():
+        value = settings.get(name, Cell("", RunSettings()).value(name))
+        values = value if isinstance(value, list) else [value]
+        if not all(type(number) in (int, float) for number in (*values, factor)):
+            raise UsageError(f"setting {name!r} is {quoted(value)}: times needs numbers")
+        scaled = [number * factor for number in values]
+        whole = NAMES[name] in (int, int | None)
+        settings[name] = [int(n) if whole and float(n).is_integer() else n for n in scaled]
+    first = settings.get(SEED, 1)
+    first = first[0] if isinstance(first, list) else first
+    if seeds is not None and isinstance(first, int):
+        settings[SEED] = list(range(first, first + seeds))
+    lists = {name: settings[name] for name in NAMES if isinstance(settings.get(name), list)}
+    count = groups * prod(map(len, lists.values()))
+    if count > MOST_CELLS:
+        raise UsageError(f"{count:,} cells, more than {MOST_CELLS:,}; make lists shorter")
+    for values in product(*lists.values()):
+        chosen = settings | dict(zip(lists, values, strict=True))
+        yield Cell(group.name, parse_settings(nested(chosen)))
+
+
+def _parse_assignments(assignments: Sequence[str]) -> Settings:
+    """``--set`` assignments by full name; commas make a list unless the setting is free text."""
+    settings: Settings = {}
+    for assignment in assignments:
+        name, value = parse_assignment(assignment)
+        if isinstance(value, str) and "," in value and NAMES[name] not in (str, str | None):
+            value = [parse_assignment(f"{name}={part}")[1] for part in value.split(",")]
+        if value == []:
+            raise UsageError(f"--set {assignment}: the list is empty; give it a value")
+        settings[name] = value
+    return settings
+
+
+def declare(cells: Iterable[Cell], baseline: Settings = BASELINE) -> tuple[Cell, ...]:
     """The cells with the names of their arms and of the arms that these are compared with.
 
     Two arms of one name are a ``UsageError``.
@@ -293,12 +265,16 @@ def declare(
         members = [cell for cell in known if cell.group == group]
         names = [name for name in varying(members) if name not in (SEED, "model.attention")]
         for cell in members:
-            attention = cell.settings.model.attention
-            words = [f"{short_name(name)}={toml_word(cell.value(name))}" for name in names]
+            attention, words = cell.settings.model.attention, []
+            for name in names:
+                concern, _, key = name.partition(".")
+                alone = sum(other.endswith(f".{key}") for other in NAMES) == 1
+                short = concern if name == "corpus.name" else key if alone else name
+                words.append(f"{short}={_word(cell.value(name))}")
             ending = "" if group in ("", attention) else f", {group}"
             arms[_key(cell.settings)] = " ".join([attention, *words]) + ending
     if twice := [name for name, count in Counter(arms.values()).items() if count > 1]:
-        raise UsageError(f"{place}: two arms are called {twice[0]!r}; rename a group")
+        raise UsageError(f"two arms are called {twice[0]!r}; rename a group")
     declared = []
     for cell in known:
         arm, base = arms[_key(cell.settings)], arms.get(_key(cell.settings, baseline), "")
@@ -315,84 +291,9 @@ def _key(settings: RunSettings, changes: Settings | None = None) -> str:
     return repr(values)
 
 
-def _cells(
-    group: Group, settings: Settings, seeds: int | None, groups: int, place: str
-) -> Iterator[Cell]:
-    """The cells of one of so many groups: factors, then seeds, then the product of the lists."""
-    for name, factor in group.times.items():
-        value = settings.get(name, Cell("", RunSettings()).value(name))
-        values = value if isinstance(value, list) else [value]
-        for number in (*values, factor):
-            if isinstance(number, bool) or not isinstance(number, int | float):
-                raise UsageError(
-                    f"{place}: times: setting {name!r} is {quoted(value)}, which cannot be "
-                    f"multiplied by {quoted(factor)}; give the group its value"
-                )
-        scaled = [number * factor for number in values]
-        settings = settings | {name: scaled if isinstance(value, list) else scaled[0]}
-    if seeds is not None:
-        if not 1 <= seeds <= MOST_CELLS:
-            raise UsageError(f"--seeds {quoted(seeds)}: must be from 1 to {MOST_CELLS:,}")
-        stated = settings.get(SEED, RunSettings().training.seed)
-        first = stated[0] if isinstance(stated, list) else stated
-        if not isinstance(first, int):
-            raise UsageError(f"setting {SEED!r}: should be a whole number, not {quoted(first)}")
-        settings = settings | {SEED: list(range(first, first + seeds))}
-    lists = {name: settings[name] for name in NAMES if isinstance(settings.get(name), list)}
-    count = groups * prod(map(len, lists.values()))
-    if count > MOST_CELLS:
-        raise UsageError(
-            f"{place}: {count:,} cells; a sweep has at most {MOST_CELLS:,}: make lists "
-            "shorter, or several sweeps of it"
-        )
-    for values in product(*lists.values()):
-        chosen = settings | dict(zip(lists, values, strict=True))
-        try:
-            yield Cell(group.name, parse_settings(_nested(chosen)))
-        except UsageError as error:
-            raise UsageError(f"{place}: {error}") from None
-
-
-def _parse_assignments(assignments: Sequence[str]) -> Settings:
-    """``--set`` assignments by full name; commas make a list unless the setting is free text."""
-    settings: Settings = {}
-    for assignment in assignments:
-        for name, value in _by_full_name(override({}, [assignment]), "--set").items():
-            settings[name] = value
-            if isinstance(value, str) and "," in value and NAMES[name] not in (str, str | None):
-                parts = [f"{name}={part}" for part in value.split(",")]
-                if any(part.endswith("=") for part in map(str.strip, parts)):
-                    raise UsageError(
-                        f"--set {name}={value}: a value is missing next to a comma; write it, or "
-                        "delete the comma"
-                    )
-                settings[name] = [_by_full_name(override({}, [p]), "--set")[name] for p in parts]
-    return settings
-
-
-def _nested(settings: Settings) -> dict[str, dict[str, Any]]:
-    """The same settings by concern and key."""
-    nested: dict[str, dict[str, Any]] = {}
-    for name, value in settings.items():
-        concern, _, key = name.partition(".")
-        nested.setdefault(concern, {})[key] = value
-    return nested
-
-
-def toml_word(value: Any) -> str:
+def _word(value: Any) -> str:
     """A value as in a sweep file, but text without its quotes; ``none`` if it is not set."""
-    if value is None:
-        return "none"
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def short_name(name: str) -> str:
-    """The setting's name without its concern unless two share it; the run's seed is ``seed``."""
-    if name == "corpus.name":
-        return "corpus"
-    key = name.partition(".")[2]
-    alone = sum(known.partition(".")[2] == key for known in NAMES) == 1
-    return key if alone or name == SEED else name
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
 def varying(cells: Sequence[Cell]) -> list[str]:

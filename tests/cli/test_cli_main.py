@@ -13,8 +13,7 @@ import pytest
 from ordinary_user import bottleneck
 
 from seq2seq_bottleneck.cli.main import COMMANDS
-from seq2seq_bottleneck.questions.question import find_study
-from seq2seq_bottleneck.results.schema import FIGURES, GOLD_TABLE, QUESTIONS, STUDIES, TABLES
+from seq2seq_bottleneck.results.schema import FIGURES, GOLD_TABLE, QUESTIONS, TABLES
 from seq2seq_bottleneck.settings.sweep import experiment_names
 
 NAMES = [function.__name__ for function in COMMANDS]
@@ -86,31 +85,22 @@ def test_help_is_plain_lines_of_80_columns_with_nothing_cut(page, ok, monkeypatc
     text = ok(page, "--help").out
     assert max(map(len, text.splitlines())) <= 80
     meant = r"\[ARGS\]\.\.\.|(?i:folders)\}?\.\.\.|1, 2, \.\.\.|L-VIND \.\.\."
-    assert "..." not in re.sub(meant, "", text)
-    assert not set("…│╭─") & set(text)
+    assert not set("…│╭─") & set(re.sub(meant, "", text).replace("...", "…"))
     assert text.startswith(f"Usage: {' '.join(['bottleneck', *page.split()])} ")
 
 
 @pytest.mark.parametrize(
     ("command", "names"),
     [
-        ("table", [*TABLES, *QUESTIONS, GOLD_TABLE]),
-        ("plot", FIGURES),
-        ("study", QUESTIONS),
+        ("table", [*TABLES, *QUESTIONS, GOLD_TABLE]), ("plot", FIGURES), ("study", QUESTIONS),
         ("sweep", experiment_names()),
     ],
-)
-def test_a_name_left_out_lists_the_names_with_a_line_each(command, names, ok, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    text = ok(command).out
-    assert max(map(len, text.splitlines())) <= 80
-    entries = [" ".join(entry.split()) for entry in re.split(r"\n(?=\S)", text.strip())]
+)  # fmt: skip
+def test_a_name_left_out_lists_the_names_with_a_line_each(command, names, ok):
+    entries = [" ".join(entry.split()) for entry in re.split(r"\n(?=\S)", ok(command).out.strip())]
     lines = dict(entry.split(" ", 1) for entry in entries)
     assert list(lines) == list(names)
     assert len(set(lines.values())) == len(names)
-    if command != "sweep":
-        ids = {name: f"({', '.join(find_study(name).ids)})" for name in STUDIES}
-        assert all(ids[name] in lines[name] for name in ids)
 
 
 COMMAND = """

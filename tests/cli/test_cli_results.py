@@ -7,11 +7,10 @@ import json
 
 import pandas as pd
 import pytest
-import sacrebleu
 from ordinary_user import bottleneck
 from planted import planted_settings as settings_of
 from planted import write_begun, write_planted
-from system_files import outputs, reference_texts, write_lines, write_test_set, write_translated
+from system_files import outputs, reference_texts, write_lines, write_test_set
 
 from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.scoring.bleu import bleu_signature
@@ -71,7 +70,7 @@ def test_claims_says_what_a_folder_lacks(tmp_path, ok):
     write_begun(tmp_path / "begun", "stopped", settings_of("none"))
     rows, said = claims(ok, tmp_path / "begun")
     assert {row["verdict"] for row in rows.values()} == {"not measured"}
-    assert "holds no results: name another folder" in said
+    assert "holds no results" in said
     assert f"`bottleneck reproduce --out {tmp_path / 'begun'}`" in said
     write_planted(tmp_path / "some", ARMS, seeds=1)
     write_begun(tmp_path / "some", "stopped", settings_of("none", 5))
@@ -138,25 +137,6 @@ def test_a_files_name_is_printed_as_it_is(folder, printed, name, form, expected)
     (folder / name).write_bytes((folder / "a").read_bytes())
     text = printed("score --format", form, "--hypotheses", [name], TEST_SET)
     assert f"Hypotheses: {expected}." in text
-
-
-def test_compare_prints_two_files_or_two_runs_as_csv_and_as_a_table(folder, printed):
-    few = "--resamples 100 --trials 100"
-    frame = pd.read_csv(io.StringIO(printed("compare a b --seed 3 --format csv", few, TEST_SET)))
-    names = ["5-10", "11-20", "21-30", "31-40", "41+", "all", "interaction"]
-    assert frame["bucket"].tolist() == names
-    scores = [sacrebleu.corpus_bleu(side, [REFERENCES]).score for side in (A, B)]
-    difference = frame.set_index("bucket").loc["all", "difference"]
-    assert difference == pytest.approx(scores[1] - scores[0], abs=5.1e-5)
-    assert set(frame["resamples"]) == set(frame["trials"]) == {100}
-    assert set(frame["seed"]) == {3}
-    text = " ".join(printed("compare a b", few, TEST_SET).split())
-    for part in ("A: a.", "B: b.", "100 resamples", "interaction", bleu_signature()):
-        assert part in text
-    runs = [write_translated(folder, arm, REFERENCES, text) for arm, text in
-            (("none", A), ("dot", B))]  # fmt: skip
-    of_files = json.loads(printed("compare a b --format json", few, TEST_SET))["rows"]
-    assert json.loads(printed("compare --format json", few, *runs))["rows"] == of_files
 
 
 AWKWARD = [

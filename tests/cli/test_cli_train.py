@@ -305,16 +305,6 @@ def test_the_scores_of_every_arm_have_n_and_intervals(planted, ok):
     assert "4 of 4 cells done" in text
 
 
-@pytest.mark.usefixtures("planted")
-def test_runs_with_different_buckets_are_not_one_table(ok):
-    edges = ["--set", 'scoring.edges=["5,21", "5,31"]']
-    text = " ".join(ok("sweep mine.toml --quiet", edges).out.split())
-    assert "No table: the runs were scored in other buckets" in text
-    assert "8 of 8 cells done" in text
-    single = "--set model.context_size=8 --set model.attention=none --out one"
-    assert "1 of 1 cell done" in ok("sweep mine.toml --quiet", single).out
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("planted")
 @pytest.mark.parametrize(
@@ -346,23 +336,6 @@ def test_a_damaged_run_is_named_with_the_way_out(ok, fails, name, content):
 @pytest.mark.slow
 @pytest.mark.usefixtures("planted")
 @pytest.mark.parametrize(
-    ("address", "quiet"),
-    [("tcp://10.0.0.1:8786", []), ("tls://head.node:8786", ["--quiet"]), ("tcp://[::1]:1", [])],
-)
-def test_a_scheduler_is_handed_on_and_what_it_says(capsys, monkeypatch, address, quiet):
-    def on_cluster(jobs, _store, _listener, scheduler, force, tell):
-        tell(f"waiting for workers at {scheduler}")
-        assert not force
-        return [Outcome(job, "failed", reason="no worker") for job in jobs]
-
-    monkeypatch.setattr("seq2seq_bottleneck.runs.cluster.run_jobs_on_cluster", on_cluster)
-    assert run(["sweep", "mine.toml", "--scheduler", address, *quiet]) == 3
-    assert (f"waiting for workers at {address}\n" in capsys.readouterr().err) != bool(quiet)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("planted")
-@pytest.mark.parametrize(
     ("options", "expected"),
     [
         ("", (1, 1, 2)),
@@ -384,6 +357,22 @@ def test_seeds_threads_and_jobs_are_handed_on(ok, monkeypatch, options, expected
     monkeypatch.setattr(pool, "cores", lambda: 2)
     ok("sweep mine.toml --quiet", options)
     assert handed == [expected]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("planted")
+@pytest.mark.parametrize(
+    ("address", "quiet"), [("tls://head.node:8786", []), ("tcp://[::1]:1", ["--quiet"])]
+)
+def test_a_scheduler_is_handed_on_and_what_it_says(capsys, monkeypatch, address, quiet):
+    def on_cluster(jobs, _store, _listener, scheduler, force, tell):
+        tell(f"waiting for workers at {scheduler}")
+        assert not force
+        return [Outcome(job, "failed", reason="no worker") for job in jobs]
+
+    monkeypatch.setattr("seq2seq_bottleneck.runs.cluster.run_jobs_on_cluster", on_cluster)
+    assert run(["sweep", "mine.toml", "--scheduler", address, *quiet]) == 3
+    assert (f"waiting for workers at {address}\n" in capsys.readouterr().err) != bool(quiet)
 
 
 PAIRS = 2_000_000

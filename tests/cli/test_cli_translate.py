@@ -135,7 +135,7 @@ def test_the_shortest_filled_bucket_says_whether_an_arm_has_learned(
         (["w1", "--file", "text"], 2, ["--file", "one of them"]),
         (["--file", "latin", "--arm", "none"], 1, ["line 2 is not UTF-8"]),
         (["w1", "--arm", "aditive"], 2, ["'aditive'", "did you mean 'additive'"]),
-        (["w1", "--copy-unknown"], 2, ["--copy-unknown", "arm none"]),
+        (["w1", "--copy-unknown"], 2, ["copy_unknown", "arm none"]),
         (["--file", "text", "--alignment"], 2, ["--alignment", "in quotes"]),
     ],
 )

@@ -75,7 +75,7 @@ where = (
     | st.builds("{}={}".format, st.sampled_from(["attention", "seed", "run", "corpus"]), junk)
     | st.builds("{}={}".format, junk, junk).map(given)
 )
-number = mostly("auto", "1", "2", "0")
+number = mostly("1", "2", "0")
 OPTIONS = {
     **{"--results": place, "--where": where, "--format": form, "--arm": mostly("dot")},
     **{"--edges": mostly("5,11", "1", "3,2"), "--resamples": whole, "--trials": whole},
@@ -102,7 +102,7 @@ COMMANDS = [
     ("lecture", mostly("L1", "L10", "L15", "L-FAIL"), "--format"),
     ("translate", junk, "--file --results --arm --beam --alignment --copy-unknown"),
     ("diagnose", junk, "--results --format"),
-    (f"corpus show {FEW}", mostly("copy", "files"), f"{TEXTS_OF} -n"),
+    (f"corpus show {FEW}", mostly("copy", "files"), "--source --target --preset -n"),
     (f"corpus describe {FEW}", mostly("copy", "files"), TEXTS_OF),
     (
         "sweep --dry-run",

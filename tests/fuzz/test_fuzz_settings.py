@@ -8,7 +8,7 @@ from hostile import SIGNS, fault_of, spoilt, try_cases
 from hypothesis import strategies as st
 from lanes import Draws, draws
 
-from seq2seq_bottleneck.settings.run import NAMES, override, parse_settings, preset_values
+from seq2seq_bottleneck.settings.run import NAMES, parse_settings, resolve
 from seq2seq_bottleneck.settings.sweep import (
     Group,
     Sweep,
@@ -75,7 +75,7 @@ def sweep_files(draw):
 def test_sweep_files(tmp_path, budget):
     def check(data):
         (tmp_path / "mine.toml").write_bytes(data)
-        cells = make_grid(load_sweep(tmp_path / "mine.toml")).cells
+        cells, _ = make_grid(load_sweep(tmp_path / "mine.toml"))
         assert len({cell.label for cell in cells}) == len(cells) > 0
         assert len({cell.settings.identity("text") for cell in cells}) == len(cells)
         for cell in cells[:3]:
@@ -97,7 +97,7 @@ def test_flags(budget):
     plain = Sweep("mine", "mine.toml", "Is it?", "smoke", {}, (Group("", {}),))
 
     def check(changes):
-        fault_of(lambda changes: parse_settings(override(preset_values("smoke"), changes)), changes)
+        fault_of(lambda changes: resolve("smoke", changes), changes)
         fault_of(lambda changes: make_grid(plain, changes, 2), changes)
 
     try_cases(check, st.lists(flags, min_size=1, max_size=3), budget)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from planted import write_begun, write_planted
 
 from seq2seq_bottleneck.results.bundle import Results
-from seq2seq_bottleneck.runs.store import RunFolder, sweep_up
+from seq2seq_bottleneck.runs.store import RunFolder
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.files import (
     SUMS,
@@ -27,7 +27,6 @@ from seq2seq_bottleneck.settings.files import (
     seal,
     write_bytes,
     write_listed,
-    write_part,
     write_text,
 )
 from seq2seq_bottleneck.settings.run import resolve
@@ -60,10 +59,14 @@ def test_a_pipe_or_a_device_is_named_and_stays_what_it_is(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["link", "pipe"]
 
 
-def test_parts_of_dead_processes_of_this_machine_go_and_no_others(tmp_path):
+def test_parts_of_dead_processes_of_this_machine_go_and_no_others(tmp_path, monkeypatch):
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
-    write_part(tmp_path / "a", [b"ours"])
+    monkeypatch.setattr(
+        os, "replace", lambda *_: None
+    )  # its part stays, as of a process that lives
+    write_bytes(tmp_path / "a", b"ours")
+    monkeypatch.undo()
     ours = f"-{os.getpid()}.part"
     (part,) = tmp_path.iterdir()
     others = [f".a.elsewhere-{dead.pid}.part", part.name.replace(ours, f"-{os.getppid()}.part")]
@@ -225,18 +228,6 @@ def test_a_name_stays_in_its_folder(text):
     if is_name(text):
         joined = os.path.normpath(os.path.join("/store", text))
         assert (os.path.dirname(joined), os.path.basename(joined)) == ("/store", text)
-
-
-def test_a_folder_aside_of_no_run_is_left_alone(tmp_path):
-    """``..aside`` is that of a run without a name: the store itself."""
-    store = tmp_path / "runs"
-    write_begun(tmp_path, "run", resolve("smoke"))
-    whole = store / "..aside" / "new"
-    whole.mkdir(parents=True)
-    (whole / "status.json").write_text('{"status": "done", "reason": ""}')
-    sweep_up(store)
-    assert RunFolder(store, "run").status == "running"
-    assert whole.is_dir()
 
 
 @pytest.mark.parametrize("name", ["../precious", "/tmp/x", "..", "a/b", ""])

@@ -26,13 +26,6 @@ def test_the_presets_are_there_and_valid():
         resolve("lectur")
 
 
-def test_lecture_has_the_slides_sizes():
-    model = resolve("lecture").model
-    assert (model.embedding_size, model.context_size, model.hidden) == (100, 256, 256)
-    assert (model.cell, model.attention, model.placement) == ("gru", "additive", "input")
-    assert not model.bidirectional
-
-
 @pytest.mark.parametrize(
     ("assignment", "value"),
     [
@@ -49,42 +42,29 @@ def test_set_reads_toml_values_and_plain_text(assignment, value):
 
 
 FAULTS = {
-    "model.atention=dot": "'model.atention'; did you mean 'model.attention'?",
-    "modle.attention=dot": "'modle'; did you mean 'model'?",
+    "model.atention=dot": "did you mean 'model.attention'?",
     "model.attention=dott": "'model.attention': ... 'dot' ... not 'dott'",
-    "model.bidirectional=yes": "model.bidirectional ... write true or false, not 'yes'",
-    "model.bidirectional=0": "model.bidirectional ... write true or false, not 0",
-    "model.layers=true": "model.layers ... should be a number, not True",
-    "corpus.source=\ud800": "not UTF-8",
-    "corpus.source=a\udcffb": "not UTF-8",
+    "model.bidirectional=yes": "model.bidirectional ... a valid boolean, not 'yes'",
+    "model.bidirectional=0": "model.bidirectional ... a valid boolean, not 0",
+    "model.layers=true": "model.layers ... should be a valid integer, not True",
+    "corpus.name=files; corpus.source=a\udcffb": "not UTF-8",
     "model.context_size=0": "'model.context_size': ... greater than or equal to 1, not 0",
-    "training.teacher_forcing=0.3": "training.teacher_forcing ... 0.5",
     "training.learning_rate=inf": "training.learning_rate ... finite",
     **{
         f"scoring.edges={edges}": "edges ... two or more ascending whole numbers"
         for edges in ("5,x", "9,5", '"5"', "5," + "9" * 5_000)
     },
-    "scoring.edges=5": "scoring.edges ... a valid string, not 5",
-    "corpus.name=grammer": "corpus.name ... 'grammar'",
-    "corpus.min_words=70": "corpus ... min_words 70, ... max_words 60 must be in this order",
-    "corpus.train_max_words=61": "train_max_words 61 and max_words 60 must be in this order",
+    "corpus.min_words=70": "corpus ... min_words, train_max_words and max_words must be in this",
     "corpus.source=a.en": "corpus ... source is for corpus 'files'",
-    "corpus.test=tatoeb": "corpus.test ... 'tatoeba' ... not 'tatoeb'",
-    "corpus.test=tatoeba": "for real text, not for corpus 'grammar'",
-    "corpus.name=files; corpus.test_source=a; corpus.test=tatoeba": "beside test_source",
+    "corpus.test=tatoeba": "test=tatoeba is for real text",
     "model.hidden_size=300": "model ... hidden_size",
     "context_size=3": "context_size=3 ... section.key=value ... 'model.context_size'",
     "seed=1,2": "seed=1,2 ... section.key=value ... 'training.seed'",
     **{
         f"model.layers={text}": "model.layers"
-        for text in ("9" * 5_000, "[" * 100_000, "{a=" * 10_000, "\ud800", "1e300", "nan", "-1")
+        for text in ("9" * 5_000, "[" * 100_000, "\ud800", "1e300", "nan", "-1")
     },
-    **{
-        f"model.{arm}; decoding.copy_unknown=true": (
-            "decoding.copy_unknown needs ... attention weights ... translate --copy-unknown"
-        )
-        for arm in ("attention=none", "source=hidden")
-    },
+    "model.attention=none; decoding.copy_unknown=true": "decoding.copy_unknown needs ... --arm",
     "corpus.tokens=subwords; decoding.copy_unknown=true": "copy_unknown needs corpus.tokens=words",
 }
 
@@ -126,8 +106,7 @@ def test_a_retired_setting_is_dropped_at_its_only_value_and_refused_at_others():
     older["training"]["products"] = "float32"
     assert parse_settings(older) == resolve("smoke")
     older["training"]["products"] = "bfloat16"
-    message = "^setting 'training.products' is 'bfloat16', but .* only knows 'float32'$"
-    with pytest.raises(UsageError, match=message):
+    with pytest.raises(UsageError, match=r"training\.products.* only knows 'float32'$"):
         parse_settings(older)
 
 
