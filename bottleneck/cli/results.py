@@ -13,7 +13,7 @@ from typer import Argument, Option
 
 from ..results.schema import ALL_TABLES, BENCHMARK, FIGURES
 from ..settings.errors import UsageError, UserError, counted
-from ..settings.files import check_file, check_place, write_text
+from ..settings.files import check_output, check_place, write_text
 from . import options
 from .console import output, print_names, say, show
 from .study import show_benchmark
@@ -125,7 +125,7 @@ def plot(
     if sentence is not None and name != "attention":
         raise UsageError(f"--sentence is for figure attention, not {name}")
     for file in (path, path.with_suffix(NUMBERS)):
-        check_file(file)
+        check_output(file)
     check_figure_file(path)
     folder = options.results_folder(results)
     if sentence is not None:
@@ -167,7 +167,7 @@ def report(
     """Write all results as one page, to put next to the slides."""
     from ..report.page import write_report
 
-    check_file(out)
+    check_output(out)
     size = write_report(_relative(options.results_folder(results)), out)
     say(f"{out}: {size / 1e6:.2f} MB")
 
@@ -202,7 +202,7 @@ def export(
     if without_text and bundle is None:
         raise UsageError("--without-text is of a bundle: name its folder with --bundle")
     if out is not None:
-        check_file(out)
+        check_output(out)
     if bundle is not None:
         check_place(bundle)
     folder = options.results_folder(results)

@@ -54,6 +54,15 @@ def check_file(path: Path) -> None:
     check_place(path.parent, path)
 
 
+def check_output(path: Path) -> None:
+    """`check_file` of a name that a user gives; results have names of their own there."""
+    check_file(path)
+    if path.name in (SUMS, *(read_sums(path.parent) or ())):
+        raise UnwrittenError(
+            f"cannot write {str(path)!r}: it is one of the results there; name another file"
+        )
+
+
 def check_place(folder: Path, path: Path | None = None) -> None:
     """The same of a folder that files are to be written into; the error names ``path`` if given."""
     existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())

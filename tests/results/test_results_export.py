@@ -311,6 +311,8 @@ RUN = f"store/{STORE}/none1x1"
         ("export --results store --bundle others", "'others' has results of its own"),
         ("merge store others -o bundle", "is a bundle with other runs"),
         (f"merge bundle -o {RUN}", "is a run or a store of runs"),
+        ("export --results bundle -o bundle/runs.csv", "is one of the results there"),
+        (f"plot bleu --results store -o {RUN}/scores.svg", "is one of the results there"),
     ],
 )
 def test_no_result_is_written_over(command, said, place, refused):
