@@ -148,7 +148,8 @@ def parse_sweep(text: str, place: str) -> Sweep:
                 chosen = _by_full_name(item, ("name", "times", "needs"))
                 groups.append(Group(group, chosen, *relative))
     groups = tuple(groups) or (Group("", {}),)
-    return Sweep(name, place, question, table.get("preset", "lecture"), settings, groups, baseline)
+    preset = str(table.get("preset", "lecture"))
+    return Sweep(name, place, question, preset, settings, groups, baseline)
 
 
 def _check_name(name: Any) -> None:

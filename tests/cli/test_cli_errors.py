@@ -97,7 +97,6 @@ REFUSED = {
     "{reproduce --preset smoke --quiet --out,translate hello --results} loop": CIRCLE,
     f"{{table vindication,runs,translate hello}} --results {LONG}": TOO_LONG,
     f"{{corpus describe files --target a.fr --source,{SCORE} --sources}} loop": CIRCLE,
-    "table vindication --results sizes": "context_size ... --where",
     "translate hello {--results,--run} empty": "'empty'",
     "study length --results thre {,--dry-run}": "'thre' ... say which",
     "study {embeddings,alignment} --results text-files": "text-files' that ... (corpus files)",

@@ -289,6 +289,7 @@ def write_trained(folder, attention, *assignments):
     target = build_vocabulary([["le", "chat", "était", "assis", "sur", "tapis", "bonjour"]], 100)
     _, weights = create(settings.model, len(source), len(target), 7)
     folder.mkdir()
+    (folder / "status.json").write_text('{"status": "running"}')  # so that it needs no checksums
     (folder / "settings.json").write_text(json.dumps(settings.model_dump()))
     (folder / "source.vocabulary").write_bytes(source.to_bytes())
     (folder / "target.vocabulary").write_bytes(target.to_bytes())

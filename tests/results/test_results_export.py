@@ -170,7 +170,9 @@ def test_a_run_with_a_retired_setting_at_another_value_is_refused(bundle, part):
     known[part] = known.get(part, {}) | {name: entry}
     path.write_text(json.dumps(known))
     reseal(bundle)
-    with pytest.raises(UserError, match=r"environment.json.*'training.products' is 'bfloat16'"):
+    with pytest.raises(
+        UserError, match=r"environment.json.*'training.products': this version only knows"
+    ):
         Results.open(bundle)
 
 
@@ -394,6 +396,4 @@ def test_a_store_that_cannot_be_listed_is_not_taken_for_one_without_runs(refused
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "iterdir", closed)
-    assert f"store/{STORE}': Permission denied; check its rights" in refused(
-        "export --results store"
-    )
+    assert f"store/{STORE}': Permission denied" in refused("export --results store")

@@ -89,7 +89,7 @@ def test_a_sweep_is_found_by_name_or_by_path(tmp_path):
 GROUP = "[[group]]\nname = 'a'\n"
 FAULTS = {
     "": "it sets nothing; try model.context_size = [64, 256]",
-    'preset = ["smoke", "quick"]': "unknown preset ['smoke', 'quick']; ",
+    'preset = ["smoke", "quick"]': """unknown preset "['smoke', 'quick']"; """,
     "[scoring]\nedges = [5, 10]": "'scoring.edges': input should be a valid string, not 5",
     'preest = "smoke"': "unknown key 'preest'; did you mean 'preset'?",
     "model = 3": "3 is no table of settings: write SECTION.KEY = VALUE".replace(":", ";"),
