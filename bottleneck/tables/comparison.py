@@ -244,7 +244,7 @@ def _scores(seeds: tuple[Counts, ...], scoring: ScoringSettings) -> dict[str, An
 
 
 def describe(runs: pd.DataFrame) -> str:
-    """``4 runs: none, additive, seed 1, 2``; empty for none.
+    """``4 runs: none, additive, seeds 1, 2``; empty for none.
 
     Arms with the same seeds share them. Names with commas are in quotes.
     """
@@ -258,15 +258,15 @@ def describe(runs: pd.DataFrame) -> str:
 
 
 def _seeds_text(seeds: pd.Series) -> str:
-    """``seed 1, 2``; of many ``24 seeds from 1 to 25``."""
+    """``seeds 1, 2``; of many ``24 seeds from 1 to 25``."""
     known = sorted(set(seeds.dropna().astype(int)))
     if len(known) <= 20:
-        return f"seed {', '.join(map(str, known))}"
+        return f"seed{'s' * (len(known) > 1)} {', '.join(map(str, known))}"
     return f"{counted(len(known), 'seed')} from {known[0]} to {known[-1]}"
 
 
 def what_was_run(rows: pd.DataFrame) -> str:
-    """``grammar; context 256; 2,000 updates; seed 1, 2``, of runs or of the rows of a study."""
+    """``grammar; context 256; 2,000 updates; seeds 1, 2``, of runs or of the rows of a study."""
     corpora = rows["corpus"].astype("object")
     if "lexicon" in rows:
         small = (rows["corpus"] == "grammar") & (rows["lexicon"] == "small")

@@ -53,7 +53,7 @@ def test_of_reproduces_runs_the_tables_are_decided_and_the_rest_names_its_comman
     rows, said = claims(ok, out)
     assert said == ""
     assert {rows[claim]["verdict"] for claim in IDS[:2]} == {"held"}
-    assert rows["L-VIND"]["runs"] == "4 runs: none, additive, seed 1, 2"
+    assert rows["L-VIND"]["runs"] == "4 runs: none, additive, seeds 1, 2"
     assert rows["L-VIND"]["command"] == ""
     for claim in IDS[len(TABLES) :]:
         assert rows[claim]["verdict"] == "not measured"

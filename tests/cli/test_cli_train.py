@@ -147,9 +147,9 @@ def test_only_the_runs_just_asked_for_are_shown_whatever_else_is_in_the_store(
     monkeypatch.setattr("seq2seq_bottleneck.runs.sweep.run_jobs", run_jobs)
     out = tmp_path / "out"
     smoke = ["reproduce --preset smoke --quiet --out", out]
-    assert "seed 1, 2" in " ".join(ok(*smoke, "--seeds 2").out.split())
+    assert "seeds 1, 2" in " ".join(ok(*smoke, "--seeds 2").out.split())
     again = ok(*smoke, "--set training.learning_rate=1e-3").out
-    assert "seed 1, 2" not in " ".join(again.split())
+    assert "seeds 1, 2" not in " ".join(again.split())
     assert len(set(Results.open(out).runs["run"])) == 6
     assert pd.read_csv(out / "vindication.csv")["gain"].notna().all()
     for path in (out / "runs").glob("*/environment.json"):

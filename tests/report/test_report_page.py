@@ -177,7 +177,7 @@ def test_figures_printed_numbers_runs_and_what_cannot_be_drawn_are_there(folder,
     ids = {node.attributes.get("id") for node in page.by_id("printed").all("th")}
     assert {f"printed-{name}" for name in SLIDES} <= ids
     assert [node.text for node in page.by_id("C7").all("a")] == ["L5", "L10", "L16"]
-    assert "4 runs: none, additive, seed 1, 2." in page.by_id("runs").text
+    assert "4 runs: none, additive, seeds 1, 2." in page.by_id("runs").text
     assert Results.open(folder).runs["signature"].iloc[0] in page.by_id("tables").text
     # Without scripts the explorer is hidden.
     assert "hidden" in page.by_id("explorer-app").attributes

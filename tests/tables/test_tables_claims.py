@@ -123,10 +123,10 @@ def test_the_tables_verdicts_are_those_of_the_first_pair(tmp_path):
     pair = where(Results.open(folder), ["arm=none,additive"])
     gain = run_data("vindication", [compare(pair)]).iloc[-1]
     result = decided(folder, "L-VIND")
-    assert result.runs == "4 runs: none, additive, seed 1, 9"
+    assert result.runs == "4 runs: none, additive, seeds 1, 9"
     ends = (result.verdict.value, result.verdict.low, result.verdict.high)
     assert ends == pytest.approx(tuple(gain[["gain", "gain_low", "gain_high"]]))
-    assert decided(folder, "L-FAIL").runs == "2 runs: none, seed 1, 9"
+    assert decided(folder, "L-FAIL").runs == "2 runs: none, seeds 1, 9"
     turned = decided(folder, "L-VIND", ["reverse_source=true", "attention=none,additive"])
     assert turned.verdict.verdict == "not held"
 

@@ -132,8 +132,8 @@ def test_an_arm_that_did_not_end_is_counted(store):
     ("seeds", "text"),
     [
         ({}, ""),
-        ({"none": [2, 1], "dot": [1, 2]}, "4 runs: none, dot, seed 1, 2"),
-        ({"a, b": [1], "dot": [9, 1]}, "3 runs: 'a, b', seed 1; dot, seed 1, 9"),
+        ({"none": [2, 1], "dot": [1, 2]}, "4 runs: none, dot, seeds 1, 2"),
+        ({"a, b": [1], "dot": [9, 1]}, "3 runs: 'a, b', seed 1; dot, seeds 1, 9"),
         ({"none": range(1, 22)}, "21 runs: none, 21 seeds from 1 to 21"),
     ],
 )

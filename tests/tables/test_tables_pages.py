@@ -35,7 +35,7 @@ def test_the_caption_says_all_that_an_honest_table_must(bundle):
         "Ratio: mean source words of the bucket x",
         "none: 1,000 parameters",
         "additive: 1,300 parameters",
-        "Arms: additive, none. Grammar; 10 training pairs; context 32; 10 updates; seed 1, 2.",
+        "Arms: additive, none. Grammar; 10 training pairs; context 32; 10 updates; seeds 1, 2.",
         "they do not cover seeds",
         "under 100 sentences",
         "2 test sentences outside",
