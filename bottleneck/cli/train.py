@@ -1,5 +1,6 @@
 """``bottleneck reproduce``, the main job, and ``bottleneck sweep``, a grid of runs."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -143,7 +144,7 @@ def sweep(
 
         if (threads or 1, seeds_together or 1) != (1, 1):
             raise UsageError("--threads and --seeds-together are not for a cluster: leave them out")
-        if "://" not in scheduler:
+        if not re.fullmatch(r"(tcp|tls|ws|wss|ucx)://[^\s/]+:\d{1,5}/?", scheduler):
             raise UsageError(f"--scheduler {scheduler!r}: write its address, tcp://HOST:PORT")
         tell = str if quiet else partial(say, err=True)
         execute = partial(run_jobs_on_cluster, scheduler=scheduler, tell=tell)

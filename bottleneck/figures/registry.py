@@ -74,9 +74,18 @@ def check_name(name: str, where: Sequence[str]) -> None:
 
 
 def check_figure_file(path: Path) -> None:
-    """Refuse a name of an unknown format, before anything is drawn, as a ``UsageError``."""
+    """Refuse a name of an unknown format, before anything is drawn, as a ``UsageError``.
+
+    A ``UserError`` where the numbers would take the place of a file that belongs to no figure.
+    """
     if path.suffix.lower() not in METADATA:
         raise UsageError(f"{str(path)!r}: the name of a figure ends in {', '.join(METADATA)}")
+    numbers = path.with_suffix(NUMBERS)
+    if numbers.exists() and not any(path.with_suffix(ending).exists() for ending in METADATA):
+        raise UserError(
+            f"{str(numbers)!r} is there already, where the figure's numbers would go: name another "
+            "file with -o, or delete it"
+        )
 
 
 def image(figure: Figure, ending: str) -> bytes:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..settings.errors import UsageError
-from ..settings.files import Content, write_listed
+from ..settings.files import Content, read_sums, write_listed
 from . import schema
 from .bundle import Results, tidy_csv
 from .folders import (
@@ -41,6 +41,12 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
         return
     if find_runs(folder).any:
         raise UsageError(f"{str(folder)!r} has results of its own: {NEW}")
+    listed = read_sums(folder) or {}
+    if others := [name for name in schema.FILES if (folder / name).exists() and name not in listed]:
+        raise UsageError(
+            f"refusing to overwrite {str(folder / others[0])!r}, which bottleneck did not write: "
+            f"{NEW}"
+        )
     path = folder / schema.ENVIRONMENT
     described = read_object(path, f"{NEW}, or delete that one")["runs"] if path.exists() else {}
     known = {*runs, *(run.name for run in (runs_in(store) if store else ()))}

@@ -102,7 +102,16 @@ def _connect(scheduler: str) -> Any:
     if find_spec("distributed") is None:
         raise UserError('--scheduler needs Dask: pip install "seq2seq-bottleneck[cluster]"')
     from distributed import Client
+    from distributed.security import Security
 
+    security, encrypted = Security(), scheduler.startswith("tls://")
+    has_certificate = security.get_connection_args("client")["ssl_context"] is not None
+    if (encrypted and not has_certificate) or (security.require_encryption and not encrypted):
+        raise UserError(  # Dask would end in a traceback, after half a minute
+            f"scheduler {scheduler!r} does not go with Dask's configuration: a tls:// address "
+            "needs ca-file, cert and key under distributed.comm.tls.client, and "
+            "require-encryption needs a tls:// address"
+        )
     # Dask tells of a lost scheduler in a traceback; this program does in a line.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:

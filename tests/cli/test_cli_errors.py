@@ -73,7 +73,7 @@ USAGE = {
     "lecture C3": "`bottleneck claims` decides",
     f"{SCORE} --edges {{5,x,5}}": "edges ' ... two or more",
     "compare a.fr a.en": "system A 'a.fr' ... --references and --sources",
-    f"{MINE} --scheduler 127.0.0.1": "--scheduler ... tcp://HOST:PORT",
+    f"{MINE} --scheduler {{'',127.0.0.1,http://here:8786,tcp://here}}": "--scheduler ... tcp://HOST:PORT",
     f"{MINE} {{--seeds-together,--threads}} {NO_COUNT}": "Invalid value for '--",
     f"{MINE} --scheduler tcp://10.0.0.1:8786 {{--threads,--seeds-together}} 2": "not for a cluster",
 }

@@ -285,6 +285,7 @@ def test_equal_data_give_equal_bytes_in_each_format(ending, tmp_path):
         (["alignment-gold"], 1, "study alignment --gold FILE "),
         (["cost"], 1, "bottleneck bench --out"),
         (["fit"], 1, "has no numbers; "),
+        (["fit", "-o", "out/numbers.png"], 1, "where the figure's numbers would go"),
     ]
 )  # fmt: skip
 def test_errors_name_the_way_out_and_leave_no_file(
@@ -292,6 +293,7 @@ def test_errors_name_the_way_out_and_leave_no_file(
 ):
     monkeypatch.chdir(tmp_path)
     plant(tmp_path / "out", "fit", [])
+    (tmp_path / "out" / "numbers.csv").write_text("a user's")
     assert main.run(["plot", *arguments, "--results", "out"]) == code
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line

@@ -369,6 +369,14 @@ def test_a_damaged_bundle_of_others_is_not_written_over(place, refused, command)
     assert "or delete" in line
 
 
+@pytest.mark.parametrize("command", ["merge store -o {}", "export --results store --bundle {}"])
+@pytest.mark.parametrize("name", ["runs.csv", "learning.csv"])
+def test_files_of_no_bundle_are_not_written_over(place, refused, name, command):
+    (place / "mine").mkdir()
+    (place / "mine" / name).write_text("mine\n")
+    assert f"refusing to overwrite 'mine/{name}'" in refused(command.format("mine"))
+
+
 def test_a_bundle_may_lie_beside_a_benchmark(place):
     write_listed(place / "measured", [("probes/cost.csv", b"measured\n")])
     assert run(["export", "--results", "store", "--bundle", "measured"]) == 0

@@ -7,8 +7,10 @@ import socket
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
+import dask
 import psutil
 import pytest
 from executing import Heard, interrupt, same_results, smoke
@@ -220,10 +222,14 @@ def test_a_killed_driver_leaves_no_process_behind(two_workers, tmp_path):
 
 
 def test_why_a_scheduler_cannot_be_used_is_told(tmp_path, monkeypatch):
-    """It cannot be reached, there is no Dask."""
+    """It cannot be reached, Dask's configuration is against its address, there is no Dask."""
+    import_module("distributed")  # so that its defaults are there
 
-    def refused(address, words):
-        with pytest.raises(UserError, match=words):
+    def refused(address, words, encryption=False):
+        with (
+            dask.config.set({"distributed.comm.require-encryption": encryption}),
+            pytest.raises(UserError, match=words),
+        ):
             run_jobs_on_cluster([], tmp_path, lambda *_: None, address)
 
     monkeypatch.setattr(cluster, "CONNECTING", 1.0)
@@ -231,5 +237,7 @@ def test_why_a_scheduler_cannot_be_used_is_told(tmp_path, monkeypatch):
         taken.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
         refused(address, f"cannot reach scheduler '{address}'")
+    for address, encryption in (("tls://127.0.0.1:1", False), ("tcp://127.0.0.1:1", True)):
+        refused(address, f"'{address}' does not go with Dask's configuration", encryption)
     monkeypatch.setitem(sys.modules, "distributed", None)
     refused(address, r"pip install \"seq2seq-bottleneck\[cluster\]\"")
