@@ -57,7 +57,9 @@ def check_file(path: Path) -> None:
 def check_output(path: Path) -> None:
     """`check_file` of a name that a user gives; results have names of their own there."""
     check_file(path)
-    if path.name in (SUMS, *(read_sums(path.parent) or ())):
+    folder = path.absolute().parent
+    inside = f"{folder.name}/{path.name}" in (read_sums(folder.parent) or ())
+    if inside or path.name in (SUMS, *(read_sums(folder) or ())):
         raise UnwrittenError(
             f"cannot write {str(path)!r}: it is one of the results there; name another file"
         )

@@ -19,6 +19,7 @@ NONE, ATTENTION = ([getattr(row, arm) for row in L_VIND.values()] for arm in ("n
 VINDICATION = [claim.id for claim in CLAIMS if claim.id.startswith("L-VIND")]
 TABLES = ["L-FAIL", *VINDICATION]
 FALLING = (30, 25, 20, 15, 10)
+EMPTY = BucketScores("41+", 0, estimate(np.nan), estimate(np.nan))
 
 
 def rows(none, attention=None, halves=(0,) * 5, none_halves=(0,) * 5, sentences=300):
@@ -65,6 +66,7 @@ def fails(none, half=0.0):
         ("L-VIND", gained([1, 2, 3, 4, 5], 4.1), "partly"),  # the interaction is no longer clear
         ("L-VIND", gained([1, 2, 3, 4, 5], 5.1), "not held"),  # nor the gain in the longest
         ("L-VIND", gained([5, 5, 5, 5, 5]), "partly"),
+        ("L-VIND", gained([-5, -4, -3, -2, -1]), "not held"),
         ("L-VIND", gained([1, -2, 3, 4, 5], second=2.1), "held"),  # a loss within its interval
         ("L-VIND", gained([1, -2, 3, 4, 5], second=1.9), "partly"),  # a clear loss
         ("L-VIND-largest", gained([1, 2, 3, 4, 5]), "held"),
@@ -74,6 +76,7 @@ def fails(none, half=0.0):
         ("L-VIND-short", short(35.2, 36.1), "held"),  # the slide's row: 2.5 % of attention's BLEU
         ("L-VIND-short", short(90.1, 100, 0.2), "partly"),  # the interval reaches 10.1 %
         ("L-VIND-short", short(89.9, 100), "partly"),
+        ("L-VIND-short", short(75.1, 100), "partly"),
         ("L-VIND-short", short(75.1, 100, 0.2), "not held"),
         ("L-VIND-short", short(74.9, 100), "not held"),
         ("L-VIND-rising", improved([11, 12, 13, 14, 15], 0.9), "held"),
@@ -81,6 +84,9 @@ def fails(none, half=0.0):
         ("L-VIND-rising", improved([11, 12, 12, 14, 15]), "partly"),  # a step of nothing
         ("L-VIND-rising", improved([11, 12, 11.9, 14, 15]), "not held"),  # a clear fall
         *((claim, rows(NONE, ATTENTION), "held") for claim in TABLES),  # the printed tables
+        ("L-FAIL", rows([5.0, 3, 2, 1, 0.5]), "held"),  # the floor itself
+        ("L-FAIL", [*rows([30, 25, 20]), EMPTY], "held"),
+        ("L-VIND", [*rows([30, 25, 20], [31, 27, 24]), EMPTY], "held"),
     ],
 )
 def test_a_rule_at_its_thresholds(claim, buckets, verdict):
@@ -88,7 +94,20 @@ def test_a_rule_at_its_thresholds(claim, buckets, verdict):
     assert (result.claim, result.verdict) == (claim, verdict)
 
 
-EMPTY = BucketScores("41+", 0, estimate(np.nan), estimate(np.nan))
+@pytest.mark.parametrize(
+    ("claim", "buckets", "part"),
+    [
+        ("L-VIND", rows([60] * 5, [99, 90, 95, 90, 90]), "in buckets 5-10, 21-30 attention is at "
+         "its ceiling"),
+        ("L-VIND-largest", rows([30, 25, 20, 10, 10], [31, 27, 23, 16, 16]),
+         "the largest gain is in 31-40 (6.00 [6.00, 6.00]), tied with 41+; BLEU without attention "
+         "is lowest in 31-40, tied with 41+"),
+    ],
+)  # fmt: skip
+def test_the_reason_names_ceilings_and_ties(claim, buckets, part):
+    assert part in verdict_on(claim, buckets).because
+
+
 UNLEARNED = rows([0.02, 0.015, 0.01, 0.008, 0.006], [0.03] * 5)
 
 
@@ -222,6 +241,15 @@ def test_length_alone_holds_at_no_sizes(sizes):
         assert measure_curve(cells_of(bleu, sizes))[-1].value > 20
 
 
+def test_a_resample_in_which_all_score_alike_leaves_the_interval_defined():
+    cells = cells_of(flat)
+    for alike, verdict in ((2, "held"), (20, "not held")):
+        for cell in cells:
+            cell.bleu.draws[:alike] = 30.0
+        assert verdict_on("C1", cells).verdict == verdict
+    assert measure_curve(cells)[0].high == 0  # and no nan
+
+
 def test_numbers_are_those_of_scipy_and_least_squares_with_ties():
     random = np.random.default_rng(1)
     noise = iter(random.integers(4, size=99))
@@ -297,6 +325,12 @@ def test_a_gain_that_is_no_longer_clear_flips_the_verdict(changes, verdict, part
     assert part in result.because
 
 
+def test_pairing_counts_not_the_width_of_either_arm():
+    pair = [estimate(value, 20) for value in (40, 38)]
+    paired = {UNIFORM: (pair[1], pair[0])} | controls("x", attention=40.0)
+    assert verdict_on("C10", **controlled(attention=pair[0], controls=paired)).verdict == "held"
+
+
 def trained(moves, halves=(0.1, 0.1, 0.1), attention=(90, 90, 88), once=(50, 12, 8)):
     return [
         BucketScores(bucket, 200, estimate(low), estimate(high), estimate(low + move, half))
@@ -325,3 +359,8 @@ def test_the_verdict_flips_where_the_move_crosses_the_rule(rows, verdict, part):
     result = verdict_on("C12", rows)
     assert (result.claim, result.verdict) == ("C12", verdict)
     assert part in result.because
+
+
+def test_the_number_of_c12_is_the_move_in_the_longest_bucket():
+    result = verdict_on("C12", trained((1, 2, 8), (0.1, 0.1, 0.5)))
+    assert (result.value, result.low, result.high) == pytest.approx((8, 7.5, 8.5))

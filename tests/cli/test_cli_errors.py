@@ -24,6 +24,7 @@ TOMLS = {
     "misspelt": FOUR + "contxt = 3\n",
     "broken": "model = [",
     "comment": "# Why?\n",
+    "unasked": 'preset = "smoke"\n',
     "textless": '# Why?\ncorpus.name = "files"\n',
 }
 FOLDER = "this command's folder is named by"
@@ -44,7 +45,7 @@ FILES = "files --preset smoke --source a.en --target"
 TESTED = "--references a.fr --sources a.en"
 SCORE = f"score --hypotheses a.fr {TESTED}"
 MINE = "sweep mine.toml"
-NO_COUNT = "{0,2.5,many}"
+NO_COUNT = "{0,-1,2.5,many}"
 
 USAGE = {
     "reproduse": "reproduse ... (see `bottleneck --help`)",
@@ -58,18 +59,26 @@ USAGE = {
     f"sweep {LONG}.toml": TOO_LONG,
     "sweep misspelt.toml": "misspelt.toml ... model.contxt ... model.context_size",
     "sweep comment.toml": "comment.toml: it sets nothing",
+    "sweep unasked.toml": "unasked.toml: no question",
     "sweep textless.toml": "--set corpus.source=FILE",
     "corpus fetch multi3k": "no corpus 'multi3k' to fetch; did you mean",
     "corpus describe grammar --test tatoeba": "test=tatoeba is for real text",
-    "translate 'a \udc80'": "not UTF-8",
+    "{translate,diagnose} '  '": "empty",
+    "{translate 'a,diagnose 'the,plot attention --sentence '}\udc80'": "not UTF-8",
+    "diagnose '?!'": "no words",
     "translate the black cat --beam 2": "black cat ... in quotes ... bottleneck translate --help",
     "table failurepattern": "unknown table 'failurepattern'; did you mean 'failure-pat",
     "table cost --where seed=1 --results bench": "about no runs: --where",
     "study cost --results bench --seeds 2": "about no runs: --seeds",
+    "table vindication --format txt": "'--format': 'txt' is not one of ... latex",
+    "claims --format latex": "unknown format 'latex'; known are csv, json, markdown",
     "table vindication --out x": f"No such option: --out: {FOLDER} --results (see",
     "export -o x --bundle b --results out": "give one of them",
     "study length --gold g": "go together, and are for study alignment",
     "study alignment --results out --gold g --source s --target t --seeds 3": "runs ... --where",
+    "lecture L77": "unknown id 'L77'; did you mean 'L7'?",
+    "bench --arms additiv": "'additiv' ... 'additive'",
+    f"score {TESTED}": "--hypotheses",
     "lecture C3": "`bottleneck claims` decides",
     f"{SCORE} --edges {{5,x,5}}": "edges ' ... two or more",
     "compare a.fr a.en": "system A 'a.fr' ... --references and --sources",
@@ -97,17 +106,24 @@ REFUSED = {
     "{reproduce --preset smoke --quiet --out,translate hello --results} loop": CIRCLE,
     f"{{table vindication,runs,translate hello}} --results {LONG}": TOO_LONG,
     f"{{corpus describe files --target a.fr --source,{SCORE} --sources}} loop": CIRCLE,
+    "translate hello": "bottleneck reproduce ... --results",
+    "study cost": "`bottleneck bench --out results/runs/bench`",
     "translate hello {--results,--run} empty": "'empty'",
     "study length --results thre {,--dry-run}": "'thre' ... say which",
     "study {embeddings,alignment} --results text-files": "text-files' that ... (corpus files)",
     "study {embeddings,alignment} --results text-copy": "text-copy' that ... (corpus copy)",
     f"corpus {{describe,show}} {FILES} short.fr": "60 ... 59 ... a.en ... short.fr",
+    "corpus describe tatoeba": "'tatoeba' is not on this machine; `bottleneck corpus fetch",
     "sweep context_size --corpus europarl --dry-run": "`bottleneck corpus fetch europarl`",
     "reproduce --preset smoke --out a.en/out": "a.en/out ... cannot write",
     # Before any run starts, with progress shown: not a line of it.
     f"{MADE} {CORPUS}absent.en --set corpus.target=a.fr": "absent.en ... does not exist",
     f"{MADE} {CORPUS}a.en --set corpus.target=short.fr": "60 ... 59",
     f"{MADE} --corpus multi30k": "`bottleneck corpus fetch multi30k`",
+    f"{MINE} --scheduler http://here:8786": "cannot reach scheduler ... `dask scheduler`",
+    f"score --hypotheses absent {TESTED}": "absent ... exist",
+    f"score --hypotheses broken.fr.gz {TESTED}": "'broken.fr.gz' is no whole gzip file",
+    f"{SCORE} --edges 5,40": "60 sentences ... 5-39 ... two",
     f"score --hypotheses short.fr {TESTED}": "'short.fr' has 59 lines ... 'a.fr' has 60",
     "score --hypotheses a.fr --references a.fr --sources short.fr": "--sources 'short.fr' has 59",
     f"compare short.fr a.en {TESTED}": "system A ... 'short.fr' has 59 lines",

@@ -7,6 +7,7 @@ import json
 
 import pandas as pd
 import pytest
+import sacrebleu
 from ordinary_user import bottleneck
 from planted import planted_settings as settings_of
 from planted import write_begun, write_planted
@@ -137,6 +138,17 @@ def test_a_files_name_is_printed_as_it_is(folder, printed, name, form, expected)
     (folder / name).write_bytes((folder / "a").read_bytes())
     text = printed("score --format", form, "--hypotheses", [name], TEST_SET)
     assert f"Hypotheses: {expected}." in text
+
+
+@pytest.mark.usefixtures("folder")
+def test_compare_prints_the_difference_and_what_it_was_asked_for(printed):
+    options = "--seed 3 --resamples 100 --trials 90 --format csv"
+    frame = pd.read_csv(io.StringIO(printed("compare a b", options, TEST_SET)))
+    scores = [sacrebleu.corpus_bleu(side, [REFERENCES]).score for side in (A, B)]
+    difference = frame.set_index("bucket").loc["all", "difference"]
+    assert difference == pytest.approx(scores[1] - scores[0], abs=5.1e-5)
+    for column, value in {"seed": 3, "resamples": 100, "trials": 90}.items():
+        assert set(frame[column]) == {value}
 
 
 AWKWARD = [

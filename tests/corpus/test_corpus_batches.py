@@ -131,6 +131,9 @@ def test_every_epoch_visits_every_pair(count: int, size: int, groups: int, seed:
     for item, rows in zip(stream.classes, stream.batch_sizes, strict=True):
         assert rows == max(1, round(tokens / item.target_lengths.mean()))
         assert len(stream.classes) == 1 or item.target_lengths.sum() >= 4 * tokens
+    assert {(number, len(members)) for number, members in stream.epoch_plan(0)} == {
+        *enumerate(stream.batch_sizes)
+    }
 
 
 def test_equal_seeds_equal_streams_from_any_update():

@@ -72,6 +72,8 @@ def test_copies_and_their_bits():
     pair = Copying(1_000).draw(Random("x"), 4)
     assert (pair.words, pair.target, pair.bits) == (4, pair.source, 4 * log2(1_000))
     assert pair.links == ((0, 0), (1, 1), (2, 2), (3, 3))
+    words = Copying(4).draw(Random("x"), 40_000).source.split()
+    assert [words.count(f"w{n}") / 10_000 for n in range(4)] == pytest.approx([1] * 4, abs=0.05)
 
 
 @pytest.mark.slow
@@ -326,12 +328,14 @@ def test_another_corpus_or_code_has_another_file(monkeypatch, tmp_path):
     for count, change in enumerate(changes, 1):
         load_corpus(COPY.model_copy(update=change), EDGES)
         assert len(files()) == count
+    load_corpus(COPY, EDGES[:3])
+    assert len(files()) == len(changes) + 1
     later = {"source_vocabulary": 9, "lowercase": True}  # what comes after drawing
     load_corpus(COPY.model_copy(update=later), EDGES)
-    assert len(files()) == len(changes)
+    assert len(files()) == len(changes) + 1
     monkeypatch.setattr(drawing, "__file__", str(tmp_path / "code" / "drawing.py"))
-    (tmp_path / "code").mkdir()
-    for name in ("drawing.py", "lexicon.toml", "rules.txt"):
+    (tmp_path / "code" / "grammar").mkdir(parents=True)
+    for name in ("drawing.py", "grammar/lexicon.toml", "grammar/rules.txt"):
         before = files()
         (tmp_path / "code" / name).write_text("another way to draw")
         load_corpus(COPY, EDGES)

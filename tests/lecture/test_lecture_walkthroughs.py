@@ -90,6 +90,8 @@ def test_ids_and_rows_are_in_the_lectures_order_and_keep_the_slides_names():
         assert list(table) == ["5-10", "11-20", "21-30", "31-40", "41+"]
         names = [row.slide_bucket.removesuffix(" words") for row in table.values()]
         assert names == ["5-10", "10-20", "20-30", "30-40", "40+"]
+    assert [row.attention for row in L_VIND.values()] == [36.1, 32.7, 28.9, 24.8, 24.3]
+    assert [row.improvement_percent for row in L_VIND.values()] == [2.6, 14.7, 54.5, 100.0, 200.0]
     assert [row.words for row in L4] == [5, 20, 50, 100]
     assert [row.ratio for row in L4] == pytest.approx([1.95, 7.81, 19.5, 39.06], abs=0.05)
 

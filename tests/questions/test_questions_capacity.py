@@ -17,7 +17,7 @@ from planted_pages import frame as table_of
 
 from seq2seq_bottleneck.corpus.vocabulary import is_word, tokenize
 from seq2seq_bottleneck.questions.capacity import QUESTION, points_of
-from seq2seq_bottleneck.questions.censored import Censored, change, growth, last_lengths
+from seq2seq_bottleneck.questions.censored import Censored, censor, change, growth, last_lengths
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.questions.subject import Subject
@@ -43,10 +43,25 @@ def last(at, survival, *shares):
         ([5, 10, 20], [1.0, 0.5, 0.0], 0.25, 15.0),
         ([5, 6, 7, 8, 9, 10], [1.0] * 3 + [0.8 - 1e-16] * 3, 0.8, INF),  # less by a rounding
         ([5, 10, 15, 20], [1.0, 0.6, 0.8, 0.2], 0.5, 17.0),  # a rise is pooled: 1, .7, .7, .2
+        ([7], [0.6], 0.5, INF),  # of a single point there are bounds
+        ([7], [0.4], 0.5, -INF),
     ],
 )
 def test_a_length_is_the_last_at_the_share_or_a_bound(at, survival, share, expected):
     assert last(at, survival, share) == [pytest.approx(expected)]
+
+
+def test_a_logistic_curve_crosses_where_its_formula_says():
+    at, centre, scale = np.arange(2, 70), 33.0, 6.0
+    half, most = last(at, 1 / (1 + np.exp((at - centre) / scale)), 0.5, 0.9)
+    assert half == pytest.approx(centre, abs=0.02)
+    assert most == pytest.approx(centre - scale * np.log(9), abs=0.05)
+
+
+def test_values_outside_are_infinite_and_those_on_the_edge_are_not():
+    values = np.array([1.0, 2.0, 3.0, 9.0, 9.5, INF, NAN])
+    expected = [-INF, 2.0, 3.0, 9.0, INF, INF, NAN]
+    assert censor(values, 2.0, 9.0) == pytest.approx(expected, nan_ok=True)
 
 
 @given(arrays(np.float64, 7, elements=st.floats(0.0, 1.0)))
@@ -79,6 +94,9 @@ def test_growth_is_the_exponent_names_what_is_censored_and_needs_two_sizes():
     assert [row[end] for end in ENDS] == pytest.approx([0.7] * 3)
     assert (row["n"], row["note"]) == (4, "censored: 8, 512")
     assert math.isnan(growth({16: censored(4.0), 32: censored(INF)})["value"])
+    row = growth({16: censored(4.0, 4.0, 4.0), 32: censored(8.0, -INF, INF)})
+    between = np.quantile(np.log2([2 / 4, 40 / 4]), [0.025, 0.975])
+    assert [row["low"], row["high"]] == pytest.approx(between)
 
 
 @pytest.mark.parametrize(

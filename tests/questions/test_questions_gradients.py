@@ -97,6 +97,19 @@ def test_what_does_not_halve_within_the_tested_distances_is_censored(rate):
     assert (mean["note"][:8], mean["note"][-8:]) == ("at least",) * 2
 
 
+def test_mean_over_links_and_seeds_is_geometric():
+    runs = [planted(lambda d, r=ratio: r + 0 * d, seed=s) for s, ratio in ((1, 0.5), (2, 0.08))]
+    rows = QUESTION.summarise(runs)
+    assert one_row(rows, "ratio", part="6-10")["value"] == pytest.approx(0.2)
+    assert one_row(rows, "ratio", 2, part="6-10")["value"] == pytest.approx(0.08)
+
+
+def test_a_distance_counts_where_every_seed_has_links():
+    runs = [run_of([0, 0], [1, end], np.ones(2), np.ones(2), seed=end) for end in (8, 17)]
+    rows = QUESTION.summarise(runs)
+    assert {(row["measure"], row.get("part")) for row in rows} == {("ratio", "1-5")}
+
+
 def test_vanished_gradients_count_as_little_and_what_has_no_ratio_is_left_out():
     aligned, last = np.array([1.0, 0.0, 1.0, 1e-30, 1.0]), np.array([1.0, 1.0, 1.0, 1.0, 0.0])
     rows = QUESTION.summarise([run_of([0, 0, 1, 1, 2], [1, 6, 1, 6, 6], aligned, last)])

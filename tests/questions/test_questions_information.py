@@ -51,6 +51,23 @@ def test_bits_recovered_and_their_share():
         assert row["value"] == pytest.approx(value)
 
 
+def test_no_sentence_is_floored():
+    """A probe that knows nothing is lucky as often as not: 0 bits on average."""
+    luck = np.random.default_rng(2).normal(0.0, 5.0, size=WORDS.size)
+    left = BITS + luck - luck[WORDS <= 10].mean()
+    row = one_row(summarise([planted(probe=left * NATS)]), "recovered", bucket="5-10", part="probe")
+    assert row["value"] == pytest.approx(0.0, abs=1e-9)
+    assert row["low"] < 0 < row["high"]
+
+
+def test_growth_needs_three_filled_buckets():
+    short = planted()
+    columns = {name: column[WORDS <= 20] for name, column in short.found.items()}
+    rows = summarise([Probed(short.folder, short.settings, columns)])
+    assert not any(row["measure"] == "kept" for row in rows)
+    assert one_row(rows, "share", bucket="11-20", part="probe")["value"] > 0.5
+
+
 def test_what_levels_off_is_distinguished_from_what_rises():
     rows = summarise([planted(limit=20), planted("additive"), planted("dot", limit=45)])
     longer = {"part": "translator longer"}
@@ -68,6 +85,9 @@ def test_what_levels_off_is_distinguished_from_what_rises():
     gain = one_row(rows, "kept_gain", arm="additive", **longer)
     assert gain["value"] == pytest.approx(rising["value"] - limited["value"])
     assert (gain["low"] > 0.5, gain["note"]) == (True, "none")
+    copying = planted("additive").settings.changed(decoding={"copy_unknown": True})
+    rows = summarise([planted(), Probed(Path("copies"), copying, planted().found)])
+    assert one_row(rows, "kept_gain", **longer)["note"] == "none copy_unknown=false"
 
 
 def test_a_gain_is_paired_sentence_by_sentence():

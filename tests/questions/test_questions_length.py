@@ -2,6 +2,8 @@
 
 import csv
 import json
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from planted_pages import frame as table_of
 from planted_pages import one_row, printed, row_of
 
 from seq2seq_bottleneck.corpus.vocabulary import tokenize
+from seq2seq_bottleneck.questions import length
 from seq2seq_bottleneck.questions.length import QUESTION, RULE, repeats
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.results.folders import HYPOTHESES, SENTENCES
@@ -113,6 +116,16 @@ def test_shares_are_in_per_cent_and_an_empty_bucket_is_a_row_of_blanks():
     assert lines[first] == ["5-10", "none", "200", "1.00", "0.5", "1.0", "2.0", "1.0"]
     assert lines[first + 1] == ["0.95..1.05", "0..1.5", "0..3", "0..4", "0..2"]
     assert ["31-40", "none", "0*"] in lines
+
+
+def test_loops_are_counted_of_each_side(monkeypatch):
+    texts = SimpleNamespace(hypotheses=["va va va", "oui", ""], references=["il", "a a a", "b b b"])
+    rows = [{"source_words": "3", "ended": "True"}] * 3
+    monkeypatch.setattr(length, "read_texts", lambda _: texts)
+    monkeypatch.setattr(length, "run_rows", lambda _: rows)
+    columns = QUESTION.probe(SimpleNamespace(folder=Path()), print)
+    assert columns["repeating"] == [1, 0, 0]
+    assert columns["repeating_references"] == [0, 1, 1]
 
 
 def test_counts_are_those_of_the_files(subject):

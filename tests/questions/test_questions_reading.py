@@ -188,6 +188,14 @@ def test_adam_finds_what_the_discriminant_cannot():
     assert after > before + 0.03
 
 
+def test_rows_without_an_answer_are_left_out():
+    misleading, asked = classes(2000, 1)
+    misleading[1000:] = misleading[asked[:, 0] == 1][0]  # as if word 1 were another
+    asked[1000:, 0] = reading.NO_ANSWER
+    asked[:, 1] = reading.NO_ANSWER  # never asked for
+    assert share_right((misleading, asked), classes(1500, 2), steps=20)[0] == 1.0
+
+
 def test_the_same_seed_gives_the_same_answers():
     inputs, words = classes(600, 1, noise=3.0)
     first, same, other = (

@@ -105,6 +105,19 @@ def copier(tmp_path_factory):
     return Made(folder, TrainedRun(settings, words, words, graph, weights))
 
 
+def test_a_probe_of_a_smoothed_run_is_not_smoothed(copier, monkeypatch):
+    def train(_, learners, *__):
+        raise UserError(
+            f"{learners[0].settings.label_smoothing} {learners[0].settings.average_last}"
+        )
+
+    monkeypatch.setattr(opened, "train", train)
+    settings = copier.settings.changed(training={"label_smoothing": 0.1, "average_last": 0.3})
+    smoothed = Made(copier.folder, replace(copier.trained, settings=settings))
+    with pytest.raises(UserError, match=r"^0\.0 0\.0$"):
+        train_reader(smoothed, copier.weights, lambda _: None, "probe")
+
+
 class OneHot(SourceReader):
     """A probe whose context is the sentence itself: a one-hot vector for each of three places."""
 

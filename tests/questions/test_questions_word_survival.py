@@ -235,6 +235,9 @@ def test_partners_repeat_for_a_seed_whatever_other_buckets_have():
     assert not np.array_equal(first, partners(buckets, 2, seed=2))
     longer = np.append(buckets, [1] * 9)
     assert np.array_equal(first, partners(longer, 2, seed=1)[:, :50])
+    drawn = partners(np.zeros(4, np.int64), 6_000, seed=0)  # and uniform
+    counts = np.array([np.bincount(column, minlength=4) for column in drawn.T])
+    assert counts == pytest.approx(2_000 * (1 - np.eye(4)), abs=200)
 
 
 def test_chance_is_each_output_against_shuffled_sources_and_blank_for_a_sentence_alone():

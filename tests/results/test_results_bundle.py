@@ -128,6 +128,14 @@ def test_runs_that_differ_in_a_setting_differ_in_its_column(single, concern, cha
     assert frame["corpus_fingerprint"].to_dict() == {"first": "planted", "second": "other"}
 
 
+@pytest.mark.parametrize("wrong", [-1, 2**64, "three", 1.5, None, [3]])
+def test_a_wrong_seed_is_damage(single, wrong):
+    path = single / "runs" / "first" / "settings.json"
+    known = json.loads(path.read_text())
+    write_relisted(path, json.dumps(known | {"training": known["training"] | {"seed": wrong}}))
+    assert "settings.json" in one_line(Results.open, single)
+
+
 def test_the_table_survives_a_round_trip_through_pandas(single, tmp_path):
     add(single, "second", planted_settings("additive", training={"learning_rate": 0.1 + 0.2}))
     frame = Results.open(single).runs
@@ -240,6 +248,21 @@ def test_a_file_that_was_written_so_and_cannot_be_read_is_named(bundle, name, da
     message = one_line(lambda: Results.open(bundle).learning())
     assert name in message
     assert message.endswith("export it again")
+
+
+@pytest.mark.parametrize("value", ["", "x", "1.5"])
+def test_a_count_that_is_none_is_reported_with_its_file(bundle, value):
+    frame = pd.read_csv(bundle / "sentences.csv.gz", dtype=str)
+    frame.loc[3, "correct_2"] = value
+    frame.to_csv(bundle / "sentences.csv.gz", index=False)
+    relist(bundle / "sentences.csv.gz")
+    assert "sentences.csv.gz" in one_line(Results.open, bundle)
+
+
+def test_a_bundle_that_describes_other_runs_than_its_table_is_named(bundle):
+    text = (bundle / "runs.csv").read_text().replace("none1x1", "other")
+    write_relisted(bundle / "runs.csv", text)
+    assert "environment.json' cannot be read (runs.csv has" in one_line(Results.open, bundle)
 
 
 def test_another_schema_and_a_missing_bundle_are_named(bundle, tmp_path):

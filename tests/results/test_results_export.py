@@ -314,10 +314,12 @@ RUN = f"store/{STORE}/none1x1"
         ("merge store others -o bundle", "is a bundle with other runs"),
         (f"merge bundle -o {RUN}", "is a run or a store of runs"),
         ("export --results bundle -o bundle/runs.csv", "is one of the results there"),
+        ("export --results bundle -o bundle/probes/length.csv", "is one of the results there"),
         (f"plot bleu --results store -o {RUN}/scores.svg", "is one of the results there"),
     ],
 )
 def test_no_result_is_written_over(command, said, place, refused):
+    write_listed(place / "bundle", [("probes/length.csv", b"")])
     if command.startswith("merge store others"):  # which has two of the three
         shutil.rmtree(place / "others" / STORE / "none5x1")
     assert said in refused(command)

@@ -314,3 +314,19 @@ def test_equal_systems_and_one_sentence_differ_as_much_in_every_trial(trials):
     assert bootstrap_p(same.gain) == same.p_randomisation == 1.0
     rows = [bleu_statistics([text], FEW[:1]) for text in (C[0], FEW[0])]
     assert randomisation_p(bleu, *rows, trials, seed=1, bucket=0) == 1.0
+
+
+def test_the_same_trials_in_blocks_and_others_of_another_seed_or_bucket(monkeypatch):
+    rows = counts(A)[:32], counts(B)[:32]
+    whole = randomisation_p(bleu, *rows, 999, seed=1, bucket=0)
+    monkeypatch.setattr(bootstrap, "BLOCK", 10 * 32)  # 32 tosses are a word of the stream
+    assert randomisation_p(bleu, *rows, 999, seed=1, bucket=0) == whole
+    assert len({p_of(C, D, 999, seed=seed) for seed in range(4)}) > 1
+    assert len({p_of(C, D, 999, bucket=bucket) for bucket in range(4)}) > 1
+
+
+def test_any_score_of_sums_will_do():
+    """A ratio of sums, whose swaps can be counted by hand: two of four differ as much."""
+    a, b = np.array([[1, 1], [2, 1]]), np.array([[2, 1], [4, 1]])
+    p = randomisation_p(ratio_of_sums, a, b, TRIALS, seed=1, bucket=0)
+    assert p == pytest.approx(0.5, abs=0.02)

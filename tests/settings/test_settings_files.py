@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from planted import write_begun, write_planted
 
 from seq2seq_bottleneck.results.bundle import Results
-from seq2seq_bottleneck.runs.store import RunFolder
+from seq2seq_bottleneck.runs.store import RunFolder, sweep_up
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.files import (
     SUMS,
@@ -249,3 +249,12 @@ def test_a_run_of_a_bundle_that_names_another_folder_is_refused(tmp_path, name):
     (tmp_path / "runs.csv").write_text(text.replace("none1x1", name))
     with pytest.raises(UserError, match=r"runs\.csv"):
         Results.open(tmp_path)
+
+
+def test_a_folder_aside_of_no_run_is_left_alone(tmp_path):
+    """``..aside`` is that of a run without a name: the store itself."""
+    write_begun(tmp_path, "run", resolve("smoke"))
+    (tmp_path / "runs" / "..aside").mkdir()
+    sweep_up(tmp_path / "runs")
+    assert RunFolder(tmp_path / "runs", "run").status == "running"
+    assert (tmp_path / "runs" / "..aside").is_dir()

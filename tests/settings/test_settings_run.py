@@ -26,6 +26,13 @@ def test_the_presets_are_there_and_valid():
         resolve("lectur")
 
 
+def test_lecture_has_the_slides_sizes():
+    model = resolve("lecture").model
+    assert (model.embedding_size, model.context_size, model.hidden) == (100, 256, 256)
+    assert (model.cell, model.attention, model.placement) == ("gru", "additive", "input")
+    assert not model.bidirectional
+
+
 @pytest.mark.parametrize(
     ("assignment", "value"),
     [

@@ -89,6 +89,14 @@ def test_c10_takes_the_controls_that_the_sweep_declares(arm, concerns, name, tmp
     assert result.runs.startswith("5 runs:" if name else "4 runs:")
 
 
+def test_c10_compares_attention_with_none_in_a_changed_group_too(tmp_path):
+    changed = {"group": "reversed source", "model": {"reverse_source": True}}
+    store = with_controls(tmp_path).add("bothways", "additive", LOW, **changed)
+    verdict = decided(store.write(), "C10").verdict
+    head = "attention minus none if both arms have the same change: reversed source"
+    assert (verdict.verdict, head in verdict.because) == ("partly", True)
+
+
 @pytest.mark.slow
 def test_c12_flips_with_what_twice_the_training_adds(tmp_path):
     verdicts = {}

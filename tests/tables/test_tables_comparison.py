@@ -112,6 +112,17 @@ def test_a_curve_over_context_sizes_is_of_nothing_else(store):
         assert page(store, name).frame["context_size"].unique().tolist() == [8]
 
 
+@pytest.mark.slow
+def test_gains_are_of_common_seeds(store):
+    for size in (16, 32):
+        both(store, name=str(size), model={"context_size": size})
+        store.add(f"none{size}", "none", LOW, 2, model={"context_size": size})
+    sizes = page(store, "context-size")
+    names = "none context_size=16, none context_size=32, seed 2"
+    assert f"2 runs: {names}" in line_of(sizes, "Left out")
+    assert sizes.frame.equals(page(store, "context-size", "seed=1").frame)
+
+
 def test_arms_without_a_common_seed_are_no_pair(store):
     store.add("none", "none", LOW, 1).add("additive", "additive", LOW, 2)
     assert "of one seed: there are additive, none" in refused(store, "vindication")

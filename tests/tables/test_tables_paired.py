@@ -170,6 +170,16 @@ def test_two_runs_two_files_and_one_of_each_give_one_table(tmp_path, files):
     assert pairs[2][1].name == str(files["b"])
 
 
+@pytest.mark.parametrize("what", ["references", "sources"])
+def test_another_test_set_is_refused_with_the_line_and_white_space_is_none(tmp_path, files, what):
+    run = write_translated(tmp_path, "none", REFERENCES, A)
+    write_lines(files[what], [f" {text.replace(' ', '  ')}" for text in REFERENCES])
+    assert read(files, run, files["b"])[1].hypotheses == B
+    write_lines(files[what], [*REFERENCES[:9], "autre", *REFERENCES[10:]])
+    with pytest.raises(UserError, match=f"not of one test set: their {what} .*line 10\\)"):
+        read(files, run, files["b"])
+
+
 def test_what_is_no_system_is_refused_with_a_way_out(tmp_path, files):
     run = write_translated(tmp_path / "out", "none", REFERENCES, A)
     shorter = write_translated(tmp_path, "dot", REFERENCES[:-1], B[:-1])
