@@ -120,7 +120,6 @@ REFUSED = {
     f"{MADE} {CORPUS}absent.en --set corpus.target=a.fr": "absent.en ... does not exist",
     f"{MADE} {CORPUS}a.en --set corpus.target=short.fr": "60 ... 59",
     f"{MADE} --corpus multi30k": "`bottleneck corpus fetch multi30k`",
-    f"{MINE} --scheduler http://here:8786": "cannot reach scheduler ... `dask scheduler`",
     f"score --hypotheses absent {TESTED}": "absent ... exist",
     f"score --hypotheses broken.fr.gz {TESTED}": "'broken.fr.gz' is no whole gzip file",
     f"{SCORE} --edges 5,40": "60 sentences ... 5-39 ... two",
