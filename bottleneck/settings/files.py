@@ -91,7 +91,7 @@ def _parts(path: Path) -> Iterator[dict[Path, Path]]:
         raise
 
 
-def _write_part(path: Path, pieces: Iterable[bytes], parts: dict[Path, Path]) -> None:
+def write_part(path: Path, pieces: Iterable[bytes], parts: dict[Path, Path]) -> None:
     """Write what a file is to have under a temporary name, which ``parts`` gets, to the disk."""
     check_file(path)
     part = parts[path] = path.with_name(f".{path.name}.{_MACHINE}-{os.getpid()}.part")
@@ -112,7 +112,7 @@ def write_bytes(path: Path, content: bytes) -> None:
     What cannot be written is an ``UnwrittenError``, as are a device and a pipe.
     """
     with _parts(path) as parts:
-        _write_part(path, [content], parts)
+        write_part(path, [content], parts)
         os.replace(parts[path], path)
 
 
@@ -197,7 +197,7 @@ def write_listed(
                 pieces = [content] if isinstance(content, bytes) else content
                 # The digest is updated by each piece on its way into the file.
                 pieces = (digest.update(piece) or piece for piece in pieces)
-                _write_part(folder / name, pieces, parts)
+                write_part(folder / name, pieces, parts)
                 after[name] = [digest.hexdigest()]
                 both[name] = [*dict.fromkeys([*before.get(name, ()), *after[name]])]
             write_bytes(folder / SUMS, written(both))

@@ -50,7 +50,7 @@ def out(tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("whole") / "out"
     run = out / STORE / executed(out / STORE, SMALL)[-1]["run"]
     keep(run, STUDY, {"source_words": [5, 6], "tokens": [7.5, 8.5]})
-    gather(out, {run.name: "a group"})
+    gather(out, {"mine": {run.name: ["none", ""]}})
     table = f"run,arm,value\n{run.name},none,1.5\n"
     write_listed(out, [("probes/length.csv", table.encode())])
     return out
