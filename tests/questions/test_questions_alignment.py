@@ -219,7 +219,7 @@ def test_a_real_run_is_measured_on_its_test_set_and_on_that_as_a_gold_set(subjec
     gold = alignment.probe_gold(subject, sentences, lambda _: None)
     for name, column in columns.items():
         np.testing.assert_allclose(gold[name], column[:8], rtol=1e-5, err_msg=name)
-    with pytest.raises(UserError, match="--gold .* is empty"):
+    with pytest.raises(UserError, match=r"--gold .* is empty"):
         read(tmp_path, ["", ""])
 
 
