@@ -198,11 +198,11 @@ def test_twice_the_training_is_compared_by_its_updates_within_corpus_and_attenti
     assert {row["corpus"] for row in in_place_rows} == {"copy"}
 
 
-def test_runs_that_differ_in_more_are_refused():
-    run = planted(16)
-    other = Probed(Path("other"), run.settings.changed(model={"hidden_size": 600}), run.found)
-    with pytest.raises(UserError, match=r"hidden_size=.* differ in more .*--where"):
-        QUESTION.summarise([run, other])
+@pytest.mark.parametrize("size", [16, 32])
+def test_runs_that_differ_in_more_are_refused(size):
+    other = planted(size, hidden_size=600, dropout=0.1)
+    with pytest.raises(UserError, match=r"differ in model.hidden_size, model.dropout, .*--where"):
+        QUESTION.summarise([planted(16), other])
 
 
 ENDS = ("value", "low", "high")
