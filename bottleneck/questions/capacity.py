@@ -151,7 +151,10 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 
 
 def lengths_of(arm: Arm) -> Lengths:
-    """By criterion and share, the length of the mean over seeds, then that of each seed."""
+    """By criterion and share, the length of the mean over seeds, then that of each seed.
+
+    Raises UserError if a test set is too small for two points of a curve.
+    """
     probed, measured = arm.runs[0].found, {}
     for suffix, columns in CRITERIA.items():
         if suffix and arm.settings.corpus.name != "copy":
@@ -167,6 +170,12 @@ def lengths_of(arm: Arm) -> Lengths:
                 seeds = beyond_chance(sums.sum(axis=1))
                 rows.append(np.concatenate([[mean.value], seeds, mean.draws]))
                 words.append(probed[columns[-1]][inside].sum())
+        if len(at) < 2:
+            raise UserError(
+                f"the {len(probed['point']):,} test sentences of the {arm.settings.corpus.name} "
+                f"runs do not make two points of a curve, of {FEWEST} sentences each: train with "
+                "more corpus.test_pairs"
+            )
         lasts = last_lengths(np.array(at), np.array(rows).T, np.array(words), SHARES.values())
         for part, last in zip(SHARES, lasts, strict=True):
             *values, draws = np.split(last, range(1, 2 + len(arm.runs)))

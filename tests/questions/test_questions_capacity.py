@@ -205,6 +205,14 @@ def test_runs_that_differ_in_more_are_refused(size):
         QUESTION.summarise([planted(16), other])
 
 
+def test_a_test_set_of_one_point_is_refused():
+    run = planted(16)
+    few = {name: column[:39] for name, column in run.found.items()}
+    one_point = Probed(run.folder, run.settings, few | {"point": np.zeros(39)})
+    with pytest.raises(UserError, match="the 39 test sentences of the copy runs do not make two"):
+        QUESTION.summarise([one_point])
+
+
 ENDS = ("value", "low", "high")
 BEYOND = "value at least, low at least, high at least"
 ADDED, GROWTH = ("added", "50 %", 3200), ("growth", "50 %", 1600)
