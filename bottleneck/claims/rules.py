@@ -335,12 +335,13 @@ def selection_beats_compression(
     attention: Resampled,
     controls: Mapping[str, tuple[Resampled, Resampled]],
     variations: Mapping[str, Resampled],
+    lacking: Sequence[str] = (),
 ) -> Judgement | str:
     """C10: selection beats compression, in the longest filled bucket.
 
     A control has one thing that comes with attention, and does not select. ``controls`` have its
     BLEU and attention's, on the same test sentences and seeds; ``variations`` have attention minus
-    none, in BLEU, where both arms were changed alike.
+    none, in BLEU, where both arms were changed alike. ``lacking`` were not trained.
     """
     gains = {name: Estimate.of(difference(arm, bleu)) for name, (bleu, arm) in controls.items()}
     varied = {name: Estimate.of(gain) for name, gain in variations.items()}
@@ -364,6 +365,7 @@ def selection_beats_compression(
         + f" the best control, {best} ({controls[best][0].value:.1f})",
         listed("attention minus", {name: gains[name] for name in others}),
         listed("attention minus none if both arms have the same change:", varied),
+        f"not tried: {', '.join(lacking)}" if lacking else "",
         small_buckets({bucket: sentences}),
     ]
     uniform = gains[UNIFORM].low > 0

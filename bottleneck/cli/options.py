@@ -83,7 +83,11 @@ ReverseDirection = Annotated[
 ]
 Seeds = Annotated[
     int | None,
-    Option(min=1, max=10_000, help="Runs of each arm, with seeds 1, 2, ... [default: 1]."),
+    Option(
+        min=1,
+        max=10_000,
+        help="Runs of each arm, with seeds 1, 2, ... [default: the sweep's, else 1].",
+    ),
 ]
 Threads = Annotated[
     int | None, Option(min=1, max=1_024, help="Cores per run [default: cores divided by runs].")

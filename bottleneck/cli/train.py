@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def reproduce(
     preset: options.Preset = "lecture",
     out: options.OutFolder = None,
-    seeds: options.Seeds = 1,
+    seeds: options.Seeds = None,
     corpus: options.CorpusName = None,
     source: options.Source = None,
     target: options.Target = None,

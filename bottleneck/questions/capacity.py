@@ -25,6 +25,7 @@ from ..corpus.vocabulary import is_word, tokenize
 from ..results.folders import read_texts
 from ..scoring.bootstrap import ratio_of_sums
 from ..settings.errors import UserError
+from ..settings.sweep import SEED, Cell, varying
 from ..tables.page import Page, beyond
 from .arms import Arm, Estimate, Estimates, arms_of
 from .censored import ENDS, Censored, change, growth, last_lengths
@@ -44,6 +45,8 @@ CRITERIA = {
 """How the measures of a length end, and the probe's columns: words kept, by chance, and in all."""
 SIZE, MOST_ADDED = 256, 0.1
 """Numbers of the lecture's context, and the share of the length that twice the updates may add."""
+VARIED = ("model.context_size", "training.updates", SEED)
+"""Settings in which the runs of a curve may differ."""
 Lengths = dict[tuple[str, str], list[Censored]]
 RULE = (
     "The number is the length of the sentences of which half of the words survive beyond chance, "
@@ -102,22 +105,25 @@ def points_of(words: Int[ndarray, "sentences"]) -> Int[ndarray, "sentences"]:
 def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Lengths, what twice the training adds, and their growth: by corpus and attention.
 
-    Raises UserError if two arms of a corpus and attention have one context size and one training.
+    Raises UserError if arms of a corpus and attention differ in more than context size and updates.
     """
-    families: dict[tuple[str, ...], dict[tuple[float, int], Arm]] = {}
+    families: dict[tuple[str, ...], list[Arm]] = {}
     for arm in arms_of(probed):
         corpus, model = arm.settings.corpus.name, arm.settings.model
-        family = families.setdefault((corpus, model.attention, model.placement), {})
-        key = arm.settings.training.updates, model.context_size
-        if family.setdefault(key, arm) is not arm:
-            raise UserError(
-                f"{arm.name!r} and {family[key].name!r} differ in more than context size and "
-                "updates, and cannot stand in one table: choose one with `--where`"
-            )
+        families.setdefault((corpus, model.attention, model.placement), []).append(arm)
     rows: list[Row] = []
     for names, arms in families.items():
+        varied = varying([Cell("", arm.settings) for arm in arms])
+        if others := [name for name in varied if name not in VARIED]:
+            raise UserError(
+                f"the {' '.join(names)} runs differ in {', '.join(others)}, and their capacities "
+                "cannot stand in one table: choose one value with `--where`"
+            )
         measured: dict[tuple[float, int], Lengths] = {}
-        for (updates, size), arm in sorted(arms.items()):
+        by_size = {
+            (arm.settings.training.updates, arm.settings.model.context_size): arm for arm in arms
+        }
+        for (updates, size), arm in sorted(by_size.items()):
             measured[updates, size] = lengths = lengths_of(arm)
             earlier = measured.get((updates / 2, size), {})
             for (suffix, part), (mean, *seeds) in lengths.items():
@@ -145,7 +151,10 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 
 
 def lengths_of(arm: Arm) -> Lengths:
-    """By criterion and share, the length of the mean over seeds, then that of each seed."""
+    """By criterion and share, the length of the mean over seeds, then that of each seed.
+
+    Raises UserError if a test set is too small for two points of a curve.
+    """
     probed, measured = arm.runs[0].found, {}
     for suffix, columns in CRITERIA.items():
         if suffix and arm.settings.corpus.name != "copy":
@@ -161,6 +170,12 @@ def lengths_of(arm: Arm) -> Lengths:
                 seeds = beyond_chance(sums.sum(axis=1))
                 rows.append(np.concatenate([[mean.value], seeds, mean.draws]))
                 words.append(probed[columns[-1]][inside].sum())
+        if len(at) < 2:
+            raise UserError(
+                f"the {len(probed['point']):,} test sentences of the {arm.settings.corpus.name} "
+                f"runs do not make two points of a curve, of {FEWEST} sentences each: train with "
+                "more corpus.test_pairs"
+            )
         lasts = last_lengths(np.array(at), np.array(rows).T, np.array(words), SHARES.values())
         for part, last in zip(SHARES, lasts, strict=True):
             *values, draws = np.split(last, range(1, 2 + len(arm.runs)))

@@ -168,7 +168,11 @@ def summarise(arm: Arm) -> Iterator[Row]:
             note = ";".join("at least" if end == inf else "" for end in ends)
             inside = dict(zip(ENDS, np.clip(ends, 0.0, half.highest).tolist(), strict=True))
             n = len(arm.runs[0].found["steps"])
-            yield arm.row("half_distance", **inside, control=control, note=note, n=n)
+            keys = {"control": control, "n": n}
+            yield arm.row("half_distance", **inside, note=note, **keys)
+            for run, part in zip(arm.runs, sums, strict=True):
+                if alone := half_distance(part[None], weights[:0]):
+                    yield arm.seed_row(run, "half_distance", alone.shown, note=alone.side, **keys)
         for name, first, end in zip(BAND_NAMES, BANDS, [*BANDS[1:], None], strict=True):
             band = sums[:, :, first:end].sum(axis=2)
             totals = band.sum(axis=1)

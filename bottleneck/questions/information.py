@@ -236,10 +236,11 @@ QUESTION = Information(
     version=2,
     probe=probe,
     summarise=summarise,
-    # The bits of a text are known where a language was drawn, and not where it was translated.
+    # The bits of a text are known where a language was drawn, neither translated nor joined.
     suits=lambda settings: settings.model.source == "seen"
     and settings.corpus.is_drawn
-    and not settings.corpus.reverse_direction,
+    and not settings.corpus.reverse_direction
+    and settings.corpus.joined == 1,
     rule=LOST_RULE,
     decide=_lost,
     more_rules={"C6": (KEPT_RULE, _kept)},

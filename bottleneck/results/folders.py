@@ -152,7 +152,7 @@ def check_trainable(folder: Path) -> None:
     if without_runs(folder):
         raise UserError(
             f"{str(folder)!r} is a bundle without its run folders: name the folder where its runs "
-            "were trained, or a new one with --out"
+            "were trained, or train them into a new folder"
         )
 
 

@@ -29,7 +29,7 @@ from ..results.schema import BENCHMARK, GOLD
 from ..scoring.bootstrap import difference
 from ..settings.concerns import UNSELECTIVE
 from ..settings.errors import UserError, counted
-from ..settings.sweep import LONGER
+from ..settings.sweep import LONGER, load_sweep
 from .comparison import (
     NONE,
     TEXT,
@@ -189,7 +189,8 @@ def controlled(
 
     BLEU is 0 to 100. A control is an arm of the pair's test sentences that does not select, by the
     name of its group; it is compared with attention on the seeds that both have. A variation is of
-    both arms of a group, in the longest bucket of its own test sentences.
+    both arms of a group, in the longest bucket of its own test sentences. ``lacking`` are groups of
+    the sweep ``controls`` of which there is neither.
     """
     runs, attending = declared(bundle), arm_of(bundle, attention)
     place, base = attending.longest, none["arm"].iloc[0]
@@ -218,6 +219,11 @@ def controlled(
         "attention": attending.estimates[place],
         "controls": controls,
         "variations": variations,
+        "lacking": [
+            group.name
+            for group in load_sweep("controls").groups
+            if group.name not in (*controls, *variations, group.settings.get("model.attention"))
+        ],
     }
     return measured, pd.concat(used).drop_duplicates("run")
 

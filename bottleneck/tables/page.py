@@ -205,9 +205,9 @@ def caption(frame: pd.DataFrame) -> list[str]:
     The first line also explains the mark of `render.count`, which any study's table may have.
     """
     return [
-        f"Corpus {what_was_run(frame)}. A value is the mean over its arm's seeds. An arm's name "
-        f"leaves out what most arms have. * behind a count: under {MARKED_BELOW}, too few to lean "
-        "on.",
+        f"Corpus {what_was_run(frame)}. A value is the mean over its arm's seeds. An arm is named "
+        f"by its attention and by settings in which the arms differ. * behind a count: under "
+        f"{MARKED_BELOW}, too few to lean on.",
         "Ranges are 95 % over test sentences (bootstrap), the same resamples for every seed, and "
         "for arms of one text; they say nothing of other seeds.",
     ]

@@ -29,7 +29,7 @@ TOMLS = {
 }
 FOLDER = "this command's folder is named by"
 NO_RUNS = "is a bundle without its run folders"
-TRAINED_ELSEWHERE = f"{NO_RUNS} ... where its runs were trained"
+TRAINED_ELSEWHERE = f"{NO_RUNS} ... where its runs were trained, or train them into a new folder"
 SEVERAL = "holds folders of results (controls, vindication): name one of them"
 OF_RUNS = (
     "{table vindication,export,plot bleu -o bleu.png,plot survival -o survival.png,runs,"
@@ -98,8 +98,9 @@ REFUSED = {
     "claims --results nowhere": "'nowhere' is not a folder: name one that",
     "{table vindication,export,runs} --results out/runs/none1x1": "is one run ... store ... /out'",
     "runs --results bundle": "'bundle' holds no run; make some",
-    "{translate 'the cat',diagnose,study survival} --results bundle": TRAINED_ELSEWHERE,
-    "{reproduce,sweep vindication} --preset smoke --out bundle": f"{NO_RUNS} ... with --out",
+    "{translate 'the cat',diagnose} --results bundle": TRAINED_ELSEWHERE,
+    "study survival --results bundle": f"{NO_RUNS} ... where its runs were trained",
+    "{reproduce,sweep vindication} --preset smoke --out bundle": TRAINED_ELSEWHERE,
     "{table,plot} alignment --results bundle": "'bundle' ... `bottleneck study alignment --results",
     "{table,plot} alignment-gold --results bundle": "'bundle' ... --target FILE --results DIR`",
     "table length --results 'a copy'": "`bottleneck study length --results 'a copy'` measures it",

@@ -89,6 +89,13 @@ def test_help_is_plain_lines_of_80_columns_with_nothing_cut(page, ok, monkeypatc
     assert text.startswith(f"Usage: {' '.join(['bottleneck', *page.split()])} ")
 
 
+@pytest.mark.parametrize("command", ["reproduce", "sweep", "study"])
+def test_the_default_number_of_seeds_is_the_sweeps(command, ok):
+    words = " ".join(ok(f"{command} --help").out.split())
+    assert "seeds 1, 2, ... [default: the sweep's, else 1]. " in words
+    assert "[default: 1;" not in words
+
+
 @pytest.mark.parametrize(
     ("command", "names"),
     [

@@ -294,7 +294,7 @@ CORPORA = {"copy": COPY, "grammar": GRAMMAR, "reversed": REVERSED}
 def cache(tmp_path, monkeypatch):
     """An empty cache that keeps the smallest corpora, too."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(drawing, "FEWEST_KEPT", 1)
+    monkeypatch.setattr(drawing, "KEPT", range(1, 1_000_001))
     return tmp_path
 
 
@@ -360,14 +360,16 @@ def test_a_damaged_file_is_drawn_and_written_again(damage):
     assert path.read_bytes() == whole
 
 
-@pytest.mark.parametrize("fault", ["a file for the folder", "no home", "few pairs"])
+@pytest.mark.parametrize("fault", ["a file for the folder", "no home", "few pairs", "many"])
 @IN_CACHE
 def test_without_a_file_it_is_drawn(cache, fault, monkeypatch):
     if fault == "a file for the folder":
         (cache / "seq2seq-bottleneck").write_text("a file in the place of the folder")
     elif fault == "no home":
         monkeypatch.setattr(drawing, "cache_root", lambda: None)
+    elif fault == "few pairs":
+        monkeypatch.setattr(drawing, "KEPT", range(201, 1_000_001))
     else:
-        monkeypatch.setattr(drawing, "FEWEST_KEPT", 201)
+        monkeypatch.setattr(drawing, "KEPT", range(1, 200))
     assert load_corpus(COPY, EDGES).train == load_corpus(COPY, EDGES).train
     assert not files()

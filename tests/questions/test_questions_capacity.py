@@ -216,11 +216,19 @@ def test_twice_the_training_is_compared_by_its_updates_within_corpus_and_attenti
     assert {row["corpus"] for row in in_place_rows} == {"copy"}
 
 
-def test_runs_that_differ_in_more_are_refused():
+@pytest.mark.parametrize("size", [16, 32])
+def test_runs_that_differ_in_more_are_refused(size):
+    other = planted(size, hidden_size=600, dropout=0.1)
+    with pytest.raises(UserError, match=r"differ in model.hidden_size, model.dropout, .*--where"):
+        QUESTION.summarise([planted(16), other])
+
+
+def test_a_test_set_of_one_point_is_refused():
     run = planted(16)
-    other = Probed(Path("other"), run.settings.changed(model={"hidden_size": 600}), run.found)
-    with pytest.raises(UserError, match=r"hidden_size=.* differ in more .*--where"):
-        QUESTION.summarise([run, other])
+    few = {name: column[:39] for name, column in run.found.items()}
+    one_point = Probed(run.folder, run.settings, few | {"point": np.zeros(39)})
+    with pytest.raises(UserError, match="the 39 test sentences of the copy runs do not make two"):
+        QUESTION.summarise([one_point])
 
 
 ENDS = ("value", "low", "high")

@@ -86,6 +86,7 @@ def test_a_row_a_bucket_arm_and_split_and_no_claim_is_decided_by_it():
     assert rows[1] == ["5-10", "none", "test", "240", "41.2", "1.18"]
     assert rows[-1][:4] == ["41+", "additive", "test", "60*"]
     assert any("* behind a count: under 100" in line for line in page.caption)
+    assert any("named by its attention and by settings in which" in line for line in page.caption)
     assert len(rows) == len(page.frame) == 8
     assert set(VALUES) <= set(page.frame.columns)
     assert page.verdicts == []

@@ -67,6 +67,8 @@ def test_a_linear_chain_halves_where_its_rate_says(rate):
     mean = one_row(rows, "half_distance")
     assert [mean[end] for end in ("value", "low", "high")] == pytest.approx([steps] * 3)
     assert (mean["note"], mean["n"]) == (";;", SENTENCES * LENGTH)
+    alone = one_row(rows, "half_distance", 2)
+    assert (alone["value"], alone["note"]) == (pytest.approx(steps), "")
     flat = one_row(rows, "half_distance", control="untrained")
     assert (flat["value"], flat["note"]) == (LENGTH - 1, "at least;at least;at least")
     nearest = one_row(rows, "ratio", part="1-5")  # 0 to 4 steps; geometric

@@ -194,6 +194,7 @@ def test_totals_are_floored_in_print_alone_with_both_ends():
         ({"corpus": {"name": "copy"}}, True),
         ({"corpus": {"name": "multi30k"}}, False),
         ({"corpus": {"reverse_direction": True}}, False),
+        ({"corpus": {"joined": 2}}, False),
         ({"model": {"source": "hidden"}}, False),
     ],
 )

@@ -55,6 +55,7 @@ def test_c10_flips_with_what_the_controls_translate(uniform, reversed_source, ve
     assert result.verdict.verdict == verdict, result.verdict.because
     assert result.runs.startswith("4 runs: ")
     assert result.command == ""
+    assert "not tried: bidirectional, zero s_0, as many parameters, twice" in result.verdict.because
 
 
 @pytest.mark.slow
