@@ -100,12 +100,25 @@ def test_a_removed_run_is_in_no_bundle(tmp_path):
     gather(tmp_path, declared("g", "a", "b"))
     assert all((tmp_path / name).is_file() for name in FILES)
     RunFolder(tmp_path / STORE, "a").remove()
+    os.utime(tmp_path / RUNS, (9000, 9000))
     forget(tmp_path / STORE, "a")
+    assert (tmp_path / RUNS).stat().st_mtime == 9000  # no later result than before
     assert bundled(tmp_path) == {"g": ["b"]}
     assert read_experiments(tmp_path) == declared("g", "b")
     RunFolder(tmp_path / STORE, "b").remove()
     forget(tmp_path / STORE, "b")
     assert not [name for name in FILES if (tmp_path / name).exists()]
+
+
+def test_a_file_that_cannot_be_read_is_not_one_that_cannot_be_written(tmp_path, monkeypatch):
+    planted(tmp_path, "a")
+
+    def fail(_out):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(sweep, "finished_runs", fail)
+    with pytest.raises(PermissionError):
+        gather(tmp_path, {})
 
 
 def test_translations_are_by_the_comparison_that_ended_last(tmp_path):
