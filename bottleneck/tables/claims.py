@@ -271,6 +271,11 @@ def judge(
             f"not have ({', '.join(missing[:3])}{' ...' if missing[3:] else ''}): measure the "
             "chosen ones alone, with the same --where"
         )
+        if runs is not None and set(missing) <= set(runs["run"]):
+            because = (
+                f"probes/{claim.study}.csv rests on runs of no experiment: run the command that "
+                "trained them again, which keeps what is finished"
+            )
         return replace(studied(claim, None), because=because), frame[:0]
     if claim.own_runs:
         return studied(claim, frame), frame

@@ -379,6 +379,13 @@ def test_without_the_runs_or_their_scores_nothing_is_judged(two):
         assert "or that the folder does not have (additives1, nones1)" in verdict.because
 
 
+def test_runs_that_no_sweep_declared_are_to_be_declared(two):
+    undeclared = two.assign(experiment="", arm="", baseline="")
+    verdict, rows = judged("C11", lengths(BOTH), undeclared)
+    assert (verdict.verdict, rows) == ("not measured", set())
+    assert "rests on runs of no experiment: run the command that trained them" in verdict.because
+
+
 # The claims as text.
 
 HERE = Path("here")
