@@ -129,8 +129,8 @@ def _experiments(runs: Iterable[tuple[Job, str]]) -> Experiments:
 def gather(out: Path, experiments: Experiments) -> None:
     """Write the bundle of all finished runs in the store of ``out``; nothing where there is none.
 
-    ``experiments`` are those of one sweep, whose arms come first from now on. A run that two of
-    them share has one folder, and is in both.
+    ``experiments`` are those of one sweep. Its arms come first from now on, unless it lacks known
+    ones: then their order stays. A run that two of them share has one folder, and is in both.
     """
     if not (out / STORE).is_dir():
         return
@@ -139,8 +139,11 @@ def gather(out: Path, experiments: Experiments) -> None:
         if experiments:
             # A lost file is written from nothing: only the sweeps that write to it can mend it.
             known = read_experiments(out) if (out / EXPERIMENTS).exists() else {}
-            merged = {name: runs | known.get(name, {}) | runs for name, runs in experiments.items()}
-            write_listed(out, [(EXPERIMENTS, json_text(known | merged).encode())])
+            for name, runs in experiments.items():
+                earlier = known.get(name, {})
+                known_arms, arms = ({arm for arm, _ in x.values()} for x in (earlier, runs))
+                known[name] = (runs if known_arms <= arms else {}) | earlier | runs
+            write_listed(out, [(EXPERIMENTS, json_text(known).encode())])
         if runs := finished_runs(out):
             write_bundle(runs, out)
 
