@@ -61,7 +61,7 @@ class Sweep:
     preset: str
     settings: Settings
     groups: tuple[Group, ...]
-    baseline: Settings = field(default_factory=BASELINE.copy)
+    baseline: Settings = field(default_factory=lambda: BASELINE)
 
 
 @dataclass(frozen=True)
@@ -205,6 +205,11 @@ def make_grid(
         if rest != flags:
             with suppress(UsageError):  # a fault of cells that the flags leave out
                 whole, _ = _grid(sweep, rest | {SEED: 1}, None)
+        if sweep.baseline is not BASELINE and not any(
+            _key(cell.settings, sweep.baseline) == _key(cell.settings) for cell in [*whole, *cells]
+        ):
+            words = ", ".join(f"{name}={_word(value)}" for name, value in sweep.baseline.items())
+            raise UsageError(f"no arm has the baseline's {words}; change it or leave it out")
         return declare(cells, sweep.baseline, whole), notes
 
 
@@ -292,7 +297,7 @@ def declare(
     return tuple(declared)
 
 
-def _names(cells: Sequence[Cell]) -> dict[str, str]:
+def _names(cells: Sequence[Cell]) -> dict[tuple[Any, ...], str]:
     """The names of the arms of a grid, by `_key`: group by group what varies there."""
     arms = {}
     for group in dict.fromkeys(cell.group for cell in cells):
@@ -310,13 +315,10 @@ def _names(cells: Sequence[Cell]) -> dict[str, str]:
     return arms
 
 
-def _key(settings: RunSettings, changes: Settings | None = None) -> str:
-    """Settings but for the seed, with some changed."""
-    values = settings.model_dump()
-    for name, value in ((changes or {}) | {SEED: 0}).items():
-        concern, _, key = name.partition(".")
-        values[concern][key] = value
-    return repr(values)
+def _key(settings: RunSettings, changes: Settings | None = None) -> tuple[Any, ...]:
+    """Settings but for the seed, with some changed; 1 is 1.0."""
+    changed, cell = (changes or {}) | {SEED: 0}, Cell("", settings)
+    return tuple(changed[name] if name in changed else cell.value(name) for name in NAMES)
 
 
 def _word(value: Any) -> str:

@@ -184,6 +184,18 @@ def test_a_file_may_name_its_experiment_and_its_baseline():
         declare(cells)
 
 
+def test_a_baseline_that_is_written_is_an_arm():
+    text = 'preset = "smoke"\ntraining.clip_norm = [1, 2]\nmodel.attention = ["none", "dot"]\n'
+    whole = sweep(text + "baseline.training.clip_norm = 1")  # of a setting that is a float
+    assert [cell.baseline for cell in expand(whole)] == [
+        "", "none clip_norm=1.0", "", "dot clip_norm=1.0"
+    ]  # fmt: skip
+    expand(replace(sweep(text), settings={"model.attention": "dot"}))  # the usual one may lack
+    for value in ('"nonne"', '["none"]'):
+        with pytest.raises(UsageError, match=r"mine.toml: no arm has the baseline's .*non"):
+            expand(sweep(text + f"baseline.model.attention = {value}"))
+
+
 def test_what_is_left_out_is_said():
     assert make_grid(sweep(GROUPS))[1] == []
     cells, (note,) = make_grid(sweep(GROUPS), ["training.updates=40"])
