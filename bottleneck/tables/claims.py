@@ -40,6 +40,7 @@ from .comparison import (
     compare_sizes,
     declared,
     describe,
+    of_experiment,
     paired,
     pairs,
 )
@@ -137,7 +138,7 @@ def _from_runs(claim: Claim, _: Path, bundle: Results | None) -> tuple[Verdict, 
     if bundle is None:
         return conclude(claim.id, rule, "the folder holds no finished run"), ""
     for name in sorted(bundle.runs["experiment"].unique(), key=lambda name: name != claim.home):
-        part = replace(bundle, runs=bundle.runs[bundle.runs["experiment"] == name])
+        part = of_experiment(bundle, name)
         try:
             verdict, used = _by_experiment(claim.id, part)
         except UserError as error:
@@ -228,8 +229,7 @@ def first_arms(bundle: Results) -> Results | None:
     They are of experiment ``vindication`` if the bundle has it, else of its first. None where there
     is no arm without attention.
     """
-    name = min(bundle.runs["experiment"].unique(), key=lambda name: name != "vindication")
-    bundle = replace(bundle, runs=bundle.runs[bundle.runs["experiment"] == name])
+    bundle = of_experiment(bundle, "vindication")
     try:
         arms = compare(bundle, alone=True).runs["arm"].unique()
     except UserError:
