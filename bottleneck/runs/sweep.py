@@ -129,8 +129,8 @@ def _experiments(runs: Iterable[tuple[Job, str]]) -> Experiments:
 def gather(out: Path, experiments: Experiments) -> None:
     """Write the bundle of all finished runs in the store of ``out``; nothing where there is none.
 
-    ``experiments`` are those of one sweep. Its arms come first from now on, unless it lacks known
-    ones: then their order stays. A run that two of them share has one folder, and is in both.
+    ``experiments`` are those of one sweep. Its arms come first from now on, unless more are known:
+    then their order stays. A run that two of them share has one folder, and is in both.
     """
     if not (out / STORE).is_dir():
         return
@@ -141,8 +141,8 @@ def gather(out: Path, experiments: Experiments) -> None:
             known = read_experiments(out) if (out / EXPERIMENTS).exists() else {}
             for name, runs in experiments.items():
                 earlier = known.get(name, {})
-                known_arms, arms = ({arm for arm, _ in x.values()} for x in (earlier, runs))
-                known[name] = (runs if known_arms <= arms else {}) | earlier | runs
+                count, known_count = (len({arm for arm, _ in x.values()}) for x in (runs, earlier))
+                known[name] = (runs if count >= known_count else {}) | earlier | runs
             write_listed(out, [(EXPERIMENTS, json_text(known).encode())])
         if runs := finished_runs(out):
             write_bundle(runs, out)
