@@ -64,7 +64,7 @@ def run_status(run: "RunFolder") -> str:
         return "damaged"
     if status == "running" and not run.in_use:
         return "stopped"
-    return "damaged" if status == "missing" else status
+    return "damaged" if status == "missing" and run.path.exists() else status
 
 
 def _names(stored: "Sequence[RunFolder]") -> dict[str, str]:
