@@ -109,7 +109,7 @@ def test_c1_reads_the_arms_that_differ_from_the_first_in_context_alone(tmp_path)
         store.add(f"apart{size}", "none", LOW, model=widths | {"context_size": size})
     store.add("other", "none", LOW, model=widths | {"context_size": 8, "cell": "rnn"})
     result = decided(store.write(), "C1")
-    assert result.runs.startswith("3 runs: none context_size=16 cell=")
+    assert result.runs.startswith("3 runs: none cell=gru context_size=16, ")
     assert "of 3 context sizes" in result.verdict.because
 
 
