@@ -20,7 +20,9 @@ from distributed.cli import dask_scheduler, dask_worker
 from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.claims.verdict import READ_FROM
 from seq2seq_bottleneck.cli.main import app, run
-from seq2seq_bottleneck.results.schema import STUDIES
+from seq2seq_bottleneck.questions.alignment import BASELINES
+from seq2seq_bottleneck.results.folders import EXPERIMENTS as DECLARED
+from seq2seq_bottleneck.results.schema import FILES, STUDIES
 from seq2seq_bottleneck.settings.sweep import experiment_names
 
 ROOT = Path(__file__).parents[1]
@@ -264,6 +266,14 @@ def defines(body: list[ast.stmt], names: list[str]) -> bool:
         if names[0] in {getattr(target, "id", getattr(target, "name", "")) for target in targets}:
             return not names[1:] or defines(getattr(node, "body", []), names[1:])
     return False
+
+
+def test_the_page_of_results_names_the_files_of_a_bundle_and_controls_that_are_written():
+    table = RESULTS.partition("## The files")[2].partition("All but")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("|")]
+    assert {*FILES, DECLARED} <= set(re.findall(r"`([^`]+)`", " ".join(rows)))
+    shown = re.search(r"blank for what was trained, otherwise `(\w+)`, `(\w+)`", RESULTS)
+    assert set(shown.groups()) <= {"untrained", *BASELINES}
 
 
 def test_the_page_of_the_house_names_what_is_there():

@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 from rich.console import RenderableType
 
 from .. import __version__
+from ..claims.registry import CLAIMS as ALL_CLAIMS
 from ..corpus.grammar import english_french
 from ..corpus.pair import SentencePair, reverse_pair
 from ..corpus.subwords import Subwords
@@ -39,7 +40,7 @@ from ..settings.concerns import CorpusSettings
 from ..settings.errors import DamagedError, UnwrittenError, UserError
 from ..settings.files import write_text
 from ..tables import claims
-from ..tables.comparison import NONE, describe
+from ..tables.comparison import NONE, describe, of_experiment
 from ..tables.lecture import audit_page, lecture_evidence
 from ..tables.page import Page
 from ..tables.pages import make_page, study_pages
@@ -51,6 +52,8 @@ BESIDE: Mapping[str, Sequence[str]] = {
     "C12": ("fit",),
 }
 """By claim the tables and figures that go with it, besides those of its study."""
+HOMES = {name: claim.home for claim in ALL_CLAIMS for name in BESIDE.get(claim.id, ())}
+"""By table and figure the experiment it shows, if a folder has several; else ``vindication``."""
 CLAIMS, CONTENTS, REPORT = "claims", "CONTENTS.md", "report.html"
 FORMS = {".md": "markdown", ".csv": "csv"}
 """Forms of tables and claims, by the file's ending."""
@@ -117,7 +120,7 @@ def collect(folder: Path) -> dict[str, Any]:
     place = next((item.folder for item in slides if item.measured), folder)
     pair = bundles[place]
     if pair is not None:  # the runs that the slides' tables are made of, or those of one arm
-        pair = claims.first_arms(pair) or pair
+        pair = claims.first_arms(pair) or of_experiment(pair, "vindication")
     bench = next(item.folder for item in decisions if item.claim.id == "C9")
     audits = audit_all(lecture_evidence(measured_exponent(bench)))
     rows = claims.claims(decisions).to_dict("records")
@@ -164,7 +167,7 @@ def questions(
 def find_views(names: Iterable[str], folder: Path, bundle: Results | None) -> dict[str, Any]:
     """The tables and figures that a folder has under these names."""
     pages, figures, reasons = make_views(
-        names, folder, bundle, lambda name: make_figure(name, folder, bundle=bundle)[0]
+        names, folder, bundle, lambda name, part: make_figure(name, folder, bundle=part)[0]
     )
     captions = [line for page in pages for line in page.caption]
     return {
@@ -175,10 +178,14 @@ def find_views(names: Iterable[str], folder: Path, bundle: Results | None) -> di
 
 
 def make_views(
-    names: Iterable[str], folder: Path, bundle: Results | None, draw: Callable[[str], Made]
+    names: Iterable[str],
+    folder: Path,
+    bundle: Results | None,
+    draw: Callable[[str, Results | None], Made],
 ) -> tuple[list[Page], dict[str, Made], dict[str, str]]:
     """The tables and the figures that a folder has under these names, and why it lacks others.
 
+    Those of runs are of one experiment: that of the claim which they go with, or else the first.
     A file that is damaged or cannot be written is a ``UserError``.
     """
     pages: list[Page] = []
@@ -186,10 +193,11 @@ def make_views(
     reasons: dict[str, str] = {}
 
     def make(kind: str, name: str) -> None:
+        part = bundle and of_experiment(bundle, HOMES.get(name, "vindication"))
         if kind == "figure":
-            figures[name] = draw(name)
+            figures[name] = draw(name, part)
         elif name in schema.TABLES:
-            pages.append(make_page(name, bundle))
+            pages.append(make_page(name, part))
         else:
             runs = None if bundle is None else bundle.runs
             pages.extend(study_pages(name.replace("-", "_"), folder, runs))
@@ -258,12 +266,12 @@ def write_out(folder: Path) -> Written:
     check_results(folder)
     bundle = Results.find(folder)
 
-    def draw(name: str) -> None:
+    def draw(name: str, part: Results | None) -> None:
         compares_sizes = name in ("compression", "context-length")
-        if compares_sizes and bundle and bundle.runs["context_size"].nunique() < 2:
+        if compares_sizes and part and part.runs["context_size"].nunique() < 2:
             raise UserError(f"all runs have one context size (`bottleneck plot {name}` draws it)")
         for ending in IMAGES:  # drawn for each: a figure is laid out otherwise a second time
-            figure, data = make_figure(name, folder, bundle=bundle)
+            figure, data = make_figure(name, folder, bundle=part)
             write_figure(figure, data, folder / "figures" / f"{name}{ending}")
 
     names = dict.fromkeys((*schema.ALL_TABLES, *schema.FIGURES))

@@ -184,6 +184,6 @@ PROBE_COLUMNS: dict[str, str] = _typed(
 ``arm`` tells runs apart that differ in more than their seed. A row with a ``seed`` is one run's
 number; where it is blank, so is ``run``, and the number is the mean over seeds, with its 95 %
 interval over test sentences where it has one. ``control`` is blank for what was trained (else
-``untrained``, ``shuffled``, ...); ``bucket`` is blank where all lengths are meant, ``part`` where
+``untrained``, ``diagonal``, ...); ``bucket`` is blank where all lengths are meant, ``part`` where
 there is but one (else a word class, a distance, ...). ``n`` counts what was averaged over.
 """

@@ -4,6 +4,7 @@ They are a sweep's cells, or the arms of one comparison, which is the main job. 
 time writes the bundle, whoever else works in the folder.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -128,8 +129,8 @@ def _experiments(runs: Iterable[tuple[Job, str]]) -> Experiments:
 def gather(out: Path, experiments: Experiments) -> None:
     """Write the bundle of all finished runs in the store of ``out``; nothing where there is none.
 
-    ``experiments`` are those of one sweep, whose arms come first from now on. A run that two of
-    them share has one folder, and is in both.
+    ``experiments`` are those of one sweep. Its arms come first from now on, unless more are known:
+    then their order stays. A run that two of them share has one folder, and is in both.
     """
     if not (out / STORE).is_dir():
         return
@@ -138,8 +139,11 @@ def gather(out: Path, experiments: Experiments) -> None:
         if experiments:
             # A lost file is written from nothing: only the sweeps that write to it can mend it.
             known = read_experiments(out) if (out / EXPERIMENTS).exists() else {}
-            merged = {name: runs | known.get(name, {}) | runs for name, runs in experiments.items()}
-            write_listed(out, [(EXPERIMENTS, json_text(known | merged).encode())])
+            for name, runs in experiments.items():
+                earlier = known.get(name, {})
+                count, known_count = (len({arm for arm, _ in x.values()}) for x in (runs, earlier))
+                known[name] = (runs if count >= known_count else {}) | earlier | runs
+            write_listed(out, [(EXPERIMENTS, json_text(known).encode())])
         if runs := finished_runs(out):
             write_bundle(runs, out)
 
@@ -147,19 +151,22 @@ def gather(out: Path, experiments: Experiments) -> None:
 def forget(store: Path, run: str) -> None:
     """Take a run that was removed from its store out of the bundle beside it, if there is one.
 
-    With it goes every study's table that rests on it.
+    With it goes every study's table that rests on it. The folder is not the latest for that: its
+    bundle keeps its time.
     """
     sweep_up(store)
     out = store.resolve().parent
     if store.resolve().name != STORE or not (out / RUNS).is_file():
         return
     with _alone(out):
+        written = (out / RUNS).stat().st_mtime_ns
         experiments = read_experiments(out)
         removed = [members.pop(run, None) for members in experiments.values()]
         if any(removed):
             write_listed(out, [(EXPERIMENTS, json_text(experiments).encode())])
         if runs := finished_runs(out):
             write_bundle(runs, out)
+            os.utime(out / RUNS, ns=(written, written))
         else:
             write_listed(out, (), FILES)
         gone = [f"{PROBES}/{table.name}" for table in tables(out) if run in rests_on(table)]
@@ -169,8 +176,12 @@ def forget(store: Path, run: str) -> None:
 @contextmanager
 def _alone(out: Path) -> Iterator[None]:
     """What is read and written in the block is read and written by one process at a time."""
+    lock = FileLock(out / STORE / ".bundle.lock")
     try:
-        with FileLock(out / STORE / ".bundle.lock"):
-            yield
+        lock.acquire()
     except OSError as error:
         raise unwritten(out, error) from None
+    try:
+        yield
+    finally:
+        lock.release()

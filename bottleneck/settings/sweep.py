@@ -10,7 +10,7 @@ the file.
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from itertools import product, takewhile
@@ -61,7 +61,7 @@ class Sweep:
     preset: str
     settings: Settings
     groups: tuple[Group, ...]
-    baseline: Settings = field(default_factory=BASELINE.copy)
+    baseline: Settings = field(default_factory=lambda: BASELINE)
 
 
 @dataclass(frozen=True)
@@ -195,28 +195,50 @@ def make_grid(
     flags = dict(given or {}) | _parse_assignments(assignments)
     if seeds is not None and isinstance(flags.get(SEED), list):
         raise UsageError(f"--set {SEED} lists seeds, and --seeds counts them; give one of the two")
-    cells: dict[RunSettings, Cell] = {}
-    notes: dict[str, None] = {}
     place = f"{sweep.place}, with --set {' '.join(assignments)}" if assignments else sweep.place
     with _at(place):
-        preset = preset_values(sweep.preset)
-        for group in sweep.groups:
-            settings = preset | sweep.settings | group.settings | flags
-            for cell in _cells(group, settings, seeds, len(sweep.groups)):
-                earlier = cells.get(cell.settings, cell)
-                unmet = [name for name in group.needs if cell.value(name) != group.needs[name]]
-                for name in unmet[:1]:
-                    needed, other = _word(group.needs[name]), _word(cell.value(name))
-                    note = f"group {group.name!r} is for {name}={needed}, not {other}: left out"
-                    notes[note] = None
-                if not unmet and earlier.group != cell.group:
-                    note = f"group {group.name!r} has the same cells as group {earlier.group!r}"
-                    notes[f"{note} here: they are run once, as the latter"] = None
-                elif not unmet:
-                    cells.setdefault(cell.settings, cell)
+        cells, notes = _grid(sweep, flags, seeds)
         if not cells:
             raise UsageError(f"no cell is left: {'; '.join(notes)}; change that setting")
-        return declare(cells.values(), sweep.baseline), list(notes)
+        whole: list[Cell] = []
+        rest = {name: value for name, value in flags.items() if not _varied(sweep, name)}
+        if rest != flags:
+            with suppress(UsageError):  # a fault of cells that the flags leave out
+                whole, _ = _grid(sweep, rest | {SEED: 1}, None)
+        if sweep.baseline is not BASELINE and not any(
+            _key(cell.settings, sweep.baseline) == _key(cell.settings) for cell in [*whole, *cells]
+        ):
+            words = ", ".join(f"{name}={_word(value)}" for name, value in sweep.baseline.items())
+            raise UsageError(f"no arm has the baseline's {words}; change it or leave it out")
+        return declare(cells, sweep.baseline, whole), notes
+
+
+def _varied(sweep: Sweep, name: str) -> bool:
+    """Whether the file itself gives a setting several values, so that a flag chooses among them."""
+    values = [(sweep.settings | group.settings).get(name) for group in sweep.groups]
+    return isinstance(values[0], list) or any(value != values[0] for value in values)
+
+
+def _grid(sweep: Sweep, flags: Settings, seeds: int | None) -> tuple[list[Cell], list[str]]:
+    """The cells of `make_grid` without their names, and the notes."""
+    cells: dict[RunSettings, Cell] = {}
+    notes: dict[str, None] = {}
+    preset = preset_values(sweep.preset)
+    for group in sweep.groups:
+        settings = preset | sweep.settings | group.settings | flags
+        for cell in _cells(group, settings, seeds, len(sweep.groups)):
+            earlier = cells.get(cell.settings, cell)
+            unmet = [name for name in group.needs if cell.value(name) != group.needs[name]]
+            for name in unmet[:1]:
+                needed, other = _word(group.needs[name]), _word(cell.value(name))
+                note = f"group {group.name!r} is for {name}={needed}, not {other}: left out"
+                notes[note] = None
+            if not unmet and earlier.group != cell.group:
+                note = f"group {group.name!r} has the same cells as group {earlier.group!r}"
+                notes[f"{note} here: they are run once, as the latter"] = None
+            elif not unmet:
+                cells.setdefault(cell.settings, cell)
+    return list(cells.values()), list(notes)
 
 
 def _cells(group: Group, settings: Settings, seeds: int | None, groups: int) -> Iterator[Cell]:
@@ -256,14 +278,30 @@ def _parse_assignments(assignments: Sequence[str]) -> Settings:
     return settings
 
 
-def declare(cells: Iterable[Cell], baseline: Settings = BASELINE) -> tuple[Cell, ...]:
+def declare(
+    cells: Iterable[Cell], baseline: Settings = BASELINE, whole: Iterable[Cell] = ()
+) -> tuple[Cell, ...]:
     """The cells with the names of their arms and of the arms that these are compared with.
 
-    Two arms of one name are a ``UsageError``.
+    The names are those of a ``whole`` grid, if there is one, of which the cells may be a part; what
+    it lacks is named as if it were added. Two arms of one name are a ``UsageError``.
     """
-    known, arms = list(cells), dict[str, str]()
-    for group in dict.fromkeys(cell.group for cell in known):
-        members = [cell for cell in known if cell.group == group]
+    known, grid = list(cells), list(whole)
+    arms = _names([*grid, *known]) | _names(grid)
+    if twice := [name for name, count in Counter(arms.values()).items() if count > 1]:
+        raise UsageError(f"two arms are called {twice[0]!r}; rename a group")
+    declared = []
+    for cell in known:
+        arm, base = arms[_key(cell.settings)], arms.get(_key(cell.settings, baseline), "")
+        declared.append(replace(cell, arm=arm, baseline="" if base == arm else base))
+    return tuple(declared)
+
+
+def _names(cells: Sequence[Cell]) -> dict[tuple[Any, ...], str]:
+    """The names of the arms of a grid, by `_key`: group by group what varies there."""
+    arms = {}
+    for group in dict.fromkeys(cell.group for cell in cells):
+        members = [cell for cell in cells if cell.group == group]
         names = [name for name in varying(members) if name not in (SEED, "model.attention")]
         for cell in members:
             attention, words = cell.settings.model.attention, []
@@ -274,22 +312,13 @@ def declare(cells: Iterable[Cell], baseline: Settings = BASELINE) -> tuple[Cell,
                 words.append(f"{short}={_word(cell.value(name))}")
             ending = "" if group in ("", attention) else f", {group}"
             arms[_key(cell.settings)] = " ".join([attention, *words]) + ending
-    if twice := [name for name, count in Counter(arms.values()).items() if count > 1]:
-        raise UsageError(f"two arms are called {twice[0]!r}; rename a group")
-    declared = []
-    for cell in known:
-        arm, base = arms[_key(cell.settings)], arms.get(_key(cell.settings, baseline), "")
-        declared.append(replace(cell, arm=arm, baseline="" if base == arm else base))
-    return tuple(declared)
+    return arms
 
 
-def _key(settings: RunSettings, changes: Settings | None = None) -> str:
-    """Settings but for the seed, with some changed."""
-    values = settings.model_dump()
-    for name, value in ((changes or {}) | {SEED: 0}).items():
-        concern, _, key = name.partition(".")
-        values[concern][key] = value
-    return repr(values)
+def _key(settings: RunSettings, changes: Settings | None = None) -> tuple[Any, ...]:
+    """Settings but for the seed, with some changed; 1 is 1.0."""
+    changed, cell = (changes or {}) | {SEED: 0}, Cell("", settings)
+    return tuple(changed[name] if name in changed else cell.value(name) for name in NAMES)
 
 
 def _word(value: Any) -> str:

@@ -40,6 +40,7 @@ from .comparison import (
     compare_sizes,
     declared,
     describe,
+    of_experiment,
     paired,
     pairs,
 )
@@ -137,7 +138,7 @@ def _from_runs(claim: Claim, _: Path, bundle: Results | None) -> tuple[Verdict, 
     if bundle is None:
         return conclude(claim.id, rule, "the folder holds no finished run"), ""
     for name in sorted(bundle.runs["experiment"].unique(), key=lambda name: name != claim.home):
-        part = replace(bundle, runs=bundle.runs[bundle.runs["experiment"] == name])
+        part = of_experiment(bundle, name)
         try:
             verdict, used = _by_experiment(claim.id, part)
         except UserError as error:
@@ -234,8 +235,7 @@ def first_arms(bundle: Results) -> Results | None:
     They are of experiment ``vindication`` if the bundle has it, else of its first. None where there
     is no arm without attention.
     """
-    name = min(bundle.runs["experiment"].unique(), key=lambda name: name != "vindication")
-    bundle = replace(bundle, runs=bundle.runs[bundle.runs["experiment"] == name])
+    bundle = of_experiment(bundle, "vindication")
     try:
         arms = compare(bundle, alone=True).runs["arm"].unique()
     except UserError:
@@ -277,6 +277,11 @@ def judge(
             f"not have ({', '.join(missing[:3])}{' ...' if missing[3:] else ''}): measure the "
             "chosen ones alone, with the same --where"
         )
+        if runs is not None and set(missing) <= set(runs["run"]):
+            because = (
+                f"probes/{claim.study}.csv rests on runs of no experiment: run the command that "
+                "trained them again, which keeps what is finished"
+            )
         return replace(studied(claim, None), because=because), frame[:0]
     if claim.own_runs:
         return studied(claim, frame), frame

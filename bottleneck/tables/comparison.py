@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -101,6 +101,12 @@ def declared(bundle: Results) -> pd.DataFrame:
             "keeps what is finished"
         )
     return bundle.runs.drop_duplicates("run")
+
+
+def of_experiment(bundle: Results, home: str) -> Results:
+    """The runs of one experiment alone: of ``home`` if the bundle has it, else of its first."""
+    name = min(bundle.runs["experiment"].unique(), key=lambda name: name != home)
+    return replace(bundle, runs=bundle.runs[bundle.runs["experiment"] == name])
 
 
 def usual(runs: pd.DataFrame) -> pd.DataFrame:
@@ -246,8 +252,12 @@ def _scores(seeds: tuple[Counts, ...], scoring: ScoringSettings) -> dict[str, An
 def describe(runs: pd.DataFrame) -> str:
     """``4 runs: none, additive, seeds 1, 2``; empty for none.
 
-    Arms with the same seeds share them. Names with commas are in quotes.
+    Arms with the same seeds share them. Names with commas are in quotes. Several experiments come
+    one after another, with their names.
     """
+    if "experiment" in runs and runs["experiment"].nunique() > 1:
+        parts = runs.groupby("experiment", sort=False)
+        return "; ".join(f"{name or 'no experiment'}: {describe(rows)}" for name, rows in parts)
     runs = runs.drop_duplicates("run")
     shared: dict[str, list[str]] = {}
     for arm, rows in runs.groupby("arm", sort=False):

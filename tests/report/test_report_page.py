@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 import numpy as np
 import pytest
+from listed import write_relisted
 from page_parser import LOADING, parse
 from planted_arms import with_controls
 from planted_cost import plant_costs
@@ -37,12 +38,15 @@ from seq2seq_bottleneck.report.page import (
     explorer_data,
     find_pair,
     make_report,
+    make_views,
     prose,
     readable,
 )
 from seq2seq_bottleneck.results.bundle import Results
+from seq2seq_bottleneck.results.schema import TABLES
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.tables.claims import decide_results
+from seq2seq_bottleneck.tables.comparison import describe
 from seq2seq_bottleneck.tables.pages import make_page
 
 REFERENCE = Path(__file__).parents[2] / "results" / "reference"
@@ -202,6 +206,22 @@ def test_markup_in_words_notes_and_folder_names_is_text(hostile_text):
     assert cell("48.4\n46.0..<b>") == "48.4 <small>46.0 to &lt;b&gt;</small>"
     assert cell("un-\ntrained <i>") == "untrained &lt;i&gt;"
     assert prose("`a <x>` & `b") == "<code>a &lt;x&gt;</code> &amp; `b"
+
+
+def test_of_two_experiments_a_table_has_the_claims_own_or_the_first(tmp_path):
+    folder = with_controls(tmp_path).folder
+    first = {"nones1": ["none", ""], "uniforms1": ["uniform", "none"]}
+    pair = {"nones1": ["none", ""], "additives1": ["additive", "none"]}
+    experiments = {"first": first, "vindication": pair}
+    write_relisted(folder / "experiments.json", json.dumps(experiments))
+    bundle = Results.open(folder)
+    pages, _, reasons = make_views(TABLES, folder, bundle, lambda *_: None)
+    arms = {page.name: set(page.frame["arm"]) for page in pages if "arm" in page.frame}
+    assert (len(pages), reasons) == (len(TABLES), {})
+    assert (arms["arms"], "additive" in pages[1].title) == ({"none", "uniform"}, True)
+    assert describe(bundle.runs[bundle.runs["experiment"] != ""]) == (
+        "first: 2 runs: none, uniform, seed 1; vindication: 2 runs: none, additive, seed 1"
+    )
 
 
 @pytest.mark.exhaustive(sample="session")

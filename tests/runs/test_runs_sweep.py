@@ -61,7 +61,7 @@ def test_a_sweep_that_ends_with_nothing_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_experiments_share_runs_and_the_last_sweeps_arms_come_first(tmp_path, monkeypatch):
+def test_experiments_share_runs_and_the_last_whole_sweeps_arms_come_first(tmp_path, monkeypatch):
     for name, attention in {"a": "none", "b": "dot", "c": "additive"}.items():
         planted(tmp_path, name, f"model.attention={attention}")
     gather(tmp_path, declared("earlier", "b", "a"))
@@ -70,7 +70,8 @@ def test_experiments_share_runs_and_the_last_sweeps_arms_come_first(tmp_path, mo
     monkeypatch.setattr(sweep, "run_jobs", lambda *_, **__: outcomes)
     sweep.reproduce([job], tmp_path, silent)
     assert bundled(tmp_path) == {"earlier": ["b", "a"], "later": ["c"]}
-    gather(tmp_path, declared("later", "a"))
+    gather(tmp_path, declared("later", "a", "c"))
+    gather(tmp_path, declared("later", "c"))  # a part of it leaves the order
     assert bundled(tmp_path) == {"earlier": ["b", "a"], "later": ["a", "c"]}
     outcomes.append(Outcome(job, "diverged", reason="the loss was not finite"))
     with pytest.raises(UserError, match="run 'additive' diverged: the loss was not finite"):
@@ -100,12 +101,25 @@ def test_a_removed_run_is_in_no_bundle(tmp_path):
     gather(tmp_path, declared("g", "a", "b"))
     assert all((tmp_path / name).is_file() for name in FILES)
     RunFolder(tmp_path / STORE, "a").remove()
+    os.utime(tmp_path / RUNS, (9000, 9000))
     forget(tmp_path / STORE, "a")
+    assert (tmp_path / RUNS).stat().st_mtime == 9000  # no later result than before
     assert bundled(tmp_path) == {"g": ["b"]}
     assert read_experiments(tmp_path) == declared("g", "b")
     RunFolder(tmp_path / STORE, "b").remove()
     forget(tmp_path / STORE, "b")
     assert not [name for name in FILES if (tmp_path / name).exists()]
+
+
+def test_a_file_that_cannot_be_read_is_not_one_that_cannot_be_written(tmp_path, monkeypatch):
+    planted(tmp_path, "a")
+
+    def fail(_out):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(sweep, "finished_runs", fail)
+    with pytest.raises(PermissionError):
+        gather(tmp_path, {})
 
 
 def test_translations_are_by_the_comparison_that_ended_last(tmp_path):

@@ -154,11 +154,22 @@ def test_groups_multiply_with_lists_and_an_arm_is_named_by_what_differs():
     assert [cell.value("training.updates") for cell in cells] == [40] * 6 + [80] * 2
     cells = expand(sweep(GROUPS), ["model.cell=gru"])
     assert [(cell.arm, cell.baseline) for cell in cells] == [
-        ("none, plain", ""), ("none, reversed", ""), ("dot, reversed", "none, reversed"),
-        ("none, long", ""),
+        ("none cell=gru, plain", ""), ("none cell=gru, reversed", ""),
+        ("dot cell=gru, reversed", "none cell=gru, reversed"), ("none cell=gru, long", ""),
     ]  # fmt: skip
     cells = expand(sweep('corpus.name = ["grammar", "copy"]'), ["corpus.seed=1,2"], seeds=2)
     assert cells[0].label == "additive corpus=grammar corpus.seed=1 seed 1"
+
+
+def test_a_part_of_a_sweep_has_the_names_of_the_whole():
+    (cell,) = expand(load_sweep("vindication"), ["model.attention=additive"])
+    assert (cell.arm, cell.baseline) == ("additive", "none")
+    sizes = load_sweep("context_size")
+    for size in (64, 48):  # listed for the one arm, and for none
+        cells = expand(sizes, [f"model.context_size={size}", "training.seed=1"])
+        base = f"none context_size={size}"
+        named = [(base, ""), (f"additive context_size={size}", base)]
+        assert [(cell.arm, cell.baseline) for cell in cells] == named
 
 
 def test_a_file_may_name_its_experiment_and_its_baseline():
@@ -173,6 +184,18 @@ def test_a_file_may_name_its_experiment_and_its_baseline():
     cells = [Cell("", settings), Cell("additive", settings.changed(model={"cell": "rnn"}))]
     with pytest.raises(UsageError, match="two arms are called 'additive'; rename a group"):
         declare(cells)
+
+
+def test_a_baseline_that_is_written_is_an_arm():
+    text = 'preset = "smoke"\ntraining.clip_norm = [1, 2]\nmodel.attention = ["none", "dot"]\n'
+    whole = sweep(text + "baseline.training.clip_norm = 1")  # of a setting that is a float
+    assert [cell.baseline for cell in expand(whole)] == [
+        "", "none clip_norm=1.0", "", "dot clip_norm=1.0"
+    ]  # fmt: skip
+    expand(replace(sweep(text), settings={"model.attention": "dot"}))  # the usual one may lack
+    for value in ('"nonne"', '["none"]'):
+        with pytest.raises(UsageError, match=r"mine.toml: no arm has the baseline's .*non"):
+            expand(sweep(text + f"baseline.model.attention = {value}"))
 
 
 def test_what_is_left_out_is_said():

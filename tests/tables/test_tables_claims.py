@@ -118,7 +118,7 @@ def test_c1_reads_the_arms_that_differ_from_the_first_in_context_alone(tmp_path)
         store.add(f"apart{size}", "none", LOW, model=widths | {"context_size": size})
     store.add("other", "none", LOW, model=widths | {"context_size": 8, "cell": "rnn"})
     result = decided(store.write(), "C1")
-    assert result.runs.startswith("3 runs: none ")
+    assert result.runs.startswith("3 runs: none cell=gru context_size=16, ")
     assert "of 3 context sizes" in result.verdict.because
 
 
@@ -386,6 +386,13 @@ def test_without_the_runs_or_their_scores_nothing_is_judged(two):
         verdict, _ = judged("C11", lengths(BOTH), runs)
         assert verdict.verdict == "not measured"
         assert "or that the folder does not have (additives1, nones1)" in verdict.because
+
+
+def test_runs_that_no_sweep_declared_are_to_be_declared(two):
+    undeclared = two.assign(experiment="", arm="", baseline="")
+    verdict, rows = judged("C11", lengths(BOTH), undeclared)
+    assert (verdict.verdict, rows) == ("not measured", set())
+    assert "rests on runs of no experiment: run the command that trained them" in verdict.because
 
 
 # The claims as text.
