@@ -16,12 +16,13 @@ import pandas as pd
 from numpy import ndarray
 
 from seq2seq_bottleneck.results.bundle import tidy_csv
-from seq2seq_bottleneck.results.folders import json_text
+from seq2seq_bottleneck.results.folders import EXPERIMENTS, json_text
 from seq2seq_bottleneck.results.schema import BLEU_COLUMNS, CHRF_COLUMNS
 from seq2seq_bottleneck.runs.evaluation import bucket_rows
 from seq2seq_bottleneck.runs.store import UNLISTED
-from seq2seq_bottleneck.settings.files import seal
+from seq2seq_bottleneck.settings.files import seal, write_listed
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, RunSettings, resolve
+from seq2seq_bottleneck.settings.sweep import Cell, declare
 
 ARMS = {"none": 0.5, "additive": 0.9}
 """The share of words that each arm gets right."""
@@ -53,15 +54,18 @@ def write_store(folder: Path, size: Size) -> list[Path]:
     """The folders of the runs, as `bottleneck sweep` leaves them but for weights and words."""
     random = np.random.default_rng(0)
     words = _words(size.sentences, random)
-    runs = []
+    runs = {}
     for settings in _cells(size):
         share = ARMS[settings.model.attention]
         shared = _shared_files(settings, _columns(words, share, random))
         for seed in range(1, size.seeds + 1):
             own = settings.changed(training={"seed": seed})
             columns = _columns(words, share, random)
-            runs.append(_write_run(folder / "runs", own, shared, columns))
-    return runs
+            runs[_write_run(folder / "runs", own, shared, columns)] = Cell("", own)
+    cells = zip(runs, declare(runs.values()), strict=True)
+    members = {run.name: [cell.arm, cell.baseline] for run, cell in cells}
+    write_listed(folder, [(EXPERIMENTS, json_text({"many": members}).encode())])
+    return list(runs)
 
 
 def _cells(size: Size) -> Iterator[RunSettings]:
