@@ -36,11 +36,11 @@ def faulty(fault: Fault, step: int) -> Iterator[list[Path]]:
     begun: list[Path] = []
     real = files.write_part
 
-    def write_part(path: Path, parts: Iterable[bytes]) -> Path:
+    def write_part(path: Path, pieces: Iterable[bytes], parts: dict[Path, Path]) -> None:
         if len(begun) == step:
             fault(path.parent)
         begun.append(path)
-        return real(path, parts)
+        real(path, pieces, parts)
 
     files.write_part = write_part
     try:
