@@ -35,7 +35,9 @@ def _train(out: Path) -> None:
     jobs = plan_comparison(resolve("smoke", TINY), 2, False)
     outcomes = run_jobs(jobs, out / STORE, lambda *_: None, together=2)
     assert [outcome.phase for outcome in outcomes] == ["done"] * 4
-    gather(out, {})
+    members = {outcome.run: list(outcome.job.member) for outcome in outcomes}
+    gather(out, {name: {run: names for run, (_, *names) in members.items()}
+                 for name, *_ in members.values()})  # fmt: skip
 
 
 @pytest.fixture
