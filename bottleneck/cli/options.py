@@ -13,11 +13,11 @@ from ..settings.machine import DEFAULT_OUT
 OF_RUNS = {
     "failure-pattern": "BLEU without attention by sentence length (L-FAIL).",
     "vindication": "No attention against attention by sentence length (L-VIND).",
-    "context-size": "BLEU by context size and sentence length; several sizes (C2).",
+    "context-size": "BLEU by context size and sentence length; several sizes (C1).",
     "compression": "BLEU without attention by compression ratio (C1).",
     "arms": "BLEU of every arm of a sweep by sentence length (C10, C12).",
     "bleu": "BLEU by sentence length, one line per arm (L-FAIL, L-VIND).",
-    "context-length": "BLEU by context size and sentence length, as a map (C2).",
+    "context-length": "BLEU by context size and sentence length, as a map (C1).",
     "learning": "Validation loss by length bucket and update.",
     "attention": "Attention weights of an example, or of --sentence.",
     GOLD_TABLE: "Attention weights against your own gold links, --gold (C7).",

@@ -133,9 +133,11 @@ def preset_values(name: Any) -> dict[str, Any]:
 def parse_assignment(assignment: str) -> tuple[str, Any]:
     """Name and value of ``section.key=value``; the value is TOML, or plain text if it is not."""
     name, equals, text = (part.strip() for part in assignment.partition("="))
-    if not equals or name not in NAMES:
+    if name not in NAMES:
         hint = did_you_mean("training.seed" if name == "seed" else name, NAMES)
-        raise UsageError(f"--set {quoted(assignment)}: write section.key=value{hint}")
+        raise UsageError(f"--set {quoted(assignment)}: unknown setting{hint}")
+    if not equals:
+        raise UsageError(f"--set {quoted(assignment)}: give a value, {name}=VALUE")
     try:
         table = tomllib.loads(f"value = {text}")
     except (ValueError, RecursionError):

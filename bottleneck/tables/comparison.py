@@ -88,7 +88,10 @@ class Comparison:
 
 
 def declared(bundle: Results) -> pd.DataFrame:
-    """The bundle's runs, a row each, as declared; a ``UserError`` unless of one experiment."""
+    """The bundle's runs, a row each, as declared.
+
+    A ``UserError`` unless they are of one experiment, and an arm's runs differ in the seed alone.
+    """
     names = list(bundle.runs["experiment"].unique())
     if len(names) > 1:
         raise UserError(
@@ -100,7 +103,10 @@ def declared(bundle: Results) -> pd.DataFrame:
             "these runs belong to no experiment: run the command that trained them again, which "
             "keeps what is finished"
         )
-    return bundle.runs.drop_duplicates("run")
+    runs = bundle.runs.drop_duplicates("run")
+    for _, arm in runs.groupby("arm", sort=False):
+        check_alike(arm)
+    return runs
 
 
 def of_experiment(bundle: Results, home: str) -> Results:
@@ -203,7 +209,6 @@ def check_alike(runs: pd.DataFrame, free: Collection[str] = ()) -> None:
 
 def arm_of(bundle: Results, runs: pd.DataFrame) -> Arm:
     """The runs of one arm with their scores; a ``UserError`` where a run's counts are missing."""
-    check_alike(runs)
     runs = runs.sort_values("seed", kind="stable")
     scoring = bundle.settings(runs["run"].iloc[0]).scoring
     for run in runs["run"]:

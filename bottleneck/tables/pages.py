@@ -99,14 +99,13 @@ def make_page(name: str, bundle: Results) -> Page:
         judged = [verdict_on(claim, sizes[0].scores) for claim in ids]
         lines = [LEVELS, _schedule(sizes[0], bundle)]
         lines += [RATIO] if name == "failure-pattern" else []
-    attention, small = None, ""
+    attention = None
     if sizes:
         frame, used = run_data(name, sizes), pd.concat([size.runs for size in sizes])
         attention = next((size.attention.name for size in sizes if size.attention), None)
-        none = sizes[0].none
-        small = small_buckets(dict(zip(none.buckets, none.n, strict=True)))
         lines += _arm_lines(sizes, bundle)
-        lines += bundle.facts(none.runs[0])["notes"]
+        lines += bundle.facts(sizes[0].none.runs[0])["notes"]
+    small = small_buckets(dict(zip(frame["bucket"], frame["n"], strict=True)))
     small = f"* {small}" if small else ""
     lines += [f"{small}." if small else "", *_common_lines(bundle, used)]
     return Page(

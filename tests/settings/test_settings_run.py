@@ -65,8 +65,9 @@ FAULTS = {
     "corpus.source=a.en": "corpus ... source is for corpus 'files'",
     "corpus.test=tatoeba": "test=tatoeba is for real text",
     "model.hidden_size=300": "model ... hidden_size",
-    "context_size=3": "context_size=3 ... section.key=value ... 'model.context_size'",
-    "seed=1,2": "seed=1,2 ... section.key=value ... 'training.seed'",
+    "model.context_size": "model.context_size ... give a value, model.context_size=VALUE",
+    "context_size=3": "context_size=3 ... unknown setting ... 'model.context_size'",
+    "seed=1,2": "seed=1,2 ... unknown setting ... 'training.seed'",
     **{
         f"model.layers={text}": "model.layers"
         for text in ("9" * 5_000, "[" * 100_000, "\ud800", "1e300", "nan", "-1")

@@ -267,7 +267,7 @@ MANY = ",".join(map(str, range(1, 400)))
 @pytest.mark.parametrize(
     ("assignments", "seeds", "message"),
     [
-        (["model.contxt_size=3"], None, "--set 'model.contxt_size=3': write .*; did you mean"),
+        (["model.contxt_size=3"], None, "'model.contxt_size=3': unknown setting; did you mean"),
         (["model.context_size=64,"], None, "'model.context_size': input should be .*, not ''"),
         (["model.context_size=[]"], None, r"--set model.context_size=\[\]: the list is empty"),
         (["model.attention=dot", "model.hidden_size=300"], None, "mine.toml, with --set .* 'dot'"),
