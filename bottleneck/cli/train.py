@@ -85,8 +85,8 @@ def _print_tables(folder: Path, runs: list[str], details: bool) -> None:
         console.print(page.table)
         page.print_verdicts(console, details)
     print_prose(console, pages[0].caption if details else f"{pages[0].run}. {DETAILS}", "dim")
-    names = ", ".join(f"{page.name}.csv" for page in pages)
-    print_prose(console, f"\nWritten to {folder}: {names}, the same as .md, runs.csv")
+    names = " and ".join(page.name for page in pages)
+    print_prose(console, f"\nWritten to {folder}: {names} (.csv, .md), runs.csv")
 
 
 def sweep(
