@@ -6,12 +6,15 @@ padded shape has been trained on once.
 """
 
 import argparse
+import json
+import os
 import resource
+import sys
 import time
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from orders import Answer, serve
 from products import product_operations
 from programs import Program, make_program
 from workload import Workload
@@ -19,6 +22,9 @@ from workload import Workload
 
 def main() -> None:
     """Get ready, then answer until stdin ends."""
+    # Whatever a library prints goes to stderr, so that stdout has answers alone.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf8")
+    os.dup2(2, 1)
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program")
     parser.add_argument("arm")
@@ -28,16 +34,18 @@ def main() -> None:
     workload = Workload.load(given.folder)
     program = make_program(given.program, given.folder, given.arm, given.threads)
     losses = program.train(workload.one_of_each_shape())
-    serve(
-        {"losses": losses.tolist()},
-        {
-            "train": partial(train, program, len(workload.batches)),
-            "multiply": partial(multiply, program),
-        },
-    )
+    print(json.dumps({"losses": losses.tolist()}), file=answers, flush=True)
+    tasks = {
+        "train": partial(train, program, len(workload.batches)),
+        "multiply": partial(multiply, program),
+    }
+    for line in sys.stdin:
+        order = json.loads(line)
+        answer = tasks[order.pop("do")](**order)
+        print(json.dumps(answer), file=answers, flush=True)
 
 
-def train(program: Program, steps: int) -> Answer:
+def train(program: Program, steps: int) -> dict[str, Any]:
     """All batches once."""
     start = time.perf_counter()
     losses = program.train(range(steps))
@@ -45,7 +53,7 @@ def train(program: Program, steps: int) -> Answer:
     return {"seconds": seconds, "loss": losses[-1], "megabytes": peak_megabytes()}
 
 
-def multiply(program: Program, size: int) -> Answer:
+def multiply(program: Program, size: int) -> dict[str, Any]:
     """Operations a second of a large product, the best of a few."""
     product, times = program.multiply(size), []
     for _ in range(5):

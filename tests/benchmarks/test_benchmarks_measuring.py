@@ -1,6 +1,5 @@
 """What the benchmarks count and print, without timing anything."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +8,6 @@ import numpy as np
 import pytest
 from figures import ratio
 from products import training_operations
-from translation_task import make_settings, write_task
 from workload import ARMS, padding_share
 
 from seq2seq_bottleneck.corpus.batches import Batch
@@ -54,22 +52,6 @@ def test_padding_counts_for_nothing_and_ranges_are_of_their_numbers(arm):
     assert padding_share(apart) == 0
     assert padding_share(together) == pytest.approx(1 - 15 / 20)
     assert ratio([2.0, 4.0, 9.0], [1.0, 4.0, 3.0]) == (4.0 / 3.0, 1.0, 3.0)
-
-
-def test_our_worker_learns_and_translates(tmp_path):
-    settings = make_settings(train_pairs=40, test_pairs=6, updates=2, width=8, embedding=4)
-    write_task(tmp_path, settings.changed(training={"shapes": 1}), logging=5)
-    orders = [{"do": "learn"}, {"do": "train", "steps": 1}]
-    orders += [{"do": "decode", "beam": beam, "batch": 4, "order": "test"} for beam in (1, 2)]
-    done = subprocess.run(
-        [sys.executable, str(FOLDER / "ours_worker.py"), str(tmp_path), "two-way"],
-        input="\n".join(map(json.dumps, orders)), capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    ready, learned, trained, *decoded = map(json.loads, done.stdout.splitlines())
-    assert ready["parameters"] > 0
-    assert learned["tokens"] > trained["tokens"] > 0
-    assert [len(event["texts"]) for event in decoded] == [6, 6]
 
 
 def test_training_is_timed_from_the_command_line(tmp_path):
