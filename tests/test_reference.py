@@ -123,8 +123,6 @@ def test_claims_are_decided_anew_as_they_are_committed(monkeypatch):
     }
 
 
-GROWTH = "cost_exponents"
-"""The benchmark's second table."""
 SLOW = ("vindication/failure_pattern", "vindication/vindication", "bench/cost")
 
 
@@ -133,8 +131,7 @@ def in_their_lanes():
     for path in sorted(REFERENCE.glob("*/tables/*.csv")):
         name = f"{path.parts[-3]}/{path.stem}"
         mark = pytest.mark.slow if name in SLOW else pytest.mark.exhaustive(sample="test")
-        if path.stem != GROWTH:  # printed under `table cost`
-            yield pytest.param(path, id=name, marks=mark)
+        yield pytest.param(path, id=name, marks=mark)
 
 
 @pytest.mark.parametrize("file", [*in_their_lanes()])
@@ -142,11 +139,10 @@ def test_tables_of_the_committed_bundles_are_the_committed_tables(file, monkeypa
     """Of the rest the numbers alone."""
     monkeypatch.chdir(ROOT)
     folder = str(file.parents[1].relative_to(ROOT))
-    names = [file.stem, GROWTH] if file.stem == "cost" else [file.stem]
-    texts = [file.with_name(f"{name}.md").read_text(encoding="utf8") for name in names]
+    text = file.with_suffix(".md").read_text(encoding="utf8")
     table = ("table", file.stem, "--results", folder, "--format")
     if f"{file.parts[-3]}/{file.stem}" in SLOW:
-        assert output(*table, "markdown") == "\n".join(texts)
+        assert output(*table, "markdown") == text
     frame = pd.read_csv(io.StringIO(output(*table, "csv")))
     pd.testing.assert_frame_equal(frame, pd.read_csv(file), rtol=1e-9)
 

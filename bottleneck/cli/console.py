@@ -43,20 +43,12 @@ def say(text: str | bytes = "", err: bool = False, nl: bool = True) -> None:
             raise
 
 
-def show(pages: "Sequence[Page]", form: str, details: bool = False) -> None:
-    """Print pages in one of the formats; of several, CSV has the first only, JSON is a list.
-
-    Bytes of a file's name that are not text are replaced.
-    """
+def show(page: "Page", form: str, details: bool = False) -> None:
+    """Print a page in one of the formats; bytes of a file's name that are not text are replaced."""
     if form == "rich":
-        for number, page in enumerate(pages):
-            if number:
-                say()
-            page.print(output(), details)
-        return
-    texts = [page.render(form) for page in (pages[:1] if form == "csv" else pages)]
-    text = f"[{','.join(texts)}]\n" if form == "json" and len(texts) > 1 else "\n".join(texts)
-    say(text.encode(errors="replace").decode(), nl=False)
+        page.print(output(), details)
+    else:
+        say(page.render(form).encode(errors="replace").decode(), nl=False)
 
 
 def print_names(texts: Mapping[str, str]) -> None:

@@ -62,7 +62,7 @@ def table(
         show_benchmark(results, form, {"--where": where}, details)
         return
     bundle = select(Results.open(options.results_folder(results)), where or [])
-    show([make_page(name, bundle)], form, details)
+    show(make_page(name, bundle), form, details)
 
 
 def claims(
@@ -298,7 +298,7 @@ def score(
 
     values = {"edges": edges, "resamples": resamples, "seed": seed}
     scoring = parse_settings({"scoring": values}).scoring
-    show([score_page(read_files(hypotheses, references, sources), scoring)], form)
+    show(score_page(read_files(hypotheses, references, sources), scoring), form)
 
 
 def compare(
@@ -326,4 +326,4 @@ def compare(
 
     lower_edges = parse_settings({"scoring": {"edges": edges}}).scoring.lower_edges
     systems = read_systems(a, b, references, sources)
-    show([paired_page(*systems, lower_edges, Resampling(resamples, trials, seed))], form)
+    show(paired_page(*systems, lower_edges, Resampling(resamples, trials, seed)), form)

@@ -65,7 +65,7 @@ def study(
     from ..questions.question import find_study
     from ..results.folders import check_named, without_runs
     from ..runs.pool import default_width
-    from ..tables.pages import study_pages
+    from ..tables.pages import study_page
 
     question, files = find_study(name), (gold, source, target)
     if any(files) and not (all(files) and name == "alignment"):
@@ -113,7 +113,7 @@ def study(
         name = _measure_gold(runs, folder, files, first_word, tell)
     else:
         _measure(question, runs, folder, jobs or default_width(), force, tell)
-    show(study_pages(name, folder)[: 1 if gold else None], form, details)
+    show(study_page(name, folder), form, details)
 
 
 def _suiting(question: "Question", folder: Path, where: Sequence[str]) -> list[Path]:
@@ -254,8 +254,8 @@ def show_benchmark(
 
     ``given`` are options that choose or train runs: one with a value is a ``UsageError``.
     """
-    from ..tables.pages import study_pages
+    from ..tables.pages import study_page
 
     if named := [name for name, value in given.items() if value]:
         raise UsageError(f"{BENCHMARK} is about no runs: {named[0]} is not for it")
-    show(study_pages(BENCHMARK, results or DEFAULT_OUT / "bench"), form, details)
+    show(study_page(BENCHMARK, results or DEFAULT_OUT / "bench"), form, details)

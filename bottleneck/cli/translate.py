@@ -203,7 +203,7 @@ def diagnose(
             "Slide (L-LOST): topic, main fact, frame and tone survive; "
             f"{', '.join(SLIDES['L-LOST']['lost'])} and the conference's exact name are lost."
         )
-    show([diagnosis.diagnosis_page(result, length, notes)], form)
+    show(diagnosis.diagnosis_page(result, length, notes), form)
     for warning in warnings:
         say(warning, err=True)
 
@@ -257,7 +257,7 @@ def lecture(
     if name is not None and form == "rich":
         _walk(names[0], evidence, results)
     else:
-        show([audit_page([audit(name, evidence) for name in names])], form)
+        show(audit_page([audit(name, evidence) for name in names]), form)
 
 
 def _walk(name: str, evidence: "Evidence", results: Path | None) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ..tables.comparison import NONE, what_was_run
@@ -54,21 +53,18 @@ class Plot:
 
 
 def drawn(
-    panel: str, frame: pd.DataFrame, x: str = "bucket", scale: Number = 1,
-    names: Mapping[str, str] | None = None, floor: Number = float("-inf"),
-) -> list[dict[str, Any]]:  # fmt: skip
+    panel: str, frame: pd.DataFrame, x: str, scale: Number, names: Mapping[str, str]
+) -> list[dict[str, Any]]:
     """Rows of a study's table as rows of a panel, with their place on x from a column.
 
-    ``scale`` multiplies the numbers, which are not below ``floor`` then; ``names`` gives x other
-    words.
+    ``scale`` multiplies the numbers; ``names`` gives x other words.
     """
     rows = []
     for row in frame.to_dict("records"):
-        # A missing end stays missing: Python's own max would make it the floor.
-        ends = {end: float(np.maximum(floor, scale * row[end])) for end in ("value", "low", "high")}
+        ends = {end: scale * row[end] for end in ("value", "low", "high")}
         keys = {name: row[name] for name in ("arm", "control", "seed", "n", "note")}
         kind = MEAN if pd.isna(row["seed"]) else SEED
-        place = (names or {}).get(row[x], str(row[x]))
+        place = names.get(row[x], str(row[x]))
         rows.append({"panel": panel, "x": place, "kind": kind, **keys, **ends})
     return rows
 
@@ -99,14 +95,6 @@ def shared(rows: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     common = rows["control"].isin(list(names))
     once = rows[common & rows["seed"].isna()].drop_duplicates(["control", "bucket", "part"])
     return pd.concat([rows[~common], once.assign(arm="", control=once["control"].replace(names))])
-
-
-def chosen(frame: pd.DataFrame, measure: str, **keys: str | Sequence[str]) -> pd.DataFrame:
-    """The rows of a measure, means and seeds, with these keys (one or any of several)."""
-    frame = frame[frame["measure"] == measure]
-    for name, wanted in keys.items():
-        frame = frame[frame[name].isin([wanted] if isinstance(wanted, str) else list(wanted))]
-    return frame
 
 
 def longest(frame: pd.DataFrame) -> str:

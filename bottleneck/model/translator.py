@@ -25,7 +25,6 @@ class Translator(nnx.Module):
         target_vocabulary: int,
         rngs: nnx.Rngs,
     ):
-        self.source_hidden = settings.source == "hidden"
         self.encoder = Encoder(settings, source_vocabulary, rngs)
         self.decoder = Decoder(settings, target_vocabulary, rngs)
 
@@ -35,15 +34,9 @@ class Translator(nnx.Module):
         lengths: Int[Array, " batch"],
         key: PRNGKeyArray | None = None,
     ) -> Memory:
-        """Read the source; padding behind ``lengths`` never matters.
-
-        Of a hidden source neither words nor length are read: one state of zeros, the same for all.
-        """
+        """Read the source; padding behind ``lengths`` never matters."""
         mask = real_positions(lengths, source.shape[1])
         values, last = self.encoder.of_words(source, mask, key)
-        if self.source_hidden:
-            values, last = jnp.zeros_like(values), jnp.zeros_like(last)
-            mask = real_positions(jnp.ones_like(lengths), source.shape[1])
         return Memory(values, self.decoder.attention.keys(values), mask, last)
 
     def logits(

@@ -11,7 +11,6 @@ a bound of it. It is what one training budget reached: an answer can only be "at
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import product
 from operator import eq
 from typing import TYPE_CHECKING
@@ -26,9 +25,9 @@ from ..results.folders import read_texts
 from ..scoring.bootstrap import ratio_of_sums
 from ..settings.errors import UserError
 from ..settings.sweep import SEED, Cell, varying
-from ..tables.page import Page, beyond
+from ..tables.page import beyond
 from .arms import Arm, Estimate, Estimates, arms_of
-from .censored import ENDS, Censored, change, growth, last_lengths
+from .censored import Censored, cell, change, growth, last_lengths, text, unbounded
 from .question import Axes, Column, Columns, Grid, Judgement, Line, Probed, Question, Row, Tell
 from .word_survival import SHUFFLES, LinkedReference, chance_survival, partners, survival
 
@@ -192,19 +191,6 @@ def beyond_chance(sums: Float[ndarray, "*rows 3"]) -> Float[ndarray, "*rows"]:
     return ratio_of_sums(np.stack([kept - by_chance, words - by_chance], axis=-1))
 
 
-def ends_of(number: Estimate, form: str, missing: str = "") -> list[str]:
-    """Value, low and high, after the sign of a bound (``>`` or ``<``)."""
-    numbers = [(beyond(number.note, end), getattr(number, end)) for end in ENDS]
-    return [missing if math.isnan(end) else sign + form.format(end) for sign, end in numbers]
-
-
-def text(number: Estimate, form: str = "{:.1f}") -> str:
-    """``14.2 [13.8, at least 14.9]``; if all three are one bound it stands once."""
-    value, low, high = ends_of(number, form, "open")
-    words = value if value[0] in "<>" and value == low == high else f"{value} [{low}, {high}]"
-    return words.replace(">", "at least ").replace("<", "under ")
-
-
 def decide(estimates: Estimates) -> Judgement | str:
     """C2: 256 numbers hold so many words and no more.
 
@@ -225,13 +211,12 @@ def decide(estimates: Estimates) -> Judgement | str:
         return f"fewer than two context sizes have a length within the tested ones; {because}"
     most = MOST_ADDED * half.value
     grows = exponent.low > 0 and not (added.low > 0 and added.value >= most)
-    known_ends = (math.nan if beyond(half.note, end) else getattr(half, end) for end in ENDS)
     return Judgement(
         held=grows and added.high < most,
         partly=grows,
         because=[because],
         measure=f"words of {corpus}, half of which survive in {size:.0f} numbers",
-        number=Estimate(*known_ends),
+        number=unbounded(half),
     )
 
 
@@ -276,11 +261,6 @@ def read_family(rows: pd.DataFrame) -> tuple[str, float, Estimate, Estimate, Est
     return corpus, size, half, added, exponent, "; ".join(clauses)
 
 
-def bounded(number: Estimate) -> str:
-    """A cell of the table, in which bounds have a sign, and open ends are empty."""
-    return "{}\n{}..{}".format(*ends_of(number, "{:.1f}"))
-
-
 def grid(suffix: str, title: str) -> Grid:
     """The lengths and what twice the updates add, by context size."""
 
@@ -291,26 +271,9 @@ def grid(suffix: str, title: str) -> Grid:
             counts = (f"{row[name]:,.0f}" for name in ("updates", "context_size"))
             yield (row["corpus"], row["attention"], *counts), {"arm": row["arm"]}
 
-    columns = [Column(part, f"length{suffix}", part=part, cell=bounded) for part in SHARES]
-    columns.append(Column("added\n(50 %)", f"added{suffix}", part="50 %", cell=bounded))
+    columns = [Column(part, f"length{suffix}", part=part, cell=cell) for part in SHARES]
+    columns.append(Column("added\n(50 %)", f"added{suffix}", part="50 %", cell=cell))
     return Grid(title, columns, ("corpus", "attention", "updates", "context"), lines)
-
-
-class CapacityQuestion(Question):
-    """The question's numbers are by corpus, training and context size, and may be bounds."""
-
-    def page(self, frame: pd.DataFrame) -> Page:
-        """The table; its data are one row per context size, updates and share."""
-        means = Estimates(frame).means
-        keys = ["corpus", "attention", "placement", "updates", "context_size", "part"]
-        rows = means[means["measure"].isin(self.measures)]
-        data = rows[keys].drop_duplicates().reset_index(drop=True)
-        for measure in self.measures:
-            names = {"value": measure, "low": f"{measure}_low", "high": f"{measure}_high",
-                     "note": f"{measure}_bounds"}  # fmt: skip
-            part = rows.loc[rows["measure"] == measure, [*keys, *names]].rename(columns=names)
-            data = data.merge(part, on=keys, how="left", validate="1:1")
-        return replace(super().page(frame), frame=data)
 
 
 def panel(part: str, corpus: str, suffix: str) -> Axes:
@@ -329,7 +292,7 @@ def panel(part: str, corpus: str, suffix: str) -> Axes:
     )  # fmt: skip
 
 
-QUESTION = CapacityQuestion(
+QUESTION = Question(
     name="capacity",
     ids=("C2", "C12"),
     question="Can 256 numbers really hold 40 words of meaning?",
@@ -338,7 +301,7 @@ QUESTION = CapacityQuestion(
     own_runs=True,
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: settings.corpus.is_drawn and settings.model.source == "seen",
+    suits=lambda settings: settings.corpus.is_drawn,
     rule=RULE,
     decide=decide,
     notes=[
@@ -352,6 +315,7 @@ QUESTION = CapacityQuestion(
     measures=tuple(
         f"{name}{suffix}" for suffix in CRITERIA for name in ("length", "added", "growth")
     ),
+    keys=("corpus", "attention", "placement", "updates", "context_size", "part"),
     grids=[grid("", "Words that survive"), grid("_in_place", "Words at their own place")],
     figure="How many words does a context hold?",
     axes=[panel(*names) for names in product(reversed(SHARES), ("grammar", "copy"), CRITERIA)],

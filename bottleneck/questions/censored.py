@@ -7,14 +7,16 @@ table the bound is the end of the range, and ``note`` says so ("value at least, 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import ceil, floor, inf, isinf, nan
+from math import ceil, floor, inf, isinf, isnan, nan
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
+from ..claims.verdict import Estimate as Number
 from ..scoring.bootstrap import LEVEL, Estimate, Interval
+from ..tables.page import beyond
 
 ENDS = ("value", "low", "high")
 
@@ -54,6 +56,31 @@ class Censored:
         sides = {inf: "at least", -inf: "under"}
         bounds = [f"{name} {sides[end]}" for name, end in ends.items() if end in sides]
         return inside | {"note": ", ".join(bounds)}
+
+
+def signed_ends(number: Number, form: str, missing: str = "") -> list[str]:
+    """Value, low and high of a stored number, after the sign of a bound (``>`` or ``<``)."""
+    ends = [(beyond(number.note, end), getattr(number, end)) for end in ENDS]
+    return [missing if isnan(end) else sign + form.format(end) for sign, end in ends]
+
+
+def text(number: Number, form: str = "{:.1f}") -> str:
+    """``14.2 [13.8, at least 14.9]``; if all three are one bound it stands once."""
+    value, low, high = signed_ends(number, form, "open")
+    words = value if value[0] in "<>" and value == low == high else f"{value} [{low}, {high}]"
+    return words.replace(">", "at least ").replace("<", "under ")
+
+
+def cell(number: Number) -> str:
+    """A cell of a table, in which bounds have a sign, and open ends are empty."""
+    return "{}\n{}..{}".format(*signed_ends(number, "{:.1f}"))
+
+
+def unbounded(number: Number) -> Number:
+    """A stored number whose ends beyond the tested range are infinite."""
+    sides = {">": inf, "<": -inf}
+    ends = (sides.get(beyond(number.note, end), getattr(number, end)) for end in ENDS)
+    return Number(*ends, number.n)
 
 
 def censor(

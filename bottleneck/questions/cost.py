@@ -11,6 +11,7 @@ grow: the rule reads that of the upper lengths.
 
 import math
 import shlex
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -18,7 +19,6 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
-from rich.table import Table
 
 from ..lecture.slides import Exponent
 from ..results.bundle import read_table
@@ -26,7 +26,6 @@ from ..results.folders import has_probe, made_of, probe_file
 from ..results.schema import BENCHMARK
 from ..settings.errors import UserError
 from ..tables.page import Page
-from ..tables.render import new_table
 from .arms import Estimate, Estimates
 from .question import Axes, Column, Grid, Judgement, Question
 
@@ -56,7 +55,8 @@ OUTPUT = "-output"
 """Behind the name of an arm in Luong's placement."""
 FITTED = {"seconds": "seconds", "attention_seconds": "attention's seconds"}
 """What exponents are fitted to, and its name in a table."""
-BY_LENGTH = "By length (tokens per side)"
+MEASURES = ("seconds", "attention_seconds", "attention_share", "exponent")
+"""What the question's numbers are of: a step, what attention adds, its share, and their growth."""
 
 
 def in_long_form(costs: pd.DataFrame) -> pd.DataFrame:
@@ -66,10 +66,12 @@ def in_long_form(costs: pd.DataFrame) -> pd.DataFrame:
     quantity; its bucket is ``all``, or ``upper`` for the lengths from their geometric middle up.
     """
     costs = costs[costs["varied"] == "length"].reset_index(drop=True)
-    names = {"repeats": "n", "seconds": "value", "seconds_low": "low", "seconds_high": "high"}
-    steps = costs[list(names)].rename(columns=names).assign(measure="seconds", control="", part="")
-    steps["bucket"] = costs["length"].astype(str)
-    rows = pd.concat([costs, steps], axis=1).to_dict("records")
+    points = costs.assign(bucket=costs["length"].astype(str), n=costs["repeats"], control="")
+    parts, powers = [], []
+    for measure in MEASURES[:3]:
+        low, high = (costs[f"{measure}_{end}"] for end in ("low", "high"))
+        rows = points.assign(measure=measure, value=costs[measure], low=low, high=high)
+        parts.append(rows[rows["value"].notna()])
     for arm, points in costs.groupby("arm", sort=False):
         sizes = points["length"].to_numpy(np.float64)
         middle = math.sqrt(sizes.min() * sizes.max()) * (1 - 1e-9)
@@ -78,14 +80,11 @@ def in_long_form(costs: pd.DataFrame) -> pd.DataFrame:
             # What is not above 0, a difference that is lost in noise, has no logarithm.
             subset = (sizes >= least) & (values > 0)
             if (power := fit(sizes[subset], values[subset])) is not None:
-                ends = {"from": int(sizes[subset].min()), "to": int(sizes[subset].max())}
-                keys = {"arm": arm, "attention": points["attention"].iloc[0], "part": ""}
-                keys |= {"measure": "exponent", "bucket": bucket, "control": quantity}
-                rows.append(keys | vars(power) | ends)
-    others = ("measure", "control", "part", "bucket", "value", "low", "high", "n", "from", "to")
-    counts = [name for name, kind in COLUMNS.items() if kind == "int64"] + ["n", "from", "to"]
-    frame = pd.DataFrame(rows, columns=[*COLUMNS, *others])
-    return frame.astype(dict.fromkeys(counts, "Int64")).assign(run="", seed=math.nan, note="")
+                keys = {"arm": arm, "attention": points["attention"].iloc[0], "bucket": bucket}
+                keys |= {"measure": "exponent", "control": quantity, "from": sizes[subset].min()}
+                powers.append(keys | vars(power))
+    frame = pd.concat([*parts, pd.DataFrame(powers)])
+    return frame.assign(run="", seed=math.nan, note="", part="", corpus="random words")
 
 
 def fit(sizes: Float[ndarray, "points"], values: Float[ndarray, "points"]) -> Estimate | None:
@@ -146,9 +145,10 @@ def decide(estimates: Estimates) -> Judgement | str:
             continue
         powers[arm] = attention
         above.append(attention.low > max(LINEAR, without.high))
-        share = dict(zip(rows["bucket"].astype(int), rows["attention_share"], strict=True))
-        lengths = dict.fromkeys((30 if 30 in share else min(share), max(share)))
-        at = " and ".join(f"{share[length]:.0%} at {length}" for length in lengths)
+        lengths = sorted(rows["bucket"].astype(int))
+        ends = dict.fromkeys((30 if 30 in lengths else lengths[0], lengths[-1]))
+        shares = {end: estimates.get("attention_share", arm, str(end)).value for end in ends}
+        at = " and ".join(f"{share:.0%} at {length}" for length, share in shares.items())
         texts = [power.text("{:.2f}") for power in (attention, whole, step, without)]
         clauses.append(
             f"{arm}: attention's own seconds grow as the length to the power {texts[0]}, over all "
@@ -218,57 +218,34 @@ class CostQuestion(Question):
         with made_of(folder, self.name):
             return in_long_form(read_table(probe_file(folder, self.name), COLUMNS))
 
-    def pages(self, frame: pd.DataFrame) -> list[Page]:
-        """What was measured, and how it grows: exponents are in the second table."""
+    def page(self, frame: pd.DataFrame) -> Page:
+        """The table, whose caption says on which machine it was measured, and how."""
         costs = frame[frame["measure"] == "seconds"]
-        times = [name for name in COLUMNS if "seconds" in name or "share" in name]
-        data = costs[["length", "arm", *times]].astype({"length": "int64"})
-        data[times[:6]] *= 1e3  # seconds, and attention's
-        data = data.rename(columns=lambda name: name.replace("seconds", "ms"))
-        data = data.rename(columns={"length": "size"})
-        points = new_table(BY_LENGTH, ["length", "arm", "ms", "attn."], texts=2)
-        for row in data.to_dict("records"):
-            share = "" if pd.isna(row["attention_share"]) else f"{row['attention_share']:z.0%}"
-            points.add_row(str(row["size"]), row["arm"], f"{row['ms']:,.1f}", share)
-        sizes = ("context_size", "embedding_size", "batch_size", "repeats", "threads")
-        context, embedding, batch, repeats, threads = (_listed(costs[name]) for name in sizes)
+        upper = frame.loc[frame["bucket"] == "upper", "from"].min()
+        names = [
+            "context_size",
+            "embedding_size",
+            "batch_size",
+            "repeats",
+            "threads",
+            "version",
+            "jax",
+        ]
+        context, embedding, batch, repeats, threads, ours, jax = (
+            _listed(costs[name]) for name in names
+        )
         notes = [
             f"A training step of the lecture's GRU, one layer, hidden size = context ({context}), "
             f"embedding {embedding}, batches of {batch}, on random words: both sides have the same "
             "length, end token included. -output is Luong's placement, otherwise Bahdanau's. ms: "
             f"median of {repeats} groups of steps. attn.: attention's share, 1 - time of the same "
             "model without attention in the same placement / time.",
-            f"Machine: {_machine(costs)}; XLA's threads: {threads}; bottleneck "
-            f"{_listed(costs['version'])}, jax {_listed(costs['jax'])}.",
+            f"Machine: {_machine(costs)}; XLA's threads: {threads}; bottleneck {ours}, jax {jax}.",
+            "Growth: least squares of log quantity on log length, over all lengths and over those "
+            f"from the geometric middle of the range up ({upper:g}). Lengths at which attention "
+            "took no time are left out. Ranges: 95 % intervals of the slope (Student's t).",
         ]
-        first = Page(self.name, self.title, data, points, [], notes)
-        return [first, self.exponents_page(frame[frame["measure"] == "exponent"])]
-
-    def exponents_page(self, powers: pd.DataFrame) -> Page:
-        """The exponents of each arm, over all lengths and over the upper ones."""
-        columns = [
-            Column(f"{part['from'].min()}..{part['to'].max()}", "exponent", bucket=name,
-                   form="{:z.2f}")
-            for name, part in powers.groupby("bucket")
-        ]  # fmt: skip
-        lines = [
-            ((name, arm), {"arm": arm, "control": quantity})
-            for quantity, name in FITTED.items()
-            for arm in powers["arm"].unique()
-        ]
-        growth = Grid(BY_LENGTH, columns, ("quantity", "arm"), lambda _: lines, counted=False)
-        body = growth.table(Estimates(powers)) if columns else Table.grid()
-        names = {"arm": "arm", "control": "quantity", "bucket": "part", "value": "exponent",
-                 "low": "exponent_low", "high": "exponent_high", "n": "points", "from": "from",
-                 "to": "to"}  # fmt: skip
-        fitted = powers[list(names)].rename(columns=names).reset_index(drop=True)
-        title = "How the cost grows (C9, L15): quantity = constant x length ^ exponent"
-        how = (
-            "Least squares of log quantity on log length over the lengths in the column's head: "
-            "all, and from the geometric middle of the range up. Lengths at which attention took "
-            "no time are left out. Ranges: 95 % intervals of the slope (Student's t)."
-        )
-        return Page(f"{self.name}_exponents", title, fitted, body, [], [how])
+        return replace(super().page(frame), caption=notes, run=f"Measured on {_machine(costs)}")
 
     def footnotes(self, frame: pd.DataFrame) -> tuple[str, ...]:
         """What the bars are, and where it was measured."""
@@ -285,6 +262,31 @@ QUESTION = CostQuestion(
     title="Cost of a training step (C9)",
     rule=RULE,
     decide=decide,
+    measures=MEASURES,
+    grids=[
+        Grid(
+            "By length (tokens per side)",
+            [
+                Column("ms", "seconds", scale=1e3, form="{:,.1f}", ends=""),
+                Column("attn.\n%", "attention_share", scale=100.0, form="{:z.0f}", ends=""),
+            ],
+            ("length", "arm"),
+            counted=False,
+        ),
+        Grid(
+            "How the cost grows (C9, L15): quantity = constant x length ^ exponent",
+            [
+                Column("all\nlengths", "exponent", bucket="all", form="{:z.2f}"),
+                Column("upper\nlengths", "exponent", bucket="upper", form="{:z.2f}"),
+            ],
+            ("quantity", "arm"),
+            lambda estimates: [
+                ((name, arm), {"arm": arm, "control": quantity})
+                for (quantity, name), arm in product(FITTED.items(), estimates.arms())
+            ],
+            counted=False,
+        ),
+    ],
     figure="What does a training step cost?",
     axes=[
         Axes(

@@ -194,7 +194,6 @@ QUESTION = Question(
     version=2,
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: settings.model.source == "seen",
     rule=RULE,
     decide=decide,
     notes=[

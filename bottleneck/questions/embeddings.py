@@ -147,7 +147,7 @@ QUESTION = Question(
     version=2,
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: settings.model.source == "seen" and settings.corpus.has_classes,
+    suits=lambda settings: settings.corpus.has_classes,
     rule=RULE,
     decide=decide,
     notes=[

@@ -14,14 +14,12 @@ without any gradient at the last position has no ratio and is left out.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import product
-from math import inf, isnan, log
+from math import inf, log
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
@@ -32,9 +30,9 @@ from ..corpus.vocabulary import tokenize
 from ..scoring.bootstrap import Estimate as Resampled
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
 from ..settings.concerns import bucket_labels
-from ..tables.page import Page
-from .arms import KEYS, Arm, Estimate, Estimates, Row, by_arm
-from .censored import ENDS, Censored, censor
+from ..tables.page import beyond
+from .arms import Arm, Estimates, Row, by_arm
+from .censored import Censored, cell, censor, text, unbounded
 from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
 
 if TYPE_CHECKING:
@@ -153,26 +151,19 @@ def token_norms(graph: "nnx.GraphDef") -> "Callable[..., Float[Array, 'batch tar
 
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """The half-distance, and the ratio by bands that every seed has.
-
-    ``note`` says which of a half-distance's value, low and high lie beyond what was tested, as in
-    ``;;at least``.
-    """
+    """The half-distance, and the ratio by bands that every seed has."""
     scoring = arm.settings.scoring
     for network, control in (("trained", ""), ("untrained", "untrained")):
         sums = log_sums(arm, network)
         sentences, buckets = sums.shape[1], len(scoring.lower_edges)
         weights = draw(sentences, scoring.resamples, seed=scoring.seed, bucket=buckets)
         if half := half_distance(sums, weights):
-            ends = (half.value, half.interval.low, half.interval.high)
-            note = ";".join("at least" if end == inf else "" for end in ends)
-            inside = dict(zip(ENDS, np.clip(ends, 0.0, half.highest).tolist(), strict=True))
-            n = len(arm.runs[0].found["steps"])
-            keys = {"control": control, "n": n}
-            yield arm.row("half_distance", **inside, note=note, **keys)
+            keys = {"control": control, "n": len(arm.runs[0].found["steps"])}
+            yield arm.row("half_distance", **half.row(), **keys)
             for run, part in zip(arm.runs, sums, strict=True):
                 if alone := half_distance(part[None], weights[:0]):
-                    yield arm.seed_row(run, "half_distance", alone.shown, note=alone.side, **keys)
+                    note = alone.side and f"value {alone.side}"
+                    yield arm.seed_row(run, "half_distance", alone.shown, note=note, **keys)
         for name, first, end in zip(BAND_NAMES, BANDS, [*BANDS[1:], None], strict=True):
             band = sums[:, :, first:end].sum(axis=2)
             totals = band.sum(axis=1)
@@ -229,26 +220,16 @@ def half_distance(
     return Censored(float(value), np.array(draws), 0.0, span)
 
 
-def _ends(half: Estimate) -> list[tuple[str, float, str]]:
-    """Value, low and high of a stored half-distance: what lies beyond, the number, its text."""
-    ends = zip(f"{half.note};;".split(";"), (half.value, half.low, half.high), strict=False)
-    return [
-        (side, inf if side else end, f"over {end:.0f}" if side else f"{end:.1f}")
-        for side, end in ends
-    ]
-
-
 def decide(estimates: Estimates) -> Judgement | str:
     """C8: with attention a gradient fades later, and more of it arrives from far away."""
     faded, halves = {"": [], "untrained": []}, {}
     for control, arm in product(faded, estimates.arms()):
         if half := estimates.get("half_distance", arm, control=control):
-            (beyond, value, text), (_, low, from_), (_, high, to) = _ends(half)
-            every = f"halves every {text} [{from_}, {to}] steps"
+            every = f"halves every {text(half)} steps"
             within = f"does not halve within {half.value:.0f} steps"
-            faded[control].append(f"{arm} {within if beyond else every}")
+            faded[control].append(f"{arm} {within if beyond(half.note, 'value') else every}")
             if not control:
-                halves[arm] = Estimate(value, low, high, half.n)
+                halves[arm] = unbounded(half)
     none = next((arm for arm in halves if estimates.attention(arm) == "none"), None)
     attending = [arm for arm in estimates.arms(selective=True) if arm in halves]
     if not (none and attending):
@@ -280,38 +261,20 @@ def decide(estimates: Estimates) -> Judgement | str:
     return Judgement(all(clear), any(clear), clauses, measure, halves[none])
 
 
-def _half_cell(half: Estimate) -> str:
-    (_, _, value), (beyond, _, low), (_, _, high) = _ends(half)
-    return value if beyond or isnan(half.low) else f"{value}\n{low}..{high}"
-
-
-class Gradients(Question):
-    """The question, whose CSV says which half-distances lie beyond the tested steps."""
-
-    def page(self, frame: pd.DataFrame) -> Page:
-        """The table with a column of bounds of the half-distance: ``high at least``."""
-        page, estimates, bounds = super().page(frame), Estimates(frame), []
-        for key in page.frame[list(KEYS)].to_numpy():
-            half = estimates.get("half_distance", *key)
-            ends = zip(ENDS, _ends(half), strict=True) if half else ()
-            bounds.append(", ".join(f"{end} {side}" for end, (side, *_) in ends if side))
-        return replace(page, frame=page.frame.assign(half_distance_bounds=bounds))
-
-
-QUESTION = Gradients(
+QUESTION = Question(
     name="gradients",
     ids=("C8",),
     question="Does attention shorten the path: how far back does a loss's gradient reach?",
     title="Gradients (C8): at the aligned source word, relative to the last position",
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: settings.model.source == "seen" and settings.corpus.is_drawn,
+    suits=lambda settings: settings.corpus.is_drawn,
     rule=RULE,
     decide=decide,
     notes=[
         "Geometric means over links (n). Steps: from the source word through the encoder to h_Tx "
         "and one on. Half-distance: steps over which the exponential that fits all links best "
-        "halves; over N: it does not halve within the N steps that were tested.",
+        "halves; >N: it does not halve within the N steps that were tested.",
     ],
     measures=("ratio", "half_distance"),
     grids=[
@@ -330,8 +293,8 @@ QUESTION = Gradients(
         Grid(
             "Half-distance of the gradient in steps (C8)",
             [
-                Column("start of\ntraining", "half_distance", control="untrained", cell=_half_cell),
-                Column("end of\ntraining", "half_distance", cell=_half_cell),
+                Column("start of\ntraining", "half_distance", control="untrained", cell=cell),
+                Column("end of\ntraining", "half_distance", cell=cell),
             ],
             heads=("arm",),
             lines=lambda estimates: [((arm,), {"arm": arm}) for arm in estimates.arms()],

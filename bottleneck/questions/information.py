@@ -19,14 +19,13 @@ import pandas as pd
 
 from ..claims.verdict import FAMILY
 from ..corpus.vocabulary import UNK
-from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts
 from ..results.folders import SENTENCES, run_rows
 from ..scoring.bootstrap import Estimate as Resampled
 from ..scoring.bootstrap import difference, ratio_of_sums
 from ..settings.concerns import holds
 from ..settings.run import RunSettings
 from .arms import Arm, Estimate, Estimates, arms_of, in_buckets
-from .question import Column, Columns, Grid, Judgement, Probed, Question, Row, Tell
+from .question import Axes, Column, Columns, Grid, Judgement, Probed, Question, Row, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -211,24 +210,18 @@ def _kept(estimates: Estimates) -> Judgement | str:
     return Judgement(held, partly, [clause], measure, ours.scaled(100.0))
 
 
-class Information(Question):
-    """The question, whose figure has the source's bits next to those that are recovered."""
-
-    def plot(self, frame: pd.DataFrame) -> Plot:
-        """Bits by length, recovered by the probe and in the source."""
-        title = "Bits that a probe reads from the memory"
-        source = chosen(frame, "source_bits")
-        source = source[source["seed"].isna()].drop_duplicates("bucket")
-        recovered = chosen(frame, "recovered", part="probe", control=("", "untrained"))
-        rows = drawn(title, source.assign(arm="", control="in the source"))
-        rows += drawn(title, recovered, floor=0)
-        panel = Panel(title, "source words", "bits per sentence", "sentences", limits=(0, None))
-        return Plot(self.figure, (panel,), data_frame(rows), facts(frame))
+def _drawn(rows: pd.DataFrame) -> pd.DataFrame:
+    """The bits in the source, once for all arms, and those that the probe reads, not below 0."""
+    source = rows[(rows["measure"] == "source_bits") & rows["seed"].isna()]
+    source = source.drop_duplicates("bucket").assign(arm="", control="in the source")
+    recovered = rows[(rows["measure"] == "recovered") & (rows["part"] == "probe")]
+    ends = ["value", "low", "high"]
+    return pd.concat([source, recovered.assign(**recovered[ends].clip(lower=0.0))])
 
 
 SHARE = {"scale": 100.0, "form": "{:z.0f}", "floor": 0.0}
 
-QUESTION = Information(
+QUESTION = Question(
     name="information",
     ids=("C5", "C6", "L9"),
     question="How many bits of the source reach the decoder: do they level off, or rise with it?",
@@ -237,8 +230,7 @@ QUESTION = Information(
     probe=probe,
     summarise=summarise,
     # The bits of a text are known where a language was drawn, neither translated nor joined.
-    suits=lambda settings: settings.model.source == "seen"
-    and settings.corpus.is_drawn
+    suits=lambda settings: settings.corpus.is_drawn
     and not settings.corpus.reverse_direction
     and settings.corpus.joined == 1,
     rule=LOST_RULE,
@@ -285,5 +277,8 @@ QUESTION = Information(
         ),
     ],
     figure="How much of the source reaches the decoder?",
-    axes=(),
+    axes=[
+        Axes("Bits that a probe reads from the memory", ("recovered", "source_bits"),
+             "bits per sentence", select=_drawn, lines=None)
+    ],
 )  # fmt: skip

@@ -125,7 +125,6 @@ QUESTION = Question(
     title="Output length (C11): is a long output as long as it should be?",
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: settings.model.source == "seen",
     rule=RULE,
     decide=decide,
     notes=[

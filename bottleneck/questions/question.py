@@ -18,7 +18,7 @@ import pandas as pd
 from rich.table import Table
 
 from ..claims.verdict import Judgement, Verdict, conclude
-from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts, longest, slide_rows
+from ..figures.plot import Panel, Plot, data_frame, drawn, facts, longest, slide_rows
 from ..results.bundle import load_probe
 from ..results.schema import GOLD, QUESTIONS
 from ..settings.errors import UsageError, did_you_mean
@@ -118,7 +118,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Axes:
-    """A panel of a question's figure: a measure by length, or by what ``x`` names, times ``scale``.
+    """A panel of a question's figure: measures by length, or by what ``x`` names, times ``scale``.
 
     ``select`` chooses among the measure's rows, or changes them. ``lines`` are the controls that
     are drawn, None for all. ``log_x`` and ``log_y`` make an axis logarithmic; ``limit`` is the
@@ -126,7 +126,7 @@ class Axes:
     """
 
     title: str
-    measure: str
+    measure: str | Sequence[str]
     y: str
     scale: float = 1.0
     x: str = "bucket"
@@ -154,7 +154,8 @@ class Question:
 
     With a ``rule`` it decides its first id, and ``decide`` judges the numbers or says why not;
     ``more_rules`` are such for others of its ids. ``notes`` are the caption of the table.
-    ``measures`` are the columns of its CSV, of which those are left out that were not measured.
+    ``measures`` are the columns of its CSV, of which those are left out that were not measured;
+    ``keys`` say what a row is of.
     ``figure`` is the figure's title, with "{longest}" for the longest bucket. ``intervals`` says
     what the table's intervals are if they are not over test sentences; ``counted`` says it for the
     figure.
@@ -171,6 +172,7 @@ class Question:
     own_runs: bool = False
     title: str
     measures: Sequence[str] = ()
+    keys: Sequence[str] = ("arm", "control", "bucket", "part")
     grids: Sequence[Grid] = ()
     figure: str
     axes: Sequence[Axes]
@@ -196,10 +198,6 @@ class Question:
             for claim, (rule, decide) in {**rules, **self.more_rules}.items()
         ]
 
-    def pages(self, frame: pd.DataFrame) -> list[Page]:
-        """The tables: one, unless a question has more."""
-        return [self.page(frame)]
-
     def page(self, frame: pd.DataFrame) -> Page:
         """The table with all that belongs to it."""
         estimates, body = Estimates(frame), Table.grid()
@@ -209,14 +207,15 @@ class Question:
         notes = self.notes(frame) if callable(self.notes) else self.notes
         runs, resamples = caption(frame)
         lines = [*notes, runs, self.intervals or resamples]
-        data = wide(frame, self.measures)
+        data = wide(frame, self.measures, self.keys)
         return Page(self.name, self.title, data, body, [], lines, run_line(frame))
 
     def plot(self, frame: pd.DataFrame) -> Plot:
         """The figure."""
         panels, lines, slides = [], [], []
         for axes in self.axes:
-            subset = axes.select(chosen(frame, axes.measure))
+            measures = [axes.measure] if isinstance(axes.measure, str) else list(axes.measure)
+            subset = axes.select(frame[frame["measure"].isin(measures)])
             if axes.lines is not None:
                 subset = subset[subset["control"].isin(axes.lines)]
             rows = drawn(axes.title, subset, axes.x, axes.scale, axes.names)

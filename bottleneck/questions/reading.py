@@ -300,7 +300,6 @@ QUESTION = Question(
     title="Words read from the state (C14)",
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: settings.model.source == "seen",
     rule=RULE,
     decide=decide,
     notes=[

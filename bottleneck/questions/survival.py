@@ -272,7 +272,6 @@ QUESTION = Question(
     version=3,
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: settings.model.source == "seen",
     rule=RULE,
     decide=decide,
     notes=[

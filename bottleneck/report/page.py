@@ -43,7 +43,7 @@ from ..tables import claims
 from ..tables.comparison import NONE, describe, of_experiment
 from ..tables.lecture import audit_page, lecture_evidence
 from ..tables.page import Page
-from ..tables.pages import make_page, study_pages
+from ..tables.pages import make_page, study_page
 
 BESIDE: Mapping[str, Sequence[str]] = {
     "C1": ("compression", "context-size", "context-length"),
@@ -200,7 +200,7 @@ def make_views(
             pages.append(make_page(name, part))
         else:
             runs = None if bundle is None else bundle.runs
-            pages.extend(study_pages(name.replace("-", "_"), folder, runs))
+            pages.append(study_page(name.replace("-", "_"), folder, runs))
 
     for name in filter(lambda name: has_numbers(name, folder, bundle), names):
         for kind, known in (("table", schema.ALL_TABLES), ("figure", schema.FIGURES)):
@@ -280,7 +280,7 @@ def write_out(folder: Path) -> Written:
     for page in pages:
         for ending, form in FORMS.items():
             write_text(folder / "tables" / f"{page.name}{ending}", page.render(form))
-    stems = {*names, *(name.replace("-", "_") for name in names), "cost_exponents"}
+    stems = {*names, *(name.replace("-", "_") for name in names)}
     for place, made in (("tables", titles), ("figures", figures)):
         for stem in stems - set(made):
             for ending in (*FORMS, *IMAGES):

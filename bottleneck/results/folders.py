@@ -359,9 +359,8 @@ def is_current(run: Path) -> bool:
 def arms(folder: Path) -> dict[str, Path]:
     """Run folders by attention: the one run, or of an output folder the runs that ended last.
 
-    These are arms that differ in nothing else, the first seed of each. A translator whose source is
-    hidden is taken only where there is no other. None of a bundle without run folders; a folder
-    without results, or of several sweeps, is a ``UserError``.
+    These are arms that differ in nothing else, the first seed of each. None of a bundle without run
+    folders; a folder without results, or of several sweeps, is a ``UserError``.
     """
     if (folder / SETTINGS).is_file():
         return {read_object(folder / SETTINGS)["model"]["attention"]: folder}
@@ -376,12 +375,11 @@ def arms(folder: Path) -> dict[str, Path]:
             f"{str(folder)!r} holds no run; name a folder that `bottleneck reproduce` wrote"
         )
     runs = {run: known["settings"] for run, known in stored.done.items()}
-    seeing = {run: known for run, known in runs.items() if known["model"].get("source") != "hidden"}
     others = {  # what the settings say besides attention and seed
         run: known
         | {"model": known["model"] | {"attention": None}}
         | {"training": known["training"] | {"seed": None}}
-        for run, known in (seeing or runs).items()
+        for run, known in runs.items()
     }
     latest = max(others, key=lambda run: (run / STATUS).stat().st_mtime, default=None)
     chosen: dict[str, Path] = {}

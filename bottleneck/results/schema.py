@@ -45,7 +45,6 @@ _SETTINGS = _typed(
     ("bool", "model.residual"),
     ("float64", "model.dropout"),
     ("bool", "model.tied_output"),
-    ("str", "model.source"),
     ("bool", "model.bidirectional model.reverse_source"),
     ("str", "model.initial_state corpus=corpus.name"),
     ("int64", "corpus.joined train_max_words=corpus.longest_trained"),

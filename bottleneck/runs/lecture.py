@@ -42,7 +42,7 @@ def trained_evidence(name: str, folder: Path) -> dict[str, Any]:
     sources = [source for source, _ in slide["pairs"]] if "pairs" in slide else [slide["source"]]
     for run, trained in runs.items():
         steps = _first_steps(trained, slide["source"], slide["steps"]) if name == "L17" else []
-        arm, texts = trained.settings.model.arm, trained.translate(sources)
+        arm, texts = trained.settings.model.attention, trained.translate(sources)
         outputs.append(ArmOutput(arm, run, texts, steps))
     return {"arms": outputs}
 
@@ -64,7 +64,7 @@ def learned_weights(trained: TrainedRun) -> Grid:
         for vocabulary, text, tokens in zip(vocabularies, (source, target), words, strict=True)
     ]
     return Grid(
-        f"learned: {trained.settings.model.arm}",
+        f"learned: {trained.settings.model.attention}",
         readable(words[1], False),
         readable(words[0], True),
         by_word(matrix, *shares)[: len(words[1])],

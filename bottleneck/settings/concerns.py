@@ -109,7 +109,7 @@ class ModelSettings(Concern):
     """The translator (LECTURE D): cells, sizes, attention and its placement.
 
     With ``tied_output`` the output layer's matrix is the target embedding, behind a linear map to
-    its width. With ``source`` hidden the decoder is a model of the target language.
+    its width.
     """
 
     attention: Literal["none", "dot", "scaled-dot", "general", "additive", "uniform"] = "additive"
@@ -126,7 +126,6 @@ class ModelSettings(Concern):
     residual: bool = False
     dropout: float = Field(0.0, ge=0.0, lt=1.0)
     tied_output: bool = False
-    source: Literal["seen", "hidden"] = "seen"
 
     @property
     def hidden(self) -> int:
@@ -136,13 +135,7 @@ class ModelSettings(Concern):
     @property
     def points(self) -> bool:
         """Whether the decoder can look at one source word more than at another."""
-        return self.source == "seen" and self.attention not in UNSELECTIVE
-
-    @property
-    def arm(self) -> str:
-        """The attention, and that the source is hidden where it is, for messages."""
-        hidden = " with its source hidden" if self.source == "hidden" else ""
-        return f"{self.attention}{hidden}"
+        return self.attention not in UNSELECTIVE
 
     @property
     def hidden_apart(self) -> bool:

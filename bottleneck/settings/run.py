@@ -19,8 +19,12 @@ from .concerns import (
 )
 from .errors import UsageError, did_you_mean, quoted
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """Raised when numerics or file formats change, so that old runs are never mixed with new."""
+
+
+RETIRED = {("training", "products"): "float32", ("model", "source"): "seen"}
+"""Settings that earlier versions had, and the value that all runs have now."""
 
 
 class RunSettings(Concern):
@@ -37,8 +41,8 @@ class RunSettings(Concern):
         words = self.corpus.tokens == "words"
         if self.decoding.copy_unknown and not (self.model.points and words):
             raise ValueError(
-                "decoding.copy_unknown needs corpus.tokens=words and attention weights that point "
-                f"at a word, unlike arm {self.model.arm}; `translate --arm NAME` names another"
+                "decoding.copy_unknown needs corpus.tokens=words and attention that points at words, "
+                f"unlike arm {self.model.attention}; `translate --arm NAME` names another"
             )
         return self
 
@@ -92,16 +96,19 @@ def parse_settings(values: Mapping[str, Any]) -> RunSettings:
 
 
 def without_retired(values: Any) -> Any:
-    """The same settings without `training.products`, which earlier versions had.
+    """The same settings without those of `RETIRED`, which earlier versions had.
 
-    A ``UsageError`` where it has another value than the one that all runs have now.
+    A ``UsageError`` where one has a value that this version does not know.
     """
-    training = values.get("training") if isinstance(values, Mapping) else None
-    if not isinstance(training, Mapping) or "products" not in training:
+    if not isinstance(values, Mapping):
         return values
-    if training["products"] != "float32":
-        raise UsageError("setting 'training.products': this version only knows 'float32'")
-    return {**values, "training": {k: v for k, v in training.items() if k != "products"}}
+    kept = dict(values)
+    for (concern, name), known in RETIRED.items():
+        if isinstance(table := kept.get(concern), Mapping) and name in table:
+            if table[name] != known:
+                raise UsageError(f"setting '{concern}.{name}': this version only knows {known!r}")
+            kept[concern] = {key: value for key, value in table.items() if key != name}
+    return kept
 
 
 def nested(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

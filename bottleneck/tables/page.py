@@ -178,18 +178,25 @@ def _cell(row: Sequence[Any], note: str) -> str:
 # Of a study's numbers, ``probes/NAME.csv``.
 
 
-def wide(frame: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
-    """A row per arm, control, bucket and part; value, low and high of each measure as columns.
+def wide(frame: pd.DataFrame, measures: Sequence[str], keys: Sequence[str]) -> pd.DataFrame:
+    """A row per combination of ``keys``; value, low, high and n of each measure as columns.
 
-    They are means over seeds. A measure that the frame lacks has no columns.
+    They are means over seeds. A measure that the frame lacks has no columns. Where numbers lie
+    beyond what was tested, a column ``NAME_bounds`` says so.
     """
-    keys = ["arm", "control", "bucket", "part"]
     subset = frame[frame["seed"].isna() & frame["measure"].isin(measures)]
-    rows = subset.drop_duplicates(keys)[keys].reset_index(drop=True)
+    rows = subset.drop_duplicates(keys)[[*keys]].reset_index(drop=True)
     for measure in filter(set(subset["measure"]).__contains__, measures):
         names = {"value": measure, "low": f"{measure}_low", "high": f"{measure}_high",
-                 "n": f"{measure}_n"}  # fmt: skip
-        columns = subset[subset["measure"] == measure][[*keys, *names]].rename(columns=names)
+                 "n": f"{measure}_n", "note": f"{measure}_bounds"}  # fmt: skip
+        columns = subset[subset["measure"] == measure][[*keys, *names]]
+        notes = columns["note"].astype("object").fillna("")
+        columns = columns.assign(
+            note=notes.where(notes.str.contains("at least|under|censored"), "")
+        )
+        if not columns["note"].any():
+            columns = columns.drop(columns="note")
+        columns = columns.rename(columns=names)
         rows = rows.merge(columns, on=keys, how="left", validate="1:1")
     return rows
 

@@ -52,10 +52,10 @@ def slide_pages(bundle: Results) -> list[Page]:
     return [make_page(name, bundle) for name in ("failure-pattern", "vindication")]
 
 
-def study_pages(study: str, folder: Path, runs: pd.DataFrame | None = None) -> list[Page]:
-    """The tables of a question of `QUESTIONS` or `GOLD`, from ``probes/NAME.csv`` of a bundle.
+def study_page(study: str, folder: Path, runs: pd.DataFrame | None = None) -> Page:
+    """The table of a question of `QUESTIONS` or `GOLD`, from ``probes/NAME.csv`` of a bundle.
 
-    The last one has the verdicts. ``runs`` is the folder's tidy table, if it has been read.
+    ``runs`` is the folder's tidy table, if it has been read.
     """
     question = import_module("...questions.question", __name__).find_question(study)
     with made_of(folder, study):
@@ -64,8 +64,7 @@ def study_pages(study: str, folder: Path, runs: pd.DataFrame | None = None) -> l
             runs = Results.open(folder, sentences=False).runs
         claims = [claim for claim in CLAIMS if claim.study in (study, study.removesuffix("_gold"))]
         judged = [judge(claim, frame, runs)[0] for claim in claims]
-        *first, last = question.pages(frame)
-        return [*first, replace(last, judged=judged)]
+        return replace(question.page(frame), judged=judged)
 
 
 def check_name(name: str) -> None:
@@ -81,10 +80,10 @@ def make_page(name: str, bundle: Results) -> Page:
     """
     check_name(name)
     if name in QUESTIONS:
-        return study_pages(name, bundle.folder)[0]
+        return study_page(name, bundle.folder)
     name = name.replace("_", "-")
     if name == GOLD_TABLE:
-        return study_pages(GOLD, bundle.folder)[0]
+        return study_page(GOLD, bundle.folder)
     if name == "arms":
         frame, sizes, used = arms(bundle), [], bundle.runs.drop_duplicates("run")
         judged, lines = [], [ARM_NAMES]

@@ -211,18 +211,10 @@ def test_another_sentence_as_json_with_the_runs_that_were_asked(trained, ok):
 
 
 @pytest.mark.exhaustive(sample="session")
-def test_a_single_run_and_a_hidden_source(trained, ok, tmp_path):
-    """One run is diagnosed alone; a translator without a source takes no arm's place."""
+def test_one_run_is_diagnosed_alone(trained, ok):
     folder = next(path for path in (trained / "runs").iterdir() if (path / "status.json").is_file())
     command = "diagnose 'the cat sat' --format csv --results"
     assert len(ok(command, folder).out.splitlines()[0].split(",")) == 6
-    out = tmp_path / "out"
-    shutil.copytree(trained, out)
-    (tmp_path / "hidden.toml").write_text(TINY + '{ attention = "none", source = "hidden" }\n')
-    ok("sweep", tmp_path / "hidden.toml", "--quiet --out", out)
-    head = ok(command, out).out.splitlines()[0].split(",")
-    assert [name for name in head if name in ("none", "additive")] == ["none", "additive"]
-    assert {run.name for run in arms(trained).values()} == {run.name for run in arms(out).values()}
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""The translator: what arms, tied outputs and hidden sources share; dropout."""
+"""The translator: what arms and tied outputs share; dropout."""
 
 import jax
 import jax.numpy as jnp
@@ -9,12 +9,9 @@ from flax import nnx
 from lanes import few
 from tiny import (
     ATTENTIONS,
-    PAIRS,
     PLACEMENTS,
     SOURCE_WORDS,
     TARGET_WORDS,
-    forward,
-    loss_and_gradient,
     mean_loss,
     padded,
     random_translator,
@@ -29,8 +26,6 @@ from seq2seq_bottleneck.training.loss import decoder_inputs
 
 BATCH = padded()
 SOURCE, INPUTS = (BATCH.source, BATCH.source_lengths), decoder_inputs(BATCH.target)
-OTHERS = padded((([5], PAIRS[0][1]), ([3, 3, 3, 3, 3, 3, 2], PAIRS[1][1]), ([4, 6], PAIRS[2][1])))
-"""Other sources of the same targets."""
 
 
 def fresh(seed=5, **changes):
@@ -154,37 +149,6 @@ def test_a_fresh_softmax_is_near_uniform_whatever_the_sizes(embedding, hidden, w
     batch = padded([(random.integers(4, 20, 9), random.integers(4, words, 12)) for _ in range(8)])
     loss = float(jax.jit(lambda: mean_loss(nnx.merge(graph, weights), batch))())
     assert loss == pytest.approx(np.log(words), rel=0.02)
-
-
-@pytest.mark.exhaustive(sample="session")
-@pytest.mark.parametrize("attention", ["none", "uniform", "additive"])
-@pytest.mark.parametrize("placement", PLACEMENTS)
-def test_neither_words_nor_length_of_a_hidden_source_are_read(attention, placement):
-    settings = settings_of(attention=attention, placement=placement, source="hidden")
-    graph, weights = random_translator(settings)
-    logits, read = forward(graph, weights, BATCH)
-    np.testing.assert_array_equal(logits, forward(graph, weights, OTHERS)[0])
-    np.testing.assert_array_equal(read[..., 0], 1.0)
-    np.testing.assert_array_equal(read[..., 1:], 0.0)
-
-
-def test_the_same_weights_read_a_seen_source():
-    hidden = random_translator(settings_of(attention="none", source="hidden"))[1]
-    graph, weights = random_translator(settings_of(attention="none"))
-    assert jax.tree.map(np.shape, weights) == jax.tree.map(np.shape, hidden)
-    logits, others = (forward(graph, hidden, batch)[0] for batch in (BATCH, OTHERS))
-    assert np.abs(logits - others).max() > 1e-3
-
-
-@pytest.mark.slow
-def test_a_hidden_source_trains_the_decoder_alone_and_changes_no_starting_value():
-    graph, weights = random_translator(settings_of(source="hidden"))
-    _, slopes = loss_and_gradient(graph)(weights, BATCH)
-    assert all(not np.any(leaf) for leaf in jax.tree.leaves(slopes["encoder"]))
-    assert np.any(slopes["decoder"]["output"][...])
-    seen, hidden = fresh(source="seen"), fresh(source="hidden")
-    assert seen.keys() == hidden.keys()
-    assert all(np.array_equal(seen[path], hidden[path]) for path in seen)
 
 
 # Dropout: the right share and scale, off without a key, another mask for another key.

@@ -31,15 +31,6 @@ def test_an_arm_is_called_by_every_setting_in_which_the_arms_differ():
     ]
 
 
-@pytest.mark.parametrize(
-    "study", ["survival", "dimensions", "capacity", "reading", "length", "gradients", "embeddings"]
-)
-def test_a_translator_that_sees_no_source_has_nothing_of_it_to_keep_or_lose(study):
-    suits = find_study(study).suits
-    assert suits(resolve("lecture"))
-    assert not suits(resolve("lecture", ["model.source=hidden"]))
-
-
 def test_context_sizes_ascend_without_attention_first():
     sizes = (512, 64, 256)
     runs = [_run(f"model.attention={a}", f"model.context_size={s}")

@@ -22,7 +22,7 @@ from seq2seq_bottleneck.questions.cost import (
 from seq2seq_bottleneck.results.bundle import read_table
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.claims import decide_results
-from seq2seq_bottleneck.tables.pages import study_pages
+from seq2seq_bottleneck.tables.pages import study_page
 
 LENGTHS = (10, 20, 30, 50, 70, 100, 140, 200)
 SIZES = np.array(LENGTHS, np.float64)
@@ -69,12 +69,12 @@ def test_a_line_beside_a_square_bends_and_what_has_no_logarithm_is_left_out(tmp_
     fits = exponents(1.0 * SIZES + 0.02 * SIZES**2)
     whole, upper = (fits.loc[part] for part in ("all", "upper"))
     assert 1.0 < whole["value"] < upper["value"] < 2.0
-    assert (whole["from"], whole["to"], upper["from"], upper["n"]) == (10, 200, 50, 5)
+    assert (whole["from"], whole["n"], upper["from"], upper["n"]) == (10, 8, 50, 5)
     square = SIZES**2
     square[0], square[3] = -1.0, np.nan
     row = exponents(square).loc["all"]
     assert row["value"] == pytest.approx(2.0)
-    assert (row["n"], row["from"], row["to"]) == (6, 20, 200)
+    assert (row["n"], row["from"]) == (6, 20)
 
 
 def verdict(
@@ -88,8 +88,8 @@ def verdict(
     for arm, (low, high) in {"none": none, **intervals}.items():
         keys = {"arm": arm, "attention": arm, "seed": np.nan}
         for size, share in (("30", 0.25), ("200", 0.5)):
-            point = {"measure": "seconds", "bucket": size, "value": 1.0, "attention_share": share}
-            rows.append(keys | point)
+            for measure, value in (("seconds", 1.0), ("attention_share", share)):
+                rows.append(keys | {"measure": measure, "bucket": size, "value": value})
         for quantity, n in (("seconds", lengths), ("attention_seconds", points)):
             number = {"value": (low + high) / 2, "low": low, "high": high, "n": n}
             exponent = keys | {"measure": "exponent", "control": quantity} | number
@@ -138,33 +138,32 @@ def test_the_verdict_states_exponents_shares_and_who_is_left_out() -> None:
     assert (result.value, result.low, result.high) == (2.0, 1.9, 2.1)
 
 
-def test_tables_have_the_numbers_of_the_file_and_the_caption_machine_and_sizes(
+def test_the_table_has_the_numbers_of_the_file_and_the_caption_machine_and_sizes(
     tmp_path: Path,
 ) -> None:
     plant_costs(tmp_path, LENGTHS, ",".join(PAIR))
-    cost, growth = study_pages("cost", tmp_path)
-    row = cost.frame.set_index(["size", "arm"]).loc[(100, "additive")]
-    assert row["ms"] == pytest.approx(1000 * (0.1 + 0.4))
-    assert row["attention_ms"] == pytest.approx(400)
+    page = study_page("cost", tmp_path)
+    rows = page.frame.set_index(["arm", "bucket", "control"])
+    row = rows.loc[("additive", "100", "")]
+    assert row["seconds"] == pytest.approx(0.1 + 0.4)
+    assert row["attention_seconds"] == pytest.approx(0.4)
     assert row["attention_share"] == pytest.approx(0.4 / 0.5)
-    fits = growth.frame.set_index(["arm", "quantity", "part"])
-    power = fits.loc[("dot-output", "attention_seconds", "upper")]
+    power = rows.loc[("dot-output", "upper", "attention_seconds")]
     assert power["exponent"] == pytest.approx(2.0)
-    assert (power["from"], power["to"], power["points"]) == (50, 200, 5)
-    assert growth.judged[0].verdict == "held"
-    text = "\n".join([*printed(cost), *printed(growth)])
-    assert "10..200" in text
+    assert power["exponent_n"] == 5
+    assert page.judged[0].verdict == "held"
+    text = "\n".join(printed(page))
+    assert "500.0" in text
     assert "nan" not in text.lower()
-    for part in ("Machine: Abacus 3, ", "; XLA's threads: 1; bottleneck 9.9, jax 8.8."):
-        assert part in cost.caption[1]
+    assert "; XLA's threads: 1; bottleneck 9.9, jax 8.8." in page.caption[1]
+    assert "middle of the range up (50)" in page.caption[2]
     runs = next(item.runs for item in decide_results(tmp_path) if item.claim.id == "C9")
     assert runs.startswith(f"benchmark: {len(SIZES) * len(PAIR)} points on Abacus 3, ")
 
 
-def test_without_attention_there_are_tables_and_no_verdict(tmp_path: Path) -> None:
+def test_without_attention_there_is_a_table_and_no_verdict(tmp_path: Path) -> None:
     plant_costs(tmp_path, LENGTHS, "none")
-    _, growth = study_pages("cost", tmp_path)
-    assert growth.judged[0].because == "no arm with attention"
+    assert study_page("cost", tmp_path).judged[0].because == "no arm with attention"
 
 
 def test_a_missing_and_a_damaged_file_are_one_line(tmp_path: Path) -> None:

@@ -195,7 +195,6 @@ def test_totals_are_floored_in_print_alone_with_both_ends():
         ({"corpus": {"name": "multi30k"}}, False),
         ({"corpus": {"reverse_direction": True}}, False),
         ({"corpus": {"joined": 2}}, False),
-        ({"model": {"source": "hidden"}}, False),
     ],
 )
 def test_bits_must_be_known(changes, suits):

@@ -138,7 +138,7 @@ def test_what_cannot_be_made_any_more_does_not_stay(tmp_path):
     write_length(tmp_path)
     plant_costs(tmp_path)
     written = write_out(tmp_path)
-    assert list(written.tables) == ["length", "cost", "cost_exponents"]
+    assert list(written.tables) == ["length", "cost"]
     assert written.missing == []  # and no word of runs
     (tmp_path / "figures" / "mine.png").write_bytes(b"mine")
     write_listed(tmp_path, [], ["probes/cost.csv"])

@@ -29,7 +29,7 @@ from seq2seq_bottleneck.tables.claims import (
     print_claims,
 )
 from seq2seq_bottleneck.tables.comparison import compare
-from seq2seq_bottleneck.tables.pages import study_pages
+from seq2seq_bottleneck.tables.pages import study_page
 from seq2seq_bottleneck.tables.run_tables import run_data
 from seq2seq_bottleneck.tables.selection import where
 
@@ -267,7 +267,7 @@ def test_a_studys_table_decides_its_claim_where_its_runs_are_chosen(tmp_path):
     result = decided(folder, "C11")
     assert (result.verdict.verdict, result.verdict.value) == ("held", 1.09)
     assert (result.runs, result.command) == ("1 run: additive, seed 1", "")
-    assert study_pages("length", folder)[0].judged == [result.verdict]
+    assert study_page("length", folder).judged == [result.verdict]
     with_table(folder, lengths({"additives1": ("additive", 1.11)}))
     assert decided(folder, "C11", ["seed=1"]).verdict.verdict == "not held"
     other = decided(folder, "C11", ["seed=2"]).verdict
