@@ -222,25 +222,16 @@ class CostQuestion(Question):
         """The table, whose caption says on which machine it was measured, and how."""
         costs = frame[frame["measure"] == "seconds"]
         upper = frame.loc[frame["bucket"] == "upper", "from"].min()
-        names = [
-            "context_size",
-            "embedding_size",
-            "batch_size",
-            "repeats",
-            "threads",
-            "version",
-            "jax",
-        ]
-        context, embedding, batch, repeats, threads, ours, jax = (
-            _listed(costs[name]) for name in names
-        )
+        sizes = ("context_size", "embedding_size", "batch_size", "repeats", "threads")
+        context, embedding, batch, repeats, threads = (_listed(costs[name]) for name in sizes)
+        versions = f"bottleneck {_listed(costs['version'])}, jax {_listed(costs['jax'])}"
         notes = [
             f"A training step of the lecture's GRU, one layer, hidden size = context ({context}), "
             f"embedding {embedding}, batches of {batch}, on random words: both sides have the same "
             "length, end token included. -output is Luong's placement, otherwise Bahdanau's. ms: "
             f"median of {repeats} groups of steps. attn.: attention's share, 1 - time of the same "
             "model without attention in the same placement / time.",
-            f"Machine: {_machine(costs)}; XLA's threads: {threads}; bottleneck {ours}, jax {jax}.",
+            f"Machine: {_machine(costs)}; XLA's threads: {threads}; {versions}.",
             "Growth: least squares of log quantity on log length, over all lengths and over those "
             f"from the geometric middle of the range up ({upper:g}). Lengths at which attention "
             "took no time are left out. Ranges: 95 % intervals of the slope (Student's t).",

@@ -41,8 +41,8 @@ class RunSettings(Concern):
         words = self.corpus.tokens == "words"
         if self.decoding.copy_unknown and not (self.model.points and words):
             raise ValueError(
-                "decoding.copy_unknown needs corpus.tokens=words and attention that points at words, "
-                f"unlike arm {self.model.attention}; `translate --arm NAME` names another"
+                "decoding.copy_unknown needs corpus.tokens=words and attention that points at "
+                f"words, unlike arm {self.model.attention}; `translate --arm NAME` names another"
             )
         return self
 
