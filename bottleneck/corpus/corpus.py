@@ -9,7 +9,14 @@ from typing import NamedTuple
 
 from ..settings.concerns import NAMED, CorpusSettings
 from ..settings.errors import UserError, counted
-from .drawing import Copying, Reversed, cached_splits, chained, draw_splits
+from .drawing import (
+    Copying,
+    Reversed,
+    SentenceSource,
+    cached_splits,
+    chained,
+    draw_splits,
+)
 from .files import split_files
 from .pair import Pairs, Splits, by_bucket
 from .subwords import learn_subwords
@@ -110,16 +117,26 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
 
 def _draw(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     """The splits of a corpus that is drawn from its language."""
-    if corpus.name == "copy":  # which is its own translation
-        return draw_splits(Copying(corpus.copy_words), corpus, edges)
-    # Imported here, so that other corpora do not pay for building the grammar.
+    if corpus.name == "copy":
+        return draw_splits(language_of(corpus), corpus, edges)
     from .grammar import LECTURE_SENTENCES, english_french
 
-    grammar, reverse = english_french(corpus.lexicon), corpus.reverse_direction
-    known = filter(None, map(grammar.parse, LECTURE_SENTENCES))
+    parse, reverse = english_french(corpus.lexicon).parse, corpus.reverse_direction
+    known = filter(None, map(parse, LECTURE_SENTENCES))
     held_out = frozenset(pair.target if reverse else pair.source for pair in known)
-    language = Reversed(grammar) if reverse else grammar
-    return draw_splits(language, corpus, edges, held_out, partial(chained, grammar.parse, reverse))
+    join = partial(chained, parse, reverse)
+    return draw_splits(language_of(corpus), corpus, edges, held_out, join)
+
+
+def language_of(corpus: CorpusSettings) -> SentenceSource:
+    """The language that a corpus is drawn from."""
+    if corpus.name == "copy":
+        return Copying(corpus.copy_words)
+    # Imported here, so that other corpora do not pay for building the grammar.
+    from .grammar import english_french
+
+    grammar = english_french(corpus.lexicon)
+    return Reversed(grammar) if corpus.reverse_direction else grammar
 
 
 def fingerprint(splits: Splits, reverse: bool = False) -> str:

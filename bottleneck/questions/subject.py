@@ -23,8 +23,8 @@ from ..corpus.batches import (
     restore,
     training_batches,
 )
-from ..corpus.corpus import Corpus, load_corpus
-from ..corpus.drawing import Copying, Reversed, draw_pairs, length_groups, length_probabilities
+from ..corpus.corpus import Corpus, language_of, load_corpus
+from ..corpus.drawing import draw_pairs, length_groups, length_probabilities
 from ..corpus.pair import Pairs, SentencePair, sources
 from ..model.attention import Memory
 from ..model.parts import on_host
@@ -89,14 +89,7 @@ class Subject:
         corpus, edges = self.settings.corpus, self.settings.scoring.lower_edges
         if not corpus.is_drawn:
             return self.first_of_each(self.corpus.test + self.corpus.valid, wanted)
-        if corpus.name == "copy":
-            language = Copying(corpus.copy_words)
-        else:
-            # Imported here, so that other corpora do not pay for building the grammar.
-            from ..corpus.grammar import english_french
-
-            grammar = english_french(corpus.lexicon)
-            language = Reversed(grammar) if corpus.reverse_direction else grammar
+        language = language_of(corpus)
         known = frozenset().union(*map(sources, self.corpus.splits.values()))
         ends = corpus.min_words, corpus.max_words, edges
         chances = length_probabilities(corpus.lengths, *ends)
