@@ -161,7 +161,7 @@ def test_the_sweeps_in_the_text_of_the_pages_can_be_planned(folder, monkeypatch,
         for name, place in (("FILE-OR-NAME", "context_size"), ("DIR", "out"), ("HOST", "h")):
             command = re.sub(rf"\b{name}\b", place, command)
         assert run([*command.split(), "--preset", "smoke", "--dry-run"]) == 0, command
-        assert re.search(r"\d cells?\b", capsys.readouterr().out), command
+        assert re.search(r"\d runs?\b", capsys.readouterr().out), command
     assert sorted(folder.rglob("*")) == before
 
 

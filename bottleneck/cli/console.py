@@ -139,7 +139,7 @@ class Display:
             self.progress.update(self.whole, completed=completed, status=self.text())
             bar = {"completed": update, "total": updates, "status": status}
             self.progress.update(self.tasks[job.name], visible=not ended, **bar)
-        elif changed or time.monotonic() - self.last[job.name] >= 10:  # seconds
+        elif phase != "starting" and (changed or time.monotonic() - self.last[job.name] >= 10):
             self.last[job.name] = time.monotonic()
             say(f"{job.name}: {status}{f' ({self.text()})' if ended else ''}", err=True)
 

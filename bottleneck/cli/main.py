@@ -23,7 +23,7 @@ from .console import say
 INTERRUPTED = 130
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 COMMANDS = (
-    *(train.reproduce, train.sweep, translate.lecture),
+    *(train.reproduce, train.sweep, train.settings, translate.lecture),
     *(results.table, results.claims, results.plot, results.report, results.export),
     *(results.merge, runs.runs),
     *(study.study, translate.diagnose, translate.translate, study.bench),

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from ..results.schema import FORMATS, GOLD_TABLE, QUESTIONS
+from ..results.schema import ALL_TABLES, FIGURES, FORMATS, GOLD_TABLE, QUESTIONS
 from ..settings.errors import UsageError, UserError
 from ..settings.machine import DEFAULT_OUT
 
@@ -31,6 +31,9 @@ SETTINGS = {
     "test_target": "corpus.test_target",
     "test": "corpus.test",
     "reverse_direction": "corpus.reverse_direction",
+    "context_size": "model.context_size",
+    "attention": "model.attention",
+    "train_length": "corpus.train_max_words",
 }
 """The setting of each option that sets one, by the parameter's name."""
 
@@ -59,6 +62,9 @@ Assignments = Annotated[
     list[str] | None,
     Option("--set", metavar="SECTION.KEY=VALUE", help="Change one setting. Can be repeated."),
 ]
+ContextSize = Annotated[str | None, Option(metavar="N,..", help="Numbers in the context.")]
+Attention = Annotated[str | None, Option(metavar="NAME,..", help="Attention: none, dot, additive.")]
+TrainLength = Annotated[str | None, Option(metavar="N,..", help="Most words in training text.")]
 CorpusName = Annotated[
     str | None, Option("--corpus", help="grammar, copy, files, or a name from `corpus list`.")
 ]
@@ -148,11 +154,29 @@ def check_is_folder(folder: Path) -> None:
         )
 
 
+def find_name(command: str, name: str) -> str:
+    """The known name, with ``-`` and ``_`` alike; a ``UsageError`` if another command has it."""
+    from ..settings.sweep import experiment_names
+
+    names = {"table": ALL_TABLES, "plot": FIGURES, "study": QUESTIONS, "sweep": experiment_names()}
+    for kind in (command, *names):
+        spelt = {known.replace("-", "_"): known for known in names[kind]}
+        if known := spelt.get(name.replace("-", "_")):
+            if kind == command:
+                return known
+            noun = "figure" if kind == "plot" else kind
+            raise UsageError(f"{known} is a {noun}: bottleneck {kind} {known}")
+    return name
+
+
 def given_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The settings, by full name, of a command's parameters that were given.
 
-    A text without the name of a corpus is ``files``.
+    A text without the name of a corpus is ``files``. Commas make a list, but not in files' names.
     """
-    given = {name: parameters[name] for name in SETTINGS if parameters.get(name)}
-    files = {"corpus.name": "files"} if "source" in given else {}
-    return files | {SETTINGS[name]: value for name, value in given.items()}
+    from ..settings.sweep import NAMES, parse_assignments, word
+
+    given = {SETTINGS[name]: parameters[name] for name in SETTINGS if parameters.get(name)}
+    files = {"corpus.name": "files"} if "corpus.source" in given else {}
+    others = [name for name in given if NAMES[name] != (str | None)]
+    return files | given | parse_assignments([f"{name}={word(given[name])}" for name in others])

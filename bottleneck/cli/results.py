@@ -4,6 +4,7 @@ Also ``merge``, and ``score`` and ``compare``, which take the output of any syst
 jax for a sentence of the user's alone, which has to be translated.
 """
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from ..results.schema import ALL_TABLES, BENCHMARK, FIGURES
+from ..results.schema import ALL_TABLES, BENCHMARK, FIGURES, RUNS
 from ..settings.errors import UsageError, UserError, counted
 from ..settings.files import check_output, check_place, write_text
+from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import output, print_names, say, show
 from .study import show_benchmark
@@ -43,26 +45,39 @@ def _say_omitted(bundle: "Results") -> None:
 
 
 def table(
-    name: options.Name = "",
+    name: Annotated[str, Argument(help="Which one [default: the one that shows all arms].")] = "",
     results: options.Results = None,
     form: options.Form = "rich",
     where: options.Where = None,
     details: options.Details = False,
 ) -> None:
-    """Print a table of finished runs and its verdicts."""
-    if not name:
+    """Print a table of finished runs and its verdicts.
+
+    Without a name and without results, list the tables.
+    """
+    from ..results.folders import latest_output
+
+    if not name and results is None and latest_output(DEFAULT_OUT, DEFAULT_OUT) == DEFAULT_OUT:
         print_names(options.table_lines(ALL_TABLES))
         return
     from ..results.bundle import Results
-    from ..tables.pages import check_name, make_page
+    from ..tables.pages import check_name, fitting_pages, make_page
+    from ..tables.render import print_prose
     from ..tables.selection import where as select
 
-    check_name(name)
+    if name:
+        name = options.find_name("table", name)
+        check_name(name)
     if name == BENCHMARK:
         show_benchmark(results, form, {"--where": where}, details)
         return
     bundle = select(Results.open(options.results_folder(results)), where or [])
-    show(make_page(name, bundle), form, details)
+    pages = [make_page(name, bundle)] if name else fitting_pages(bundle)
+    for page in pages if form == "rich" else pages[-1:]:
+        show(page, form, details)
+    if not name and form == "rich":
+        line = f"Results: {bundle.folder}. All tables: {', '.join(ALL_TABLES)}."
+        print_prose(output(), line, "dim")
 
 
 def claims(
@@ -118,6 +133,7 @@ def plot(
         return
     from ..figures.registry import NUMBERS, check_figure_file, check_name, make_figure, write_figure
 
+    name = options.find_name("plot", name)
     path = out or Path(f"{name}.png")
     check_name(name, where or [])
     if sentence is None and beam is not None:
@@ -190,7 +206,10 @@ def export(
         ),
     ] = False,
 ) -> None:
-    """Print the tidy CSV, or write all tables and figures."""
+    """Print the tidy CSV, or write all tables and figures.
+
+    On a terminal it prints the first rows.
+    """
     from ..results.bundle import Results, tidy_csv
     from ..tables.selection import where as select
 
@@ -215,6 +234,11 @@ def export(
     elif out is not None:
         write_text(out, tidy_csv(selected.runs))
         say(f"Written to {out}: {counted(len(selected.runs), 'row')}", err=True)
+    elif sys.stdout.isatty():
+        rows, columns = selected.runs.shape
+        say(selected.runs.iloc[:10, :8].round(2).to_string(index=False, na_rep=""))
+        place = folder / RUNS if (folder / RUNS).is_file() else "`bottleneck export -o FILE`"
+        say(f"... All {counted(rows, 'row')} and {columns} columns: {place}")
     else:
         say(tidy_csv(selected.runs), nl=False)
     _say_omitted(selected)

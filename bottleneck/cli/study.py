@@ -41,7 +41,7 @@ FirstWord = Annotated[
 def study(
     name: options.Name = "",
     results: Annotated[
-        Path | None, Option(help="Folder of finished runs [default: results/runs/PRESET].")
+        Path | None, Option(help="Folder of finished runs [default: PRESET's, else the latest].")
     ] = None,
     preset: options.OtherPreset = None,
     assignments: options.Assignments = None,
@@ -63,10 +63,11 @@ def study(
         print_names(options.table_lines(QUESTIONS))
         return
     from ..questions.question import find_study
-    from ..results.folders import check_named, without_runs
+    from ..results.folders import check_named, latest_output, without_runs
     from ..runs.pool import default_width
     from ..tables.pages import study_page
 
+    name = options.find_name("study", name)
     question, files = find_study(name), (gold, source, target)
     if any(files) and not (all(files) and name == "alignment"):
         raise UsageError("--gold, --source, --target go together, and are for study alignment")
@@ -78,7 +79,10 @@ def study(
         from ..questions.alignment import attends
 
         question = replace(question, suits=attends)
+    chosen = {"preset": preset, "assignments": assignments, "seeds": seeds}
     folder = results or DEFAULT_OUT / (name if question.own_runs else preset or "lecture")
+    if not (results or question.own_runs or any(chosen.values())):
+        folder = latest_output(DEFAULT_OUT, folder)
     check_named(folder)
     if without_runs(folder):
         raise UserError(
@@ -92,7 +96,6 @@ def study(
             "into another folder with --results"
         )
     if not finished:
-        chosen = {"preset": preset, "assignments": assignments, "seeds": seeds}
         _train(question, folder, chosen, jobs, dry_run, quiet)
         if dry_run:
             return

@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer import Option
+from typer import Argument, Option
 
-from ..settings.errors import UsageError, UserError, counted
-from ..settings.files import check_place
+from ..settings.errors import UsageError, UserError, counted, did_you_mean
+from ..settings.files import check_place, write_text
 from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import display, output, print_names, say
 from .runs import run_status
 
 if TYPE_CHECKING:
-    from ..runs.pool import Job, Outcome
+    from ..runs.pool import Executor, Job, Outcome
     from ..settings.sweep import Cell, Sweep
 
 
@@ -27,6 +27,9 @@ def reproduce(
     preset: options.Preset = "lecture",
     out: options.OutFolder = None,
     seeds: options.Seeds = None,
+    context_size: options.ContextSize = None,
+    attention: options.Attention = None,
+    train_length: options.TrainLength = None,
     corpus: options.CorpusName = None,
     source: options.Source = None,
     target: options.Target = None,
@@ -49,11 +52,14 @@ def reproduce(
     from ..runs.sweep import check_text, plan_comparison
     from ..runs.sweep import reproduce as execute
     from ..settings.run import resolve
+    from ..settings.sweep import Cell, folder_name
 
+    if lists := [f"{name}={value}" for name, value in given.items() if isinstance(value, list)]:
+        raise UsageError(f"{lists[0]}: reproduce takes one value; `bottleneck sweep` takes a list")
     settings = resolve(preset, assignments or [], given)
     jobs = plan_comparison(settings, seeds or 1, check_schedule)
     check_text(settings.corpus)
-    folder = out or DEFAULT_OUT / preset
+    folder = out or DEFAULT_OUT / folder_name(preset, [Cell("", settings)])
     check_trainable(folder)
     check_place(folder)
     runs: list[str] = []
@@ -93,6 +99,9 @@ def sweep(
     name: options.SweepName = "",
     out: options.OutFolder = None,
     preset: options.OtherPreset = None,
+    context_size: options.ContextSize = None,
+    attention: options.Attention = None,
+    train_length: options.TrainLength = None,
     corpus: options.CorpusName = None,
     source: options.Source = None,
     target: options.Target = None,
@@ -102,6 +111,9 @@ def sweep(
     reverse_direction: options.ReverseDirection = False,
     assignments: options.Assignments = None,
     seeds: options.Seeds = None,
+    save: Annotated[
+        Path | None, Option(metavar="FILE", help="Also write a typed sweep as a TOML file.")
+    ] = None,
     jobs: options.Jobs = None,
     seeds_together: Annotated[
         int | None,
@@ -115,41 +127,37 @@ def sweep(
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Train a grid of settings. Finished cells are kept.
+    """Train a grid of settings, of a file or typed. Finished runs are kept.
 
-    Any setting can vary: context size, attention, lengths. Without a name, list the sweeps.
+    Lists multiply: --context-size 64,256 --attention none,additive --set model.cell=gru,lstm.
+    Without a name and without settings, list the sweeps.
     """
     given = options.given_settings(locals())
-    from ..settings.sweep import experiment_names, load_sweep, make_grid
+    from ..settings import sweep as sweeps
 
-    if not name:
-        questions = {name: load_sweep(name).question for name in experiment_names()}
+    if not (name or given or assignments):
+        questions = {name: sweeps.load_sweep(name).question for name in sweeps.experiment_names()}
         print_names({name: f"{text.partition('?')[0]}?" for name, text in questions.items()})
         return
+    if save and name:
+        raise UsageError(f"--save is for a typed sweep, without a name: {name} is a file already")
     from ..corpus.corpus import load_corpus
     from ..results.folders import check_trainable
-    from ..runs.pool import default_threads, default_together, default_width, run_jobs
     from ..runs.sweep import check_text, plan, run_sweep
 
-    read = load_sweep(name)
+    name = options.find_name("sweep", name)
+    typed = sweeps.Sweep(settings=given | sweeps.parse_assignments(assignments or []))
+    read = sweeps.load_sweep(name) if name else typed
     read = replace(read, preset=preset or read.preset)
-    cells, notes = make_grid(read, assignments or [], seeds, given)
+    cells, notes = sweeps.make_grid(read, assignments or [], seeds, given)
+    read = sweeps.complete(read, cells, out.absolute().name if out else "")
     folder = out or DEFAULT_OUT / read.name
-    # Whoever says how many runs go at once wants no more than one core for each.
-    cores = threads or (1 if jobs else default_threads(len(cells)))
-    together, width = seeds_together or default_together(), jobs or default_width(cores)
-    execute = partial(run_jobs, width=width, threads=cores, together=together)
-    if scheduler is not None:
-        from ..runs.cluster import run_jobs_on_cluster
-
-        if (threads or 1, seeds_together or 1) != (1, 1):
-            raise UsageError("--threads and --seeds-together are not for a cluster: leave them out")
-        if not re.fullmatch(r"(tcp|tls|ws|wss|ucx)://[^\s/]+:\d{1,5}/?", scheduler):
-            raise UsageError(f"--scheduler {scheduler!r}: write its address, tcp://HOST:PORT")
-        tell = str if quiet else partial(say, err=True)
-        execute = partial(run_jobs_on_cluster, scheduler=scheduler, tell=tell)
+    execute = _executor(len(cells), jobs, seeds_together, threads, scheduler, quiet)
     corpus_settings, edges = cells[0].settings.corpus, cells[0].settings.scoring.lower_edges
     check_text(corpus_settings)
+    if save:
+        write_text(save, sweeps.as_toml(read, cells))
+        say(f"Written to {save}", err=True)
     if dry_run:
         _print_plan(read, cells, notes, folder, force)
         return
@@ -164,10 +172,32 @@ def sweep(
     _conclude(outcomes, read, folder)
 
 
+def _executor(
+    runs: int, jobs: int | None, seeds_together: int | None, threads: int | None,
+    scheduler: str | None, quiet: bool
+) -> "Executor":  # fmt: skip
+    """What executes so many runs: processes of this machine, or the workers of a cluster."""
+    from ..runs.pool import default_threads, default_together, default_width, run_jobs
+
+    if scheduler is None:
+        # Whoever says how many runs go at once wants no more than one core for each.
+        cores = threads or (1 if jobs else default_threads(runs))
+        together, width = seeds_together or default_together(), jobs or default_width(cores)
+        return partial(run_jobs, width=width, threads=cores, together=together)
+    from ..runs.cluster import run_jobs_on_cluster
+
+    if (threads or 1, seeds_together or 1) != (1, 1):
+        raise UsageError("--threads and --seeds-together are not for a cluster: leave them out")
+    if not re.fullmatch(r"(tcp|tls|ws|wss|ucx)://[^\s/]+:\d{1,5}/?", scheduler):
+        raise UsageError(f"--scheduler {scheduler!r}: write its address, tcp://HOST:PORT")
+    tell = str if quiet else partial(say, err=True)
+    return partial(run_jobs_on_cluster, scheduler=scheduler, tell=tell)
+
+
 def _print_plan(
     sweep: "Sweep", cells: "Sequence[Cell]", notes: list[str], folder: Path, force: bool
 ) -> None:
-    """The question, the cells with the status of their runs, and what was left out.
+    """The question, the runs with their status, and what was left out.
 
     Statuses are those of a folder with runs: with them alone the text is read, which decides a
     run's name.
@@ -184,14 +214,14 @@ def _print_plan(
         text = fingerprint(settings.corpus, settings.scoring.lower_edges)
         status = run_status(RunFolder(store, settings.identity(text)))
         statuses.append("-" if status == "missing" else status)
-    table = new_table("", ["cell", "status"] if known else ["cell"])
+    table = new_table("", ["run", "status"] if known else ["run"])
     for row in zip(*([cell.label for cell in cells], statuses)[: 1 + known], strict=True):
         table.add_row(*row)
     parts = [f"{count} {status}" for status, count in Counter(statuses).items() if status != "-"]
     console = output()
     print_prose(console, sweep.question)
     console.print(table)
-    print_prose(console, [*notes, ", ".join([counted(len(cells), "cell"), *parts])])
+    print_prose(console, [*notes, ", ".join([counted(len(cells), "run"), *parts])])
 
 
 def _conclude(outcomes: "list[Outcome]", sweep: "Sweep", folder: Path) -> None:
@@ -215,8 +245,22 @@ def _conclude(outcomes: "list[Outcome]", sweep: "Sweep", folder: Path) -> None:
             print_prose(console, f"{outcome.job.name}: {outcome.phase}: {outcome.reason}", "bold")
     print_prose(
         console,
-        f"{len(done)} of {counted(len(outcomes), 'cell')} done. Results in {folder}; "
+        f"{len(done)} of {counted(len(outcomes), 'run')} done. Results in {folder}; "
         f"the tidy table: bottleneck export --results {folder}",
     )
     if len(done) < len(outcomes):
         raise typer.Exit(3)
+
+
+def settings(
+    name: Annotated[str, Argument(help="A setting, or a part of its name [default: all].")] = "",
+    preset: options.Preset = "lecture",
+) -> None:
+    """List all settings with their values and meanings."""
+    from ..settings.run import describe_settings
+
+    known, asked = describe_settings(preset), name.replace("-", "_")
+    chosen = [asked] if asked in known else [item for item in known if asked in item]
+    if not chosen:
+        raise UsageError(f"unknown setting {name!r}{did_you_mean(name, known)}")
+    say("\n".join(known[item] for item in chosen))

@@ -236,7 +236,7 @@ def lecture(
         Path | None,
         Option(
             help="Folder of a trained run (for L10, L17, L-SHORT) or a benchmark (for L15) "
-            "[default: results/runs/lecture, results/runs/bench]."
+            "[default: the latest, results/runs/bench]."
         ),
     ] = None,
 ) -> None:
@@ -263,11 +263,13 @@ def lecture(
 def _walk(name: str, evidence: "Evidence", results: Path | None) -> None:
     """Print an id's steps, with what trained runs answer."""
     from ..lecture.walkthroughs import audit
+    from ..results.folders import latest_output
     from ..results.schema import RUNS
     from ..tables.lecture import print_walkthrough
     from ..tables.render import print_prose
 
-    folder, asked = results or DEFAULT_OUT / "lecture", name in ("L10", "L17", "L-SHORT")
+    folder = results or latest_output(DEFAULT_OUT, DEFAULT_OUT / "lecture")
+    asked = name in ("L10", "L17", "L-SHORT")
     if asked and (results or (folder / RUNS).is_file()):
         from ..runs.lecture import trained_evidence
 

@@ -109,15 +109,15 @@ def results_inside(folder: Path) -> list[Path]:
     ]
 
 
-def latest_output(results: Path) -> Path:
-    """The output folder under ``results`` that was written last; a ``UserError`` without one."""
+def latest_output(results: Path, otherwise: Path | None = None) -> Path:
+    """The output folder under ``results`` that was written last, or ``otherwise``, or an error."""
     bundles = list(results.glob(f"*/{schema.RUNS}"))
-    if not bundles:
+    if not bundles and otherwise is None:
         raise UserError(
             f"no finished run in {str(results)!r}; run `bottleneck reproduce` first, "
             "or name one with --results DIR"
         )
-    return max(bundles, key=lambda path: path.stat().st_mtime).parent
+    return max(bundles, key=lambda path: path.stat().st_mtime).parent if bundles else otherwise
 
 
 def check_named(folder: Path) -> None:

@@ -97,8 +97,6 @@ def execute(
     checkpoint, those that are equally far together, and one that another process is at is waited
     for. What fails fails by itself.
     """
-    for place in range(len(given)):
-        report(place, {"phase": "preparing"})
     corpus = load_corpus(given[0].corpus, given[0].scoring.lower_edges)
     runs = [
         Run(settings, RunFolder(store, settings.identity(corpus.fingerprint)), partial(report, n))
@@ -116,6 +114,7 @@ def execute(
                 run.tell_end()
             else:
                 waiting.append(run)
+                run.report({"phase": "preparing"})
         stacks: dict[int, list[Run]] = {}  # by the updates that are done
         with _failing(waiting):
             graph = _begin(waiting, corpus) if waiting else None

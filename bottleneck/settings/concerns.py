@@ -10,7 +10,7 @@ lower edges; the last is open, and what lies below the first edge is outside all
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Int
@@ -26,6 +26,11 @@ class Concern(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
+def setting(default: Any, meaning: str, **bounds: Any) -> Any:
+    """A field with its meaning, as `bottleneck settings` prints it, and its bounds (``ge=1``)."""
+    return Field(default, description=meaning, **bounds)
+
+
 NAMED = ("multi30k", "tatoeba", "europarl", "news-commentary")
 """Real text that ``bottleneck corpus fetch`` brings."""
 FILES = ("source", "target", "valid_source", "valid_target", "test_source", "test_target")
@@ -37,39 +42,36 @@ Lexicon = Literal["small", "full"]
 class CorpusSettings(Concern):
     """Which sentence pairs, how many, how long, and how they become tokens.
 
-    ``train_max_words`` shortens training and validation alone, ``test_min_words`` and
-    ``test_max_words`` restrict the test set, before ``joined`` of its sentences are made into one.
-    ``test`` names another corpus, to be tested on. ``reverse_direction`` is French to English:
-    lengths are then those of the French. ``tokens`` subwords are learned on the training side, as
-    many as the vocabularies say. The small ``lexicon`` has a quarter of the grammar's words.
+    The test set is restricted before ``joined`` of its sentences are made into one. Subwords are
+    learned on the training side.
     """
 
-    name: Literal["grammar", "copy", "files", *NAMED] = "grammar"
-    seed: int = Field(1, ge=0, le=2**63 - 1)
-    train_pairs: int = Field(20_000, ge=1)
-    valid_pairs: int = Field(500, ge=1)
-    test_pairs: int = Field(1_200, ge=1)
-    lengths: Literal["buckets", "uniform"] = "buckets"
-    min_words: int = Field(2, ge=1)
-    max_words: int = Field(60, ge=1)
-    train_max_words: int | None = Field(None, ge=1)
-    test_min_words: int | None = Field(None, ge=1)
-    test_max_words: int | None = Field(None, ge=1)
-    joined: int = Field(1, ge=1)
-    lexicon: Lexicon = "full"
-    copy_words: int = Field(1_000, ge=2)
-    source: str | None = None
-    target: str | None = None
-    valid_source: str | None = None
-    valid_target: str | None = None
-    test_source: str | None = None
-    test_target: str | None = None
-    test: Literal[*NAMED] | None = None
-    reverse_direction: bool = False
-    tokens: Literal["words", "subwords"] = "words"
-    source_vocabulary: int = Field(10_000, ge=1)
-    target_vocabulary: int = Field(10_000, ge=1)
-    lowercase: bool = False
+    name: Literal["grammar", "copy", "files", *NAMED] = setting("grammar", "Source of the text.")
+    seed: int = setting(1, "Seed of drawn text.", ge=0, le=2**63 - 1)
+    train_pairs: int = setting(20_000, "Sentence pairs to train on, at most.", ge=1)
+    valid_pairs: int = setting(500, "Validation pairs, at most.", ge=1)
+    test_pairs: int = setting(1_200, "Test pairs, at most.", ge=1)
+    lengths: Literal["buckets", "uniform"] = setting("buckets", "How drawn lengths are spread.")
+    min_words: int = setting(2, "Source words of a pair, at least.", ge=1)
+    max_words: int = setting(60, "Source words of a pair, at most.", ge=1)
+    train_max_words: int | None = setting(None, "Source words in training, at most.", ge=1)
+    test_min_words: int | None = setting(None, "Source words of a test pair, at least.", ge=1)
+    test_max_words: int | None = setting(None, "Source words of a test pair, at most.", ge=1)
+    joined: int = setting(1, "Test sentences of one bucket that are joined into one.", ge=1)
+    lexicon: Lexicon = setting("full", "The grammar's words: all, or a quarter of them.")
+    copy_words: int = setting(1_000, "Different words of corpus copy.", ge=2)
+    source: str | None = setting(None, "File of your training text: its source side, or a TSV.")
+    target: str | None = setting(None, "File of your training text, target side.")
+    valid_source: str | None = setting(None, "File of your validation set, source side.")
+    valid_target: str | None = setting(None, "File of your validation set, target side.")
+    test_source: str | None = setting(None, "File of your test set, source side.")
+    test_target: str | None = setting(None, "File of your test set, target side.")
+    test: Literal[*NAMED] | None = setting(None, "A different corpus to test on.")
+    reverse_direction: bool = setting(False, "French to English; lengths are those of the French.")
+    tokens: Literal["words", "subwords"] = setting("words", "What the model reads and writes.")
+    source_vocabulary: int = setting(10_000, "Size of the source vocabulary, at most.", ge=1)
+    target_vocabulary: int = setting(10_000, "Size of the target vocabulary, at most.", ge=1)
+    lowercase: bool = setting(False, "Write all text in lower case.")
 
     @property
     def is_drawn(self) -> bool:
@@ -108,24 +110,25 @@ UNSELECTIVE = ("none", "uniform")
 class ModelSettings(Concern):
     """The translator (LECTURE D): cells, sizes, attention and its placement.
 
-    With ``tied_output`` the output layer's matrix is the target embedding, behind a linear map to
-    its width.
+    With ``tied_output`` a linear map to the embedding's width comes before the output matrix.
     """
 
-    attention: Literal["none", "dot", "scaled-dot", "general", "additive", "uniform"] = "additive"
-    placement: Literal["input", "output"] = "input"
-    cell: Literal["rnn", "gru", "lstm"] = "gru"
-    embedding_size: int = Field(100, ge=1)
-    context_size: int = Field(256, ge=1)
-    hidden_size: int | None = Field(None, ge=1)
-    attention_size: int | None = Field(None, ge=1)
-    layers: int = Field(1, ge=1)
-    bidirectional: bool = False
-    reverse_source: bool = False
-    initial_state: Literal["context", "zero"] = "context"
-    residual: bool = False
-    dropout: float = Field(0.0, ge=0.0, lt=1.0)
-    tied_output: bool = False
+    attention: Literal["none", "dot", "scaled-dot", "general", "additive", "uniform"] = setting(
+        "additive", "Score of the attention."
+    )
+    placement: Literal["input", "output"] = setting("input", "Context before or after the cell.")
+    cell: Literal["rnn", "gru", "lstm"] = setting("gru", "Recurrent cell.")
+    embedding_size: int = setting(100, "Numbers per word.", ge=1)
+    context_size: int = setting(256, "Numbers per sentence: the context vector.", ge=1)
+    hidden_size: int | None = setting(None, "Numbers per hidden state; none: context_size.", ge=1)
+    attention_size: int | None = setting(None, "Width of the score; none: context_size.", ge=1)
+    layers: int = setting(1, "Layers of the encoder, and of the decoder.", ge=1)
+    bidirectional: bool = setting(False, "The encoder reads in both directions.")
+    reverse_source: bool = setting(False, "The encoder reads the last word first.")
+    initial_state: Literal["context", "zero"] = setting("context", "Where the decoder starts.")
+    residual: bool = setting(False, "Each layer above the first adds its input to its output.")
+    dropout: float = setting(0.0, "Share of numbers that training drops.", ge=0.0, lt=1.0)
+    tied_output: bool = setting(False, "The target embedding is the output matrix, too.")
 
     @property
     def hidden(self) -> int:
@@ -161,49 +164,46 @@ class TrainingSettings(Concern):
     """How the weights are found: Adam or Muon, with warm-up, linear decay and clipped gradients.
 
     Muon trains the matrices but for embeddings and the output layer, Adam the rest at the same rate
-    (``training.step``). ``shapes`` is the number of padded shapes: more pad less and compile
-    longer. ``batch_tokens`` counts target tokens, instead of ``batch_size`` pairs.
-    ``label_smoothing`` is the share of the target's probability that the training loss spreads
-    evenly (Szegedy et al. 2016, section 7). ``average_last`` keeps the mean of the weights over the
-    last share of all updates (Polyak and Juditsky 1992), 0 those of the least validation loss.
+    (``training.step``). The training loss spreads ``label_smoothing`` evenly (Szegedy et al. 2016,
+    section 7). ``average_last`` keeps the mean of the weights over that share of all updates
+    (Polyak and Juditsky 1992), 0 those of the least validation loss.
     """
 
-    seed: int = Field(1, ge=0, le=2**63 - 1)
-    updates: int = Field(3_000, ge=1)
-    batch_size: int = Field(64, ge=1)
-    batch_tokens: int | None = Field(None, ge=1)
-    optimizer: Literal["adam", "muon"] = "adam"
-    learning_rate: float = Field(2e-3, gt=0)
-    warmup_updates: int = Field(200, ge=0)
-    final_learning_rate: float = Field(0.05, ge=0, le=1)
-    clip_norm: float = Field(1.0, gt=0)
-    teacher_forcing: float = Field(1.0, ge=0.5, le=1.0)
-    validations: int = Field(10, ge=1)
-    shapes: int = Field(14, ge=1)
-    label_smoothing: float = Field(0.0, ge=0, lt=1)
-    average_last: float = Field(0.0, ge=0, lt=1)
+    seed: int = setting(1, "Seed of weights and batches.", ge=0, le=2**63 - 1)
+    updates: int = setting(3_000, "Updates of the weights.", ge=1)
+    batch_size: int = setting(64, "Sentence pairs per update.", ge=1)
+    batch_tokens: int | None = setting(None, "Target tokens per update, instead of pairs.", ge=1)
+    optimizer: Literal["adam", "muon"] = setting("adam", "Optimizer.")
+    learning_rate: float = setting(2e-3, "Highest learning rate.", gt=0)
+    warmup_updates: int = setting(200, "Updates until the rate is highest.", ge=0)
+    final_learning_rate: float = setting(0.05, "Last rate, as a share of the highest.", ge=0, le=1)
+    clip_norm: float = setting(1.0, "Largest norm of a gradient.", gt=0)
+    teacher_forcing: float = setting(1.0, "Share of true words the decoder reads.", ge=0.5, le=1.0)
+    validations: int = setting(10, "How often the validation loss is measured.", ge=1)
+    shapes: int = setting(14, "Padded shapes: more pad less and compile longer.", ge=1)
+    label_smoothing: float = setting(0.0, "Share of probability spread evenly.", ge=0, lt=1)
+    average_last: float = setting(0.0, "Share of updates, the last, averaged over.", ge=0, lt=1)
 
 
 class DecodingSettings(Concern):
     """Greedy (beam 1) or beam search; the output cap is ``cap_factor * source + cap_extra``.
 
-    With ``copy_unknown`` an unknown word in the output is replaced by the source word that got the
-    largest attention weight (Luong et al. 2015b, section 3.3).
+    An unknown word is copied from the source as in Luong et al. 2015b, section 3.3.
     """
 
-    beam_size: int = Field(1, ge=1, le=10_000)
-    length_penalty: float = Field(1.0, ge=0)
-    cap_factor: float = Field(2.0, gt=0)
-    cap_extra: int = Field(10, ge=0)
-    copy_unknown: bool = False
+    beam_size: int = setting(1, "Translations kept at a time; 1 is greedy.", ge=1, le=10_000)
+    length_penalty: float = setting(1.0, "Power of the length that divides a beam's score.", ge=0)
+    cap_factor: float = setting(2.0, "Longest output, as a multiple of the source.", gt=0)
+    cap_extra: int = setting(10, "Tokens added to the longest output.", ge=0)
+    copy_unknown: bool = setting(False, "Replace unknown words by the word attended to most.")
 
 
 class ScoringSettings(Concern):
     """Length buckets (lower edges, source words; the last is open) and the bootstrap."""
 
-    edges: str = "5,11,21,31,41"
-    resamples: int = Field(1_000, ge=1, le=10_000_000)
-    seed: int = Field(1, ge=0, le=2**63 - 1)
+    edges: str = setting("5,11,21,31,41", "Lowest source words of each length bucket.")
+    resamples: int = setting(1_000, "Resamples of the bootstrap.", ge=1, le=10_000_000)
+    seed: int = setting(1, "Seed of the bootstrap.", ge=0, le=2**63 - 1)
 
     @property
     def lower_edges(self) -> tuple[int, ...]:

@@ -69,5 +69,5 @@ def plain(text: str) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """``1 cell``, ``12 cells``."""
+    """``1 run``, ``12 runs``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

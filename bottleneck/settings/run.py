@@ -4,7 +4,8 @@ import hashlib
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib import resources
-from typing import Any
+from itertools import product
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import ValidationError, model_validator
 
@@ -158,3 +159,20 @@ def resolve(
     """Settings of a preset, then those ``given`` by full name, then ``--set`` assignments."""
     changes = dict(given or {}) | dict(map(parse_assignment, assignments))
     return parse_settings(nested(preset_values(preset) | changes))
+
+
+def describe_settings(preset: str) -> dict[str, str]:
+    """By full name a line on each setting: its value in a preset, its meaning, what it takes."""
+    chosen, bounds = resolve(preset), {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
+    lines = {}
+    for concern, info in RunSettings.model_fields.items():
+        for key, field in info.annotation.model_fields.items():  # type: ignore[union-attr]
+            kinds = (field.annotation, *get_args(field.annotation))
+            literals = [get_args(kind) for kind in kinds if get_origin(kind) is Literal]
+            takes = [str(item) for items in literals for item in items]
+            for bound, (sign, word) in product(field.metadata, bounds.items()):
+                takes += [f"{word} {getattr(bound, sign):,}"] if hasattr(bound, sign) else []
+            name, value = f"{concern}.{key}", str(getattr(getattr(chosen, concern), key)).lower()
+            ending = f" ({', '.join(takes)})" if takes else ""
+            lines[name] = f"{name:<28}  {value:<14}  {field.description}{ending}"
+    return lines

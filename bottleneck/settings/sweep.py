@@ -7,6 +7,8 @@ last of them varying fastest. Where the tables and a group state a setting, the 
 the file.
 """
 
+import json
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .errors import UsageError, did_you_mean, quoted
-from .files import is_name
+from .files import digest_of, is_name
 from .run import NAMES, RunSettings, nested, parse_assignment, parse_settings, preset_values
 
 SEED = "training.seed"
@@ -53,14 +55,14 @@ class Group:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A sweep as its file has it: ``name`` is the experiment, ``place`` the file in messages."""
+    """A sweep as it is typed or its file has it; ``name`` is the experiment, ``place`` the file."""
 
-    name: str
-    place: str
-    question: str
-    preset: str
-    settings: Settings
-    groups: tuple[Group, ...]
+    name: str = ""
+    place: str = "command line"
+    question: str = ""
+    preset: str = "lecture"
+    settings: Settings = field(default_factory=dict)
+    groups: tuple[Group, ...] = (Group("", {}),)
     baseline: Settings = field(default_factory=lambda: BASELINE)
 
 
@@ -129,8 +131,6 @@ def parse_sweep(text: str, place: str) -> Sweep:
             raise UsageError(f"not TOML: {error}") from None
         if not any(value != {} for value in table.values()):
             raise UsageError("it sets nothing; try model.context_size = [64, 256]")
-        if not question:
-            raise UsageError("no question; open the file with it, as a comment: # Does ...?")
         name = table.get("experiment", Path(place).stem)
         _check_name(name)
         baseline = _by_full_name(table.get("baseline", {})) or BASELINE
@@ -192,14 +192,14 @@ def make_grid(
     the assignments, whose text is not parsed: a file may be called 1984. Every cell is checked: the
     first fault is a ``UsageError`` with its place, and so is a grid without cells.
     """
-    flags = dict(given or {}) | _parse_assignments(assignments)
+    flags = dict(given or {}) | parse_assignments(assignments)
     if seeds is not None and isinstance(flags.get(SEED), list):
         raise UsageError(f"--set {SEED} lists seeds, and --seeds counts them; give one of the two")
     place = f"{sweep.place}, with --set {' '.join(assignments)}" if assignments else sweep.place
     with _at(place):
         cells, notes = _grid(sweep, flags, seeds)
         if not cells:
-            raise UsageError(f"no cell is left: {'; '.join(notes)}; change that setting")
+            raise UsageError(f"no run is left: {'; '.join(notes)}; change that setting")
         whole: list[Cell] = []
         rest = {name: value for name, value in flags.items() if not _varied(sweep, name)}
         if rest != flags:
@@ -208,7 +208,7 @@ def make_grid(
         if sweep.baseline is not BASELINE and not any(
             _key(cell.settings, sweep.baseline) == _key(cell.settings) for cell in [*whole, *cells]
         ):
-            words = ", ".join(f"{name}={_word(value)}" for name, value in sweep.baseline.items())
+            words = ", ".join(f"{name}={word(value)}" for name, value in sweep.baseline.items())
             raise UsageError(f"no arm has the baseline's {words}; change it or leave it out")
         return declare(cells, sweep.baseline, whole), notes
 
@@ -230,11 +230,11 @@ def _grid(sweep: Sweep, flags: Settings, seeds: int | None) -> tuple[list[Cell],
             earlier = cells.get(cell.settings, cell)
             unmet = [name for name in group.needs if cell.value(name) != group.needs[name]]
             for name in unmet[:1]:
-                needed, other = _word(group.needs[name]), _word(cell.value(name))
+                needed, other = word(group.needs[name]), word(cell.value(name))
                 note = f"group {group.name!r} is for {name}={needed}, not {other}: left out"
                 notes[note] = None
             if not unmet and earlier.group != cell.group:
-                note = f"group {group.name!r} has the same cells as group {earlier.group!r}"
+                note = f"group {group.name!r} has the same runs as group {earlier.group!r}"
                 notes[f"{note} here: they are run once, as the latter"] = None
             elif not unmet:
                 cells.setdefault(cell.settings, cell)
@@ -259,13 +259,13 @@ def _cells(group: Group, settings: Settings, seeds: int | None, groups: int) -> 
     lists = {name: settings[name] for name in NAMES if isinstance(settings.get(name), list)}
     count = groups * prod(map(len, lists.values()))
     if count > MOST_CELLS:
-        raise UsageError(f"{count:,} cells, more than {MOST_CELLS:,}; make lists shorter")
+        raise UsageError(f"{count:,} runs, more than {MOST_CELLS:,}; make lists shorter")
     for values in product(*lists.values()):
         chosen = settings | dict(zip(lists, values, strict=True))
         yield Cell(group.name, parse_settings(nested(chosen)))
 
 
-def _parse_assignments(assignments: Sequence[str]) -> Settings:
+def parse_assignments(assignments: Sequence[str]) -> Settings:
     """``--set`` assignments by full name; commas make a list unless the setting is free text."""
     settings: Settings = {}
     for assignment in assignments:
@@ -304,15 +304,18 @@ def _names(cells: Sequence[Cell]) -> dict[tuple[Any, ...], str]:
         members = [cell for cell in cells if cell.group == group]
         names = [name for name in varying(members) if name not in (SEED, "model.attention")]
         for cell in members:
-            attention, words = cell.settings.model.attention, []
-            for name in names:
-                concern, _, key = name.partition(".")
-                alone = sum(other.endswith(f".{key}") for other in NAMES) == 1
-                short = concern if name == "corpus.name" else key if alone else name
-                words.append(f"{short}={_word(cell.value(name))}")
+            attention = cell.settings.model.attention
+            words = [f"{_short(name)}={word(cell.value(name))}" for name in names]
             ending = "" if group in ("", attention) else f", {group}"
             arms[_key(cell.settings)] = " ".join([attention, *words]) + ending
     return arms
+
+
+def _short(name: str) -> str:
+    """A setting as the names of arms have it: its key, if no other section has that."""
+    concern, _, key = name.partition(".")
+    alone = sum(other.endswith(f".{key}") for other in NAMES) == 1
+    return concern if name == "corpus.name" else key if alone else name
 
 
 def _key(settings: RunSettings, changes: Settings | None = None) -> tuple[Any, ...]:
@@ -321,7 +324,7 @@ def _key(settings: RunSettings, changes: Settings | None = None) -> tuple[Any, .
     return tuple(changed[name] if name in changed else cell.value(name) for name in NAMES)
 
 
-def _word(value: Any) -> str:
+def word(value: Any) -> str:
     """A value as in a sweep file, but text without its quotes; ``none`` if it is not set."""
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
@@ -329,3 +332,35 @@ def _word(value: Any) -> str:
 def varying(cells: Sequence[Cell]) -> list[str]:
     """Full names of the settings that are not the same in all cells, in order of declaration."""
     return [name for name in NAMES if len({cell.value(name) for cell in cells}) > 1]
+
+
+def complete(sweep: Sweep, cells: Sequence[Cell], name: str = "") -> Sweep:
+    """The sweep with a name and a question; where it has none, they say what its cells vary."""
+    known, order = varying(cells), dict.fromkeys([*sweep.settings, *NAMES])
+    texts = {SEED: "", "corpus.train_max_words": "training length"}
+    varied = [texts.get(item, _short(item).replace("_", " ")) for item in order if item in known]
+    words = ", ".join(filter(None, varied)) or "sentence length"
+    question = sweep.question or f"BLEU by {' and'.join(words.rsplit(',', 1))}"
+    changes = folder_name(sweep.preset, cells, order).removeprefix(sweep.preset)
+    name = sweep.name or (name if is_name(name) else f"{sweep.preset}-by{changes}")
+    return replace(sweep, name=name, question=question)
+
+
+def folder_name(preset: str, cells: Sequence[Cell], order: Iterable[str] = NAMES) -> str:
+    """``lecture-context_size=64``: a preset and what the cells change of it, but for the seed."""
+    usual, parts = Cell("", parse_settings(nested(preset_values(preset)))), [preset]
+    for name in order:
+        values = {cell.value(name) for cell in cells}
+        if name != SEED and values != {usual.value(name)}:
+            value = f"={Path(word(*values)).name}" if len(values) == 1 else ""
+            parts.append(f"{_short(name)}{value}")
+    text = re.sub(r"[^\w.,=+-]+", "_", "-".join(parts))
+    return text if len(text) <= 100 else f"{text[:90]}-{digest_of(text.encode())[:8]}"
+
+
+def as_toml(sweep: Sweep, cells: Sequence[Cell]) -> str:
+    """A typed sweep as a file, of which `load_sweep` and `make_grid` make these cells."""
+    seeds = list(dict.fromkeys(cell.value(SEED) for cell in cells))
+    values = {"experiment": sweep.name, "preset": sweep.preset} | sweep.settings | {SEED: seeds}
+    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
+    return "\n".join([f"# {sweep.question}", *lines, ""])

@@ -1,6 +1,7 @@
 """The tables by name, of a bundle's runs, of a study, of gold links, and the captions of runs."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +19,7 @@ from ..results.bundle import (
 )
 from ..results.folders import made_of
 from ..results.schema import ALL_TABLES, GOLD, GOLD_TABLE, QUESTIONS, SETTING_COLUMNS
-from ..settings.errors import UsageError, did_you_mean
+from ..settings.errors import UsageError, UserError, did_you_mean
 from ..settings.run import resolve
 from ..settings.sweep import LONGER
 from .claims import judge
@@ -27,7 +28,9 @@ from .comparison import (
     arm_of,
     compare,
     compare_sizes,
+    declared,
     describe,
+    usual,
     what_was_run,
 )
 from .page import Page
@@ -50,6 +53,17 @@ SLIDE_WORDS = "Slide L4: its word for the highest of its ratios that does not ex
 def slide_pages(bundle: Results) -> list[Page]:
     """The failure pattern and the vindication of a bundle of two arms."""
     return [make_page(name, bundle) for name in ("failure-pattern", "vindication")]
+
+
+def fitting_pages(bundle: Results) -> list[Page]:
+    """The tables that show every arm of a bundle: the slides', that of context sizes, or `arms`."""
+    every = set(usual(declared(bundle))["arm"])
+    with suppress(UserError):  # there is no arm without attention
+        sizes = compare_sizes(bundle)
+        if every == {arm for size in sizes for arm in size.runs["arm"]}:
+            slides = ["failure-pattern", "vindication"][: len(every)]
+            return [make_page(name, bundle) for name in (["context-size"] if sizes[1:] else slides)]
+    return [make_page("arms", bundle)]
 
 
 def study_page(study: str, folder: Path, runs: pd.DataFrame | None = None) -> Page:
@@ -86,7 +100,7 @@ def make_page(name: str, bundle: Results) -> Page:
         return study_page(GOLD, bundle.folder)
     if name == "arms":
         frame, sizes, used = arms(bundle), [], bundle.runs.drop_duplicates("run")
-        judged, lines = [], [ARM_NAMES]
+        judged, lines = [], [ARM_NAMES, RATIO]
     elif name in ("context-size", "compression"):
         sizes = compare_sizes(bundle)
         judged = [verdict_on("C1", cells(sizes))]
@@ -106,6 +120,10 @@ def make_page(name: str, bundle: Results) -> Page:
         lines += bundle.facts(sizes[0].none.runs[0])["notes"]
     small = small_buckets(dict(zip(frame["bucket"], frame["n"], strict=True)))
     small = f"* {small}" if small else ""
+    others = bundle.runs.loc[~bundle.runs["arm"].isin(used["arm"]), "arm"]
+    others = list_values(others[~others.str.endswith(LONGER)])
+    run = [what_was_run(used), "95 % intervals over test sentences", small]
+    run += [f"left out: {others}"] if others else []
     lines += [f"{small}." if small else "", *_common_lines(bundle, used)]
     return Page(
         name.replace("-", "_"),
@@ -114,7 +132,7 @@ def make_page(name: str, bundle: Results) -> Page:
         run_table(name, frame, attention),
         judged,
         [line for line in lines if line],
-        "; ".join(filter(None, [what_was_run(used), "95 % intervals over test sentences", small])),
+        "; ".join(filter(None, run)),
     )
 
 

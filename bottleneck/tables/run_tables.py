@@ -172,12 +172,14 @@ def run_table(name: str, frame: pd.DataFrame, attention: str | None = None) -> C
         return filled_table(title.format(attention=attention), frame, columns)
     table = new_table(title, ["arm", *frame["bucket"].unique()])
     table.padding = 0  # five ranges leave no space
-    above: list[str] = []
+    above: dict[str, list[str]] = {}
     for arm, rows in frame.groupby("arm", sort=False):
-        counts = [f"n={count(n)}" for n in rows["n"]]
-        if counts != above:  # of other test sentences than the arm above
-            above = counts
-            table.add_row("", *counts, style="dim")
+        ratios = ["" if pd.isna(ratio) else f"{ratio:.1f}:1" for ratio in rows["compression_ratio"]]
+        lines = {"": [f"n={count(n)}" for n in rows["n"]], "ratio": ratios}
+        for head, texts in lines.items():
+            if texts != above.get(head):  # of other test sentences or a different context
+                table.add_row(head, *texts, style="dim")
+        above = lines
         table.add_row(arm, *(ranged(row, "bleu", "{:.1f}") for row in rows.to_dict("records")))
     return table
 
@@ -186,12 +188,14 @@ def arms(bundle: Results) -> pd.DataFrame:
     """One row per arm x bucket: BLEU, mean over seeds; errors as of `named_arms`."""
     rows = []
     for runs in named_arms(bundle):
-        arm = arm_of(bundle, runs)
-        for bucket, n, bleu in zip(arm.buckets, arm.n, arm.estimates, strict=True):
+        arm, first = arm_of(bundle, runs), runs.iloc[0]
+        scale = first["embedding_size"] / first["context_size"]
+        columns = zip(arm.buckets, arm.n, arm.source_words, arm.estimates, strict=True)
+        for bucket, n, words, bleu in columns:
             rows.append(
-                {"arm": runs["arm"].iloc[0], "seeds": len(runs), "parameters": arm.parameters}
-                | {"bucket": bucket, "n": n, "bleu": bleu.value}
-                | bounds("bleu", bleu)
+                {"arm": first["arm"], "seeds": len(runs), "parameters": arm.parameters}
+                | {"bucket": bucket, "n": n, "compression_ratio": words * scale}
+                | {"bleu": bleu.value, **bounds("bleu", bleu)}
             )
     return typed_frame(rows, ("arm", "seeds", "parameters", "bucket", "n"))
 

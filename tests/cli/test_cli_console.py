@@ -170,6 +170,14 @@ def test_a_run_has_its_numbers_and_what_has_ended_is_counted_and_no_longer_shown
     assert "0 of 4 done, 0 running, 3 failed, 1 waiting" in whole
 
 
+def test_a_run_that_was_finished_before_is_one_line(capsys):
+    job = Job("none seed 1", resolve("lecture"))
+    whole = Display([job])
+    for phase in ("starting", "done"):
+        whole.listen(job, {"phase": phase})
+    assert capsys.readouterr().err == "none seed 1: done (1 of 1 done, 0 running)\n"
+
+
 def test_the_time_left_is_that_of_the_runs_trained_here(monkeypatch):
     """Not of those that were finished before. Two at once; the fourth and the fifth wait."""
     now = [100.0]

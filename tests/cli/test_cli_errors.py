@@ -24,7 +24,6 @@ TOMLS = {
     "misspelt": FOUR + "contxt = 3\n",
     "broken": "model = [",
     "comment": "# Why?\n",
-    "unasked": 'preset = "smoke"\n',
     "textless": '# Why?\ncorpus.name = "files"\n',
 }
 FOLDER = "this command's folder is named by"
@@ -59,7 +58,14 @@ USAGE = {
     f"sweep {LONG}.toml": TOO_LONG,
     "sweep misspelt.toml": "misspelt.toml ... model.contxt ... model.context_size",
     "sweep comment.toml": "comment.toml: it sets nothing",
-    "sweep unasked.toml": "unasked.toml: no question",
+    "sweep --context-size 0": "command line: setting 'model.context_size': input should be",
+    "sweep --attention none,dit --dry-run": "'model.attention' ... not 'dit'",
+    "sweep mine.toml --save a.toml": "--save is for a typed sweep",
+    "sweep survival": "survival is a study: bottleneck study survival",
+    "{plot,study} failure_pattern": "failure-pattern is a table: bottleneck table failure-pattern",
+    "table bleu": "bleu is a figure: bottleneck plot bleu",
+    "reproduce --context-size 64,256": "reproduce takes one value; `bottleneck sweep` takes a list",
+    "settings contxt_size": "unknown setting 'contxt_size'; did you mean 'model.context_size'?",
     "sweep textless.toml": "--set corpus.source=FILE",
     "corpus fetch multi3k": "no corpus 'multi3k' to fetch; did you mean",
     "corpus describe grammar --test tatoeba": "test=tatoeba is for real text",

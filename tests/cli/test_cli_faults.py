@@ -169,7 +169,7 @@ def test_a_worker_out_of_memory_loses_its_own_run_alone(tmp_path, cache, whole):
     for _ in range(2):
         done = sweep(folder, cache, "--jobs", "2", text=TINY + HUGE, memory=ADDRESSES)
         assert done.returncode == 3, done.stderr
-        assert "2 of 3 cells done" in done.stdout
+        assert "2 of 3 runs done" in done.stdout
         assert str(mendable(MemoryError())) in " ".join(done.stdout.split())
         assert "Traceback" not in done.stderr + done.stdout
         paths = (folder / "out" / STORE).glob(f"*/{STATUS}")

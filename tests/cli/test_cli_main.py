@@ -103,7 +103,10 @@ def test_the_default_number_of_seeds_is_the_sweeps(command, ok):
         ("sweep", experiment_names()),
     ],
 )  # fmt: skip
-def test_a_name_left_out_lists_the_names_with_a_line_each(command, names, ok):
+def test_a_name_left_out_lists_the_names_with_a_line_each(
+    command, names, ok, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
     entries = [" ".join(entry.split()) for entry in re.split(r"\n(?=\S)", ok(command).out.strip())]
     lines = dict(entry.split(" ", 1) for entry in entries)
     assert list(lines) == list(names)
@@ -221,3 +224,19 @@ def test_a_signal_at_a_deaf_moment_is_not_lost(moment, tmp_path):
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
     assert (errors, process.returncode) == (INTERRUPTED, 130)
+
+
+def test_settings_lists_all_or_those_whose_names_have_the_word(ok):
+    lines = ok("settings").out.splitlines()
+    assert len(lines) > 60
+    assert all(len(line.split()) > 3 for line in lines)
+    (line,) = ok("settings model.attention").out.splitlines()
+    assert line.split()[:2] == ["model.attention", "additive"]
+    (line,) = ok("settings context-size --preset smoke").out.splitlines()
+    assert line.split()[:2] == ["model.context_size", "32"]
+
+
+def test_names_are_alike_with_dashes_and_underscores(ok):
+    for name in ("failure-pattern", "failure_pattern"):
+        assert "(L-FAIL)" in ok("sweep", name, "--preset smoke --dry-run").out
+        assert "L-FAIL" in ok("table", name, "--results", REFERENCE / "trained").out

@@ -4,13 +4,14 @@ import csv
 import gzip
 import io
 import json
+import re
 
 import pandas as pd
 import pytest
 import sacrebleu
 from ordinary_user import bottleneck
 from planted import planted_settings as settings_of
-from planted import write_begun, write_planted
+from planted import write_begun, write_planted, write_sizes
 from system_files import outputs, reference_texts, write_lines, write_test_set
 
 from seq2seq_bottleneck.results.bundle import Results
@@ -38,6 +39,51 @@ def test_export_takes_conditions_as_tables_do_and_writes_the_file_or_bundle_that
     said = ok(*arguments, "--where seed=2 --bundle", tmp_path / "b").err
     assert said == f"Written to {tmp_path / 'b'}: 1 run\n"
     assert set(Results.open(tmp_path / "b").runs["run"]) == {"none2x1"}
+
+
+TITLES = [
+    "The failure pattern (L-FAIL): no attention",
+    "The vindication (L-VIND): no attention against",
+    "BLEU by context size and source words",
+    "BLEU of every arm by sentence length",
+]
+
+
+def test_on_a_terminal_export_prints_the_first_rows_and_where_the_rest_is(
+    tmp_path, ok, monkeypatch
+):
+    write_planted(tmp_path, ARMS)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    lines = ok("export --results", tmp_path).out.splitlines()
+    assert lines[0].split()[:4] == ["run", "attention", "context_size", "seed"]
+    assert lines[1].split()[:2] == ["none1x1", "none"]
+    assert max(map(len, lines[:-1])) <= 80
+    assert re.fullmatch(rf"\.\.\. All 20 rows and \d+ columns: {tmp_path}/runs.csv", lines[-1])
+    assert len(lines) == 1 + 10 + 1
+
+
+@pytest.mark.parametrize(
+    ("arms", "sizes", "heads"),
+    [
+        (["none", "additive"], [8], TITLES[:2]),
+        (["none"], [8], TITLES[:1]),
+        (["none", "additive"], [8, 16], [TITLES[2]]),
+        (["none", "additive", "dot"], [8], [TITLES[3]]),
+        (["additive"], [8, 16], [TITLES[3]]),
+    ],
+)
+def test_table_without_a_name_is_the_one_that_shows_every_arm(
+    arms, sizes, heads, tmp_path, ok, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    shares = {"none": ARMS["none"]}
+    write_sizes(
+        tmp_path / "results" / "runs" / "latest",
+        {(size, arm): shares.get(arm, [0.1] * 5) for size in sizes for arm in arms},
+    )
+    text = ok("table").out
+    assert [title for title in TITLES if title in text] == heads
+    assert "All tables: failure-pattern, vindication," in " ".join(text.split())
 
 
 def claims(ok, *arguments):

@@ -65,7 +65,7 @@ def test_a_folder_without_runs_of_this_version_is_named_before_runs_are_trained_
 @pytest.mark.parametrize(("name", "options"), [("alignment", "--preset lecture"), ("capacity", "")])
 def test_in_a_new_folder_a_study_trains_its_own(name, options, tmp_path, ok):
     new = tmp_path / "new"
-    assert re.search(r"\b\d+ cells", ok("study --dry-run", name, options, "--results", new).out)
+    assert re.search(r"\b\d+ runs", ok("study --dry-run", name, options, "--results", new).out)
     assert not new.exists()
 
 
@@ -115,3 +115,10 @@ def test_a_length_without_memory_costs_the_benchmark_no_other(tmp_path):
     done = bottleneck([*command, "90000000"], tmp_path / "out", memory=8 * 10**9)
     assert (done.returncode, "no length could be measured: " in done.stderr) == (1, True)
     assert not (tmp_path / "out" / "out").exists()
+
+
+def test_without_a_folder_a_study_is_of_the_latest_runs(tmp_path, ok, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_planted(tmp_path / "results" / "runs" / "latest", ARMS, seeds=1)
+    text = ok("study length --dry-run").out
+    assert text.endswith(" 2 runs of results/runs/latest: additive1x1, none1x1\n")

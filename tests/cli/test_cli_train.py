@@ -4,6 +4,7 @@ Really trained, at the smallest size; and a text of two million pairs.
 """
 
 import hashlib
+import io
 import json
 import os
 import random
@@ -180,14 +181,14 @@ def test_a_cell_that_diverges_stops_no_other_and_what_is_done_is_not_done_again(
     (tmp_path / "mine.toml").write_text(FOUR + DIVERGES)
     done, out = bottleneck(["sweep", "mine.toml", "--out", "out"], tmp_path), tmp_path / "out"
     assert done.returncode == 3
-    assert "4 of 5 cells done" in done.stdout
+    assert "4 of 5 runs done" in done.stdout
     assert "none, wild seed 1: diverged: the loss was no longer finite" in done.stdout
     assert "4 of 5 done" in done.stderr
     assert "Traceback" not in done.stderr
     stamps = {path: path.stat().st_mtime_ns for path in out.rglob("status.json")}
     assert run(["sweep", str(tmp_path / "mine.toml"), "--out", str(out), "--quiet"]) == 3
     assert {path: path.stat().st_mtime_ns for path in out.rglob("status.json")} == stamps
-    assert "4 of 5 cells done" in capsys.readouterr().out
+    assert "4 of 5 runs done" in capsys.readouterr().out
 
 
 def same_sweep(place, cache, options, commands=1):
@@ -246,20 +247,18 @@ def test_two_commands_on_one_folder_at_once(tmp_path, cache, once):
 
 
 @pytest.mark.slow
-def test_a_plan_counts_cells_names_groups_that_are_equal_and_runs_nothing(
-    tmp_path, ok, monkeypatch
-):
+def test_a_plan_counts_runs_names_groups_that_are_equal_and_runs_nothing(tmp_path, ok, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.toml").write_text(FOUR + DIVERGES)
     same = "--set training.learning_rate=1e-3 --set training.clip_norm=1 --seeds 3"
     printed = " ".join(ok("sweep mine.toml --dry-run", same).out.split())
     assert "Which is better" in printed
-    assert "group 'wild' has the same cells as group 'steady' here" in printed
-    assert "12 cells" in printed
-    assert "has the same cells" not in ok("sweep mine.toml --dry-run").out
+    assert "group 'wild' has the same runs as group 'steady' here" in printed
+    assert "12 runs" in printed
+    assert "has the same runs" not in ok("sweep mine.toml --dry-run").out
     single = "--set model.context_size=8 --set model.attention=none --set training.clip_norm=1"
     assert ok("sweep mine.toml --dry-run", single, "--set training.learning_rate=1").out.endswith(
-        "1 cell\n"
+        "1 run\n"
     )
     assert os.listdir(tmp_path) == ["mine.toml"]
 
@@ -281,10 +280,10 @@ def test_a_dry_run_says_what_is_done_and_what_is_left(planted, ok, monkeypatch):
     text = ok("sweep mine.toml --dry-run --out out --jobs 1").out
     assert len(read) == 1  # of all cells; and of none where there are no runs
     lines = [line.split() for line in text.splitlines()]
-    assert ["cell", "status"] in lines
+    assert ["run", "status"] in lines
     rows = [line[-1] for line in lines if "=" in " ".join(line)]
     assert rows == ["done", "diverged", "stopped", "-"]
-    assert "4 cells, 1 done, 1 diverged, 1 stopped" in " ".join(lines[-1])
+    assert "4 runs, 1 done, 1 diverged, 1 stopped" in " ".join(lines[-1])
     for options in ("--out out --force", "--out none"):
         assert "status" not in ok("sweep mine.toml --dry-run", options).out
     assert len(read) == 1
@@ -302,7 +301,63 @@ def test_the_scores_of_every_arm_have_n_and_intervals(planted, ok):
     for row in runs.to_dict("records"):
         assert f"{row['bleu']:.1f}" in text
         assert f"{row['bleu_low']:.1f}..{row['bleu_high']:.1f}" in text
-    assert "4 of 4 cells done" in text
+    assert "4 of 4 runs done" in text
+
+
+TYPED = (
+    "sweep --preset smoke --corpus copy --context-size 8,16 "
+    "--attention none,additive --train-length 20,60"
+)
+
+
+@pytest.mark.usefixtures("planted")
+def test_a_typed_sweep_has_a_folder_of_its_own_a_file_and_a_table_of_all_its_arms(ok):
+    plan = ok(TYPED, "--dry-run --save typed.toml").out
+    assert plan.startswith("BLEU by context size, attention and training length\n")
+    assert plan.endswith("\n8 runs\n")
+    assert ok("sweep typed.toml --dry-run").out == plan
+    assert not Path("results").exists()
+    printed = ok(TYPED, "--quiet").out
+    (out,) = Path("results", "runs").iterdir()
+    assert out.name.startswith("smoke-by-corpus=copy-context_size-attention-train_max_words")
+    assert f"8 of 8 runs done. Results in {out}" in " ".join(printed.split())
+    frame = pd.read_csv(io.StringIO(ok("table --format csv").out))
+    assert frame["arm"].nunique() == 8
+    assert "none train_max_words=20 context_size=8" in set(frame["arm"])
+    for row in frame.to_dict("records"):
+        size = int(row["arm"].rpartition("=")[2])
+        words = {"5-10": 7, "11-20": 15, "21-30": 25, "31-40": 35, "41+": 50}[row["bucket"]]
+        assert row["compression_ratio"] == pytest.approx(words * 16 / size)
+    text = ok("table").out
+    assert all(len(line) <= 80 for line in text.splitlines())
+    assert len(re.findall(r"^ ratio .* 14\.0:1", text, re.MULTILINE)) == 4
+    assert f"Results: {out}" in " ".join(text.split())
+    for name, count in (("vindication", 6), ("failure-pattern", 6), ("context_size", 4)):
+        *_, last = ok("table", name).out.strip().split("\n\n")
+        arms = re.search(r"left out: (.*?)\. Add --details", " ".join(last.split()))[1]
+        assert len(arms.split(", ")) == count
+    assert json.loads((out / "experiments.json").read_text()).keys() == {out.name}
+    ok(TYPED, "--quiet --out elsewhere/mine")
+    assert json.loads(Path("elsewhere/mine/experiments.json").read_text()).keys() == {"mine"}
+
+
+def test_each_reproduction_with_different_settings_has_a_folder_of_its_own(
+    tmp_path, ok, monkeypatch
+):
+    def describe(job, _):
+        model, seed = job.settings.model, job.settings.training.seed
+        return f"{model.attention}{model.context_size}s{seed}", [0.1] * 5, seed
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("seq2seq_bottleneck.runs.sweep.run_jobs", planted_jobs(describe))
+    for options, name in (
+        ("", "smoke"),
+        ("--context-size 16 --seeds 2", "smoke-context_size=16"),
+        ("--attention dot --train-length 20", "smoke-train_max_words=20-attention=dot"),
+    ):
+        assert f"Written to results/runs/{name}: " in ok("reproduce --preset smoke", options).out
+        assert "The vindication" in ok("table").out
+    assert len(os.listdir("results/runs")) == 3
 
 
 @pytest.mark.slow

@@ -87,12 +87,16 @@ OPTIONS = {
     **{"--preset": mostly("smoke"), "--corpus": mostly("copy"), "--test": junk},
     **{"--threads": number | whole, "--seeds-together": number},
     **{"--scheduler": mostly("tcp://10.0.0.1:8786")},
+    **{"--context-size": mostly("8", "8,16"), "--attention": mostly("dot", "none,dot")},
+    **{"--train-length": mostly("9", "9,20"), "--save": new_file},
 }
 """Values of options; those that are not here have none."""
 TEXTS_OF = "--source --target --test-source --test-target --test --preset --reverse-direction"
 SCORED = "--edges --resamples --seed --format --references --sources"
 TRAINED = "--preset --seeds --jobs --quiet --force --threads --corpus --out --reverse-direction"
+AXES = "--context-size --attention --train-length"
 COMMANDS = [
+    ("settings", mostly("model.attention", "seed"), "--preset"),
     ("table", mostly("vindication", "arms", "length", "cost"), "--results --where --format"),
     ("claims", None, "--results --where --format"),
     ("export", None, "--results --where --out -o --bundle"),
@@ -107,7 +111,7 @@ COMMANDS = [
     (
         "sweep --dry-run",
         mostly("mine.toml", "mine.toml", "source", "out"),
-        f"{TRAINED} --scheduler --test --seeds-together",
+        f"{TRAINED} --scheduler --test --seeds-together {AXES} --save",
     ),
     (
         "reproduce --preset smoke --quiet",

@@ -1,12 +1,16 @@
 """Settings: presets, overrides, identities, bounds, and what a user is told of a fault."""
 
+import re
+
 import pytest
 from ordinary_user import bottleneck
 
 from seq2seq_bottleneck.settings.errors import UsageError, counted, quoted
 from seq2seq_bottleneck.settings.machine import mendable, nproc_from
 from seq2seq_bottleneck.settings.run import (
+    NAMES,
     RunSettings,
+    describe_settings,
     parse_settings,
     preset_names,
     resolve,
@@ -170,3 +174,16 @@ def test_values_and_counts_in_messages():
     assert [counted(n, "test pair") for n in (0, 1, 2, 1234)] == [
         "0 test pairs", "1 test pair", "2 test pairs", "1,234 test pairs",
     ]  # fmt: skip
+
+
+def test_every_setting_is_described_with_its_value_and_what_it_takes():
+    known = describe_settings("smoke")
+    assert list(known) == list(NAMES)
+    assert known["model.context_size"].split(maxsplit=2) == [
+        "model.context_size", "32", "Numbers per sentence: the context vector. (from 1)"
+    ]  # fmt: skip
+    assert known["model.cell"].endswith("(rnn, gru, lstm)")
+    assert known["model.hidden_size"].split()[1] == "none"
+    assert known["corpus.test"].endswith("(multi30k, tatoeba, europarl, news-commentary)")
+    assert known["model.dropout"].endswith("(from 0.0, below 1.0)")
+    assert all(re.search(r"\.($| \()", line) for line in known.values())

@@ -10,9 +10,13 @@ from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.settings.sweep import (
     Cell,
     Sweep,
+    as_toml,
+    complete,
     declare,
+    folder_name,
     load_sweep,
     make_grid,
+    parse_assignments,
     parse_sweep,
     varying,
 )
@@ -202,7 +206,7 @@ def test_what_is_left_out_is_said():
     assert make_grid(sweep(GROUPS))[1] == []
     cells, (note,) = make_grid(sweep(GROUPS), ["training.updates=40"])
     assert [cell.group for cell in cells] == ["plain"] * 2 + ["reversed"] * 4
-    assert note.startswith("group 'long' has the same cells as group 'plain' here: ")
+    assert note.startswith("group 'long' has the same runs as group 'plain' here: ")
     cells, notes = make_grid(sweep(PLAIN.replace("[32, 64]", "[32, 32]")))
     assert (len(cells), notes) == (2, [])
     text = GROUPS + "[group.needs.model]\ncontext_size = 32\n"
@@ -210,7 +214,7 @@ def test_what_is_left_out_is_said():
     cells, notes = make_grid(sweep(text), ["model.context_size=32,64"])
     assert points(cells[-2:], "model.context_size") == [(32,), (32,)]
     assert notes == ["group 'long' is for model.context_size=32, not 64: left out"]
-    with pytest.raises(UsageError, match=r"no cell is left: group 'only' is for model\.layers=2"):
+    with pytest.raises(UsageError, match=r"no run is left: group 'only' is for model\.layers=2"):
         expand(sweep("[[group]]\nname = 'only'\nneeds.model.layers = 2"))
 
 
@@ -273,10 +277,75 @@ MANY = ",".join(map(str, range(1, 400)))
         (["model.attention=dot", "model.hidden_size=300"], None, "mine.toml, with --set .* 'dot'"),
         (["training.seed=1,2"], 2, "--set training.seed lists seeds, and --seeds counts them"),
         (["training.seed=x"], 2, "'training.seed': input should be a valid integer, not 'x'"),
-        ([f"model.context_size={MANY}", f"training.updates={MANY}"], None, "636,804 cells, more"),
+        ([f"model.context_size={MANY}", f"training.updates={MANY}"], None, "636,804 runs, more"),
     ],
 )
 def test_a_fault_of_a_flag_is_one_line_with_its_place(assignments, seeds, message):
     text = PLAIN.replace('"additive"', '"additive", "general", "uniform"')
     with pytest.raises(UsageError, match=message):
         expand(sweep(text), assignments, seeds)
+
+
+def typed_sweep(assignments: list[str], given: dict[str, object]) -> Sweep:
+    return Sweep(settings=given | parse_assignments(assignments))
+
+
+THREE_AXES = [
+    "model.context_size=64,256", "model.attention=none,additive", "corpus.train_max_words=20,60"
+]  # fmt: skip
+
+
+def test_a_typed_sweep_is_named_by_what_varies_and_is_saved_as_a_file_of_the_same_runs(tmp_path):
+    given = {"corpus.name": "files", "corpus.source": 'a, "b".é', "corpus.reverse_direction": True}
+    typed = replace(typed_sweep([*THREE_AXES, "training.clip_norm=1e-5"], given), preset="smoke")
+    cells, _ = make_grid(typed, seeds=3)
+    assert len(cells) == 2 * 2 * 2 * 3
+    named = complete(typed, cells)
+    assert named.question == "BLEU by context size, attention and training length"
+    assert named.name.startswith("smoke-by-corpus=files-corpus.source=a,_b_.é-reverse_direction")
+    assert complete(typed, cells, "mine").name == "mine"
+    assert complete(typed, cells, ".\udcff").name == named.name
+    path = tmp_path / "typed.toml"
+    path.write_text(as_toml(named, cells), encoding="utf8")
+    loaded = load_sweep(path)
+    assert (loaded.name, loaded.question) == (named.name, named.question)
+    again = expand(loaded)
+    assert again == list(cells)
+    runs = [[cell.settings.identity("text") for cell in part] for part in (again, cells)]
+    assert runs[0] == runs[1]
+
+
+def test_a_file_needs_no_question():
+    untitled = parse_sweep(PLAIN.partition("reason, not the question.\n")[2], "mine.toml")
+    cells, _ = make_grid(untitled)
+    assert complete(untitled, cells).question == "BLEU by context size and attention"
+    assert complete(untitled, cells[:1]).question == "BLEU by sentence length"
+    assert complete(sweep(PLAIN), cells) == sweep(PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("assignments", "name"),
+    [
+        ([], "lecture"),
+        (["training.seed=7", "model.context_size=256"], "lecture"),
+        (["model.context_size=64"], "lecture-context_size=64"),
+        (["model.cell=rnn,gru", "model.context_size=64"], "lecture-cell-context_size=64"),
+        (
+            ["corpus.name=files", "corpus.source=my/a b.en"],
+            "lecture-corpus=files-corpus.source=a_b.en",
+        ),
+        (["scoring.edges=5,21"], "lecture-edges=5,21"),
+    ],
+)
+def test_a_folder_is_named_by_the_preset_and_the_settings_that_differ_from_it(assignments, name):
+    cells, _ = make_grid(typed_sweep(assignments, {}))
+    assert folder_name("lecture", cells) == name
+
+
+def test_long_names_of_folders_differ():
+    names = {
+        folder_name("lecture", expand(typed_sweep(["corpus.name=files"], {"corpus.source": text})))
+        for text in ("x" * 200, "x" * 201)
+    }
+    assert len(names) == 2
+    assert max(map(len, names)) <= 100
