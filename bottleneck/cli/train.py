@@ -52,7 +52,8 @@ def reproduce(
 
     settings = resolve(preset, assignments or [], given)
     jobs = plan_comparison(settings, seeds or 1, check_schedule)
-    check_text(settings.corpus)
+    for line in check_text(settings):
+        say(line, err=True)
     folder = out or DEFAULT_OUT / preset
     check_trainable(folder)
     check_place(folder)
@@ -149,7 +150,7 @@ def sweep(
         tell = str if quiet else partial(say, err=True)
         execute = partial(run_jobs_on_cluster, scheduler=scheduler, tell=tell)
     corpus_settings, edges = cells[0].settings.corpus, cells[0].settings.scoring.lower_edges
-    check_text(corpus_settings)
+    notes += check_text(cells[0].settings)
     if dry_run:
         _print_plan(read, cells, notes, folder, force)
         return

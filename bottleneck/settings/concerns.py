@@ -3,8 +3,9 @@
 Every field is a setting that ``--set section.field=value`` and a sweep file can name.
 
 Length buckets are the same for every corpus, system and table, fixed before looking. A length is
-the number of whitespace-separated source words, before tokenisation. Buckets are given by their
-lower edges; the last is open, and what lies below the first edge is outside all.
+the number of whitespace-separated source words, before tokenisation (characters, where the script
+has no spaces: `corpus.vocabulary.count_words`). Buckets are given by their lower edges; the last is
+open, and what lies below the first edge is outside all.
 """
 
 from bisect import bisect_right
@@ -206,11 +207,12 @@ class DecodingSettings(Concern):
 
 
 class ScoringSettings(Concern):
-    """Length buckets (lower edges, source words; the last is open) and the bootstrap."""
+    """Length buckets (lower edges, source words; the last is open), BLEU's tokenizer, bootstrap."""
 
     edges: str = "5,11,21,31,41"
     resamples: int = Field(1_000, ge=1, le=10_000_000)
     seed: int = Field(1, ge=0, le=2**63 - 1)
+    tokenize: str = "13a"
 
     @property
     def lower_edges(self) -> tuple[int, ...]:
