@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from ..results.bundle import Results
 
 KINDS = "the folder of a run, or a file with one translation per line."
+REFERENCES = "Reference translations, one per line. Several: repeat it, or put tabs between them."
 Edges = Annotated[str, Option(help="Lower edges of the length buckets, in source words.")]
+Tokenize = Annotated[str, Option(help="SacreBLEU's tokenizer: 13a, intl, zh, char, none, ...")]
 Resamples = Annotated[int, Option(min=1, max=10_000_000, help="Number of bootstrap resamples.")]
 Trials = Annotated[int, Option(min=1, max=10_000_000, help="Trials of approximate randomisation.")]
 Seed = Annotated[int, Option(min=0, max=2**63 - 1, help="Seed for resampling.")]
@@ -309,32 +311,38 @@ def score(
     hypotheses: Annotated[
         Path, Option(help="Translations, detokenised, one per line. May be .gz.")
     ],
-    references: Annotated[Path, Option(help="Reference translations, one per line.")],
+    references: Annotated[list[Path], Option(help=REFERENCES)],
     sources: Annotated[Path, Option(help="Source sentences, one per line.")],
     edges: Edges = "5,11,21,31,41",
+    tokenize: Tokenize = "13a",
     resamples: Resamples = 1000,
     seed: Seed = 1,
     form: options.Form = "rich",
 ) -> None:
     """Print BLEU by sentence length for the output of any system."""
     from ..settings.run import parse_settings
-    from ..tables.score import read_files, score_page
+    from ..tables.score import read_files, score_page, text_warnings
 
-    values = {"edges": edges, "resamples": resamples, "seed": seed}
+    values = {"edges": edges, "resamples": resamples, "seed": seed, "tokenize": tokenize}
     scoring = parse_settings({"scoring": values}).scoring
-    show(score_page(read_files(hypotheses, references, sources), scoring), form)
+    (output,) = read_files({"--hypotheses": hypotheses}, references, sources).values()
+    page = score_page(output, scoring)
+    for line in text_warnings([output], tokenize):
+        say(line, err=True)
+    show(page, form)
 
 
 def compare(
     a: Annotated[Path, Argument(metavar="A", help=f"One system: {KINDS}")],
     b: Annotated[Path, Argument(metavar="B", help=f"The other system: {KINDS}")],
     references: Annotated[
-        Path | None, Option(help="Reference translations, one per line. Required for a file.")
+        list[Path] | None, Option(help=f"{REFERENCES} Required for a file.")
     ] = None,
     sources: Annotated[
         Path | None, Option(help="Source sentences, one per line. Required for a file.")
     ] = None,
     edges: Edges = "5,11,21,31,41",
+    tokenize: Tokenize = "13a",
     resamples: Resamples = 1000,
     trials: Trials = 10_000,
     seed: Seed = 1,
@@ -346,8 +354,11 @@ def compare(
     """
     from ..scoring.bootstrap import Resampling
     from ..settings.run import parse_settings
-    from ..tables.score import paired_page, read_systems
+    from ..tables.score import paired_page, read_systems, text_warnings
 
     lower_edges = parse_settings({"scoring": {"edges": edges}}).scoring.lower_edges
-    systems = read_systems(a, b, references, sources)
-    show(paired_page(*systems, lower_edges, Resampling(resamples, trials, seed)), form)
+    systems = read_systems(a, b, references or [], sources)
+    page = paired_page(*systems, lower_edges, Resampling(resamples, trials, seed), tokenize)
+    for line in text_warnings(systems, tokenize):
+        say(line, err=True)
+    show(page, form)

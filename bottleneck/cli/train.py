@@ -58,7 +58,8 @@ def reproduce(
         raise UsageError(f"{lists[0]}: reproduce takes one value; `bottleneck sweep` takes a list")
     settings = resolve(preset, assignments or [], given)
     jobs = plan_comparison(settings, seeds or 1, check_schedule)
-    check_text(settings.corpus)
+    for line in check_text(settings):
+        say(line, err=True)
     folder = out or DEFAULT_OUT / folder_name(preset, [Cell("", settings)])
     check_trainable(folder)
     check_place(folder)
@@ -154,7 +155,7 @@ def sweep(
     folder = out or DEFAULT_OUT / read.name
     execute = _executor(len(cells), jobs, seeds_together, threads, scheduler, quiet)
     corpus_settings, edges = cells[0].settings.corpus, cells[0].settings.scoring.lower_edges
-    check_text(corpus_settings)
+    notes += check_text(cells[0].settings)
     if save:
         write_text(save, sweeps.as_toml(read, cells))
         say(f"Written to {save}", err=True)

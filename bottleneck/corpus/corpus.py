@@ -20,7 +20,7 @@ from .drawing import (
 from .files import split_files
 from .pair import Pairs, Splits, by_bucket
 from .subwords import learn_subwords
-from .vocabulary import Vocabulary, build_vocabulary, tokenize
+from .vocabulary import IN_CHARACTERS, Vocabulary, build_vocabulary, spaceless, tokenize
 
 REAL = ("files", *NAMED)
 """Corpora of real text: their lengths and case are what people wrote."""
@@ -102,6 +102,8 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
         notes.append(f"{counted(longer, 'test sentence')} longer than corpus.{setting}={longest}")
     if corpus.lowercase:
         notes.append("BLEU is of lower-case references (corpus.lowercase)")
+    if spaceless([pair.source for pair in splits.test]):
+        notes.append(IN_CHARACTERS)
     vocabularies = []
     for side in ("source", "target"):
         texts = (getattr(pair, side) for pair in splits.train)

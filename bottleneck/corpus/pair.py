@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..settings.concerns import OUTSIDE, bucket_labels, bucket_of
+from .vocabulary import count_words
 
 Link = tuple[int, int]
 
@@ -26,8 +27,8 @@ class SentencePair:
 
     @property
     def words(self) -> int:
-        """Source length: whitespace-separated words before tokenisation."""
-        return len(self.source.split())
+        """Source length before tokenisation, as `vocabulary.count_words` has it."""
+        return count_words(self.source)
 
 
 Pairs = tuple[SentencePair, ...]

@@ -21,12 +21,27 @@ from ..settings.concerns import CorpusSettings
 JOINER, SQUARE = "\uffed\u25a0"
 """The joiner stands on the side on which a token was glued to its neighbour; in the user's text it
 is read as a square."""
-_PIECES = re.compile(
-    r"((?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)['’](?=\w))"  # an elision
-    r"|(['’]s\b|[^\w\s])"  # a possessive, punctuation
-    r"|(\w+(?:(?!['’]s\b)[-'’.,]\w+)*)",  # a word
-    re.IGNORECASE,
+SPACELESS = {
+    "ja-mecab": "\u3040-\u30ff\uff66-\uff9d",
+    "zh": "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff",
+    "char": "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff",
+}
+"""Scripts without spaces, by the sacreBLEU tokenizer that splits them: kana; Chinese characters;
+Thai, Lao, Myanmar and Khmer."""
+IN_CHARACTERS = "Lengths of the source are counted in characters: its script has no spaces"
+_SPACELESS = "".join(SPACELESS.values())
+_MARKS = "\u200c\u200d\U000e0100-\U000e01ef" + "".join(
+    mark for mark in map(chr, range(0x300, 0x1F000)) if unicodedata.category(mark)[0] == "M"
 )
+"""What belongs to the letter before it: combining marks, the joiners of Hindi and Persian."""
+_CHARACTER, _LETTER = f"[{_SPACELESS}][{_MARKS}]*", rf"[^\W{_SPACELESS}]"
+_WORD = f"{_LETTER}+(?:[{_MARKS}]+{_LETTER}*)*"
+_PIECES = re.compile(
+    r"((?i:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)['’](?=\w))"  # an elision
+    rf"|((?i:['’]s\b)|[^\w\s]|{_CHARACTER})"  # a possessive, punctuation, such a script's character
+    rf"|({_WORD}(?:(?!(?i:['’]s\b))[-'’.,]{_WORD})*)"  # a word
+)
+_characters = re.compile(_CHARACTER)
 PAD, BOS, EOS, UNK = range(4)
 """Token ids that every vocabulary begins with: padding behind a sentence (never read, never
 predicted), what the decoder reads before the first word, the end of a sentence on both sides, and
@@ -38,7 +53,10 @@ SPECIAL = ("<pad>", "<s>", "</s>", UNKNOWN)
 
 
 def tokenize(text: str) -> list[str]:
-    """Split text into word tokens: elisions, possessives and punctuation stand alone."""
+    """Split text into word tokens; elisions, possessives, punctuation stand alone.
+
+    So does each character of a script without spaces.
+    """
     chunks = text.replace(JOINER, SQUARE).split()
     return list(chain.from_iterable(map(_split_chunk, chunks)))
 
@@ -46,12 +64,12 @@ def tokenize(text: str) -> list[str]:
 @lru_cache(maxsize=2**16)  # text repeats its words: half the time, for a grammar or for laws
 def _split_chunk(chunk: str) -> tuple[str, ...]:
     """Split one whitespace-free chunk; between two pieces exactly one carries the joiner."""
-    if chunk.isalnum():
+    if chunk.isalnum() and not _characters.search(chunk):
         return (chunk,)
     pieces = [(match.group(), match.lastindex) for match in _PIECES.finditer(chunk)]
     tokens = [text for text, _ in pieces]
     for place in range(1, len(pieces)):
-        if pieces[place][1] == 2:  # the right piece is not a word: it carries the joiner
+        if pieces[place][1] == 2:  # the right piece is not a word of letters: it has the joiner
             tokens[place] = JOINER + tokens[place]
         else:
             tokens[place - 1] += JOINER
@@ -71,6 +89,29 @@ def plain(token: str) -> str:
 def is_word(token: str) -> bool:
     """Whether a token is more than punctuation."""
     return any(sign.isalnum() for sign in token)
+
+
+def count_words(text: str) -> int:
+    """The length of a text: words between white space; of `SPACELESS` scripts each character."""
+    return len(_characters.sub(" x ", text).split())
+
+
+def spaceless(texts: Sequence[str]) -> str:
+    """The key of `SPACELESS` whose script more than half of the texts have; blank for others."""
+    for tokenizer, characters in SPACELESS.items():
+        if 2 * sum(bool(re.search(f"[{characters}]", text)) for text in texts) > len(texts):
+            return tokenizer
+    return ""
+
+
+def tokenizer_advice(references: Sequence[str], tokenize: str, option: str) -> list[str]:
+    """A line where BLEU's tokenizer finds no words in references without spaces, else none.
+
+    It names the tokenizer to give with ``option``.
+    """
+    fitting = spaceless(references) if tokenize in ("13a", "intl") else ""
+    line = f"BLEU by {tokenize} takes what stands between spaces for one word, and the script of "
+    return [f"{line}the references has no spaces: give {option}{fitting}"] if fitting else []
 
 
 def prepare_source(sentence: str, corpus: CorpusSettings) -> str:

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..corpus.grammar import FUNCTION, english_french, word_class
-from ..corpus.vocabulary import is_word, plain, tokenize
+from ..corpus.vocabulary import count_words, is_word, plain, tokenize
 from ..tables.page import Page
 from ..tables.render import new_table
 from .question import Tell
@@ -93,7 +93,7 @@ def diagnose(sentence: str, runs: Mapping[str, Path], tell: Tell) -> Diagnosis:
         arms[arm] = output, [item for item in judge(tokenize(output)) if is_word(item.word)]
     unknown = tuple(filter(is_word, first.trained.unknown(sentence)))
     reference = pair.target if pair else None
-    return Diagnosis(source, len(source.split()), reference, judged_by, unknown, arms)
+    return Diagnosis(source, count_words(source), reference, judged_by, unknown, arms)
 
 
 def aligned_reports(

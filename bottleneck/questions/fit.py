@@ -41,7 +41,8 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
         encoded = subject.encode(pairs)
         batches = evaluation_batches(encoded, EVALUATION_BATCH)
         outputs = decode(graph, weights, subject.settings, subject.corpus, batches)
-        statistics = bleu_statistics(outputs.texts, [pair.target for pair in pairs])
+        references, tokenizer = [pair.target for pair in pairs], subject.settings.scoring.tokenize
+        statistics = bleu_statistics(outputs.texts, references, tokenize=tokenizer)
         results.append({
             "split": [split] * len(pairs),
             "source_words": [pair.words for pair in pairs],

@@ -359,7 +359,8 @@ def tidy_csv(table: pd.DataFrame) -> str:
 def read_table(path: Path, columns: Mapping[str, str], may_lack: bool = False) -> pd.DataFrame:
     """Read a CSV file of the bundle, or of a run, with the documented columns and types.
 
-    Blanks are missing values, but of texts; so are columns that it ``may_lack``.
+    Blanks are missing values, but of texts; so are columns that it ``may_lack``. What earlier
+    versions did not write has the value that it had (`schema.LATER_COLUMNS`).
     """
     kinds = _kinds(columns)
     try:
@@ -372,9 +373,9 @@ def read_table(path: Path, columns: Mapping[str, str], may_lack: bool = False) -
                 na_values={name: [""] for name, kind in columns.items() if kind != "str"},
                 **PRECISE,
             )
-        for name in columns if may_lack else ():
+        for name in columns if may_lack else schema.LATER_COLUMNS.keys() & columns.keys():
             if name not in frame:
-                blank = "" if columns[name] == "str" else None
+                blank = schema.LATER_COLUMNS.get(name, "" if columns[name] == "str" else None)
                 frame[name] = pd.Series(blank, index=frame.index, dtype=kinds[name])
         frame = frame[list(columns)]
     except UNREADABLE as error:

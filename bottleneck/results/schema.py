@@ -74,6 +74,7 @@ _SETTINGS = _typed(
     ("bool", "decoding.copy_unknown"),
     ("str", "scoring.edges"),
     ("int64", "scoring.resamples scoring_seed=scoring.seed"),
+    ("str", "scoring.tokenize"),
 )
 SETTING_COLUMNS: dict[str, tuple[str, str]] = {
     item.partition("=")[0].rpartition(".")[2]: (item.rpartition("=")[2], kind)
@@ -86,6 +87,9 @@ is. Sizes that follow the context where they are not set (``hidden_size``, ``att
 ``train_max_words`` are as the run has them. ``asked_..._pairs`` are the settings, ``train_pairs``
 is what there was; ``test_set`` is blank but for a test set given by name.
 """
+
+LATER_COLUMNS = {"tokenize": "13a"}
+"""Columns that earlier bundles of this version lack, and what their runs have in them."""
 
 RUN_COLUMNS: dict[str, str] = {
     **_typed(

@@ -12,7 +12,9 @@ from numpy import ndarray
 
 from ..corpus.batches import EncodedPairs, EvaluationBatch, encode_pairs, evaluation_batches
 from ..corpus.corpus import Corpus, share
-from ..corpus.vocabulary import EOS
+from ..corpus.drawing import note
+from ..corpus.vocabulary import EOS, tokenizer_advice
+from ..decoding.search import caps
 from ..model.parts import Stack, parts_of
 from ..model.translator import Weights, count_parameters
 from ..results.bundle import tidy_csv
@@ -45,6 +47,19 @@ def encode(corpus: Corpus, split: str, settings: RunSettings) -> EncodedPairs:
     """Token ids of a split, the source reversed where the model wants it so."""
     vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
     return encode_pairs(corpus.splits[split], *vocabularies, settings.model.reverse_source)
+
+
+def scoring_notes(corpus: Corpus, settings: RunSettings) -> list[str]:
+    """What a reader of the scores should know of the test set's references."""
+    encoded, notes = encode(corpus, "test", settings), []
+    limits = caps(max(encoded.source_lengths), settings.decoding)
+    lengths = zip(encoded.source_lengths, encoded.target_lengths, strict=True)
+    longer = sum(target > limits[source] for source, target in lengths)
+    way = "decoding.cap_factor and decoding.cap_extra raise the cap"
+    note(notes, longer, "test reference", f"longer than the cap of its output ({way})")
+    references = [pair.target for pair in corpus.test]
+    tokenize = settings.scoring.tokenize
+    return notes + tokenizer_advice(references, tokenize, "--set scoring.tokenize=")
 
 
 class Decoded(NamedTuple):
@@ -81,6 +96,7 @@ def evaluate(
         sentence_losses(losses, trained.weights, batches),
         np.array(encoded.target_lengths),
         np.array([EOS in ids for ids in decoded.ids]),
+        settings.scoring.tokenize,
     )
     # What is the same for every bucket of the run, but for its settings: they have a file.
     epoch = sum(len(target.pieces(pair.target)) + 1 for pair in corpus.train)  # with end tokens
@@ -141,9 +157,10 @@ def sentence_columns(
     losses: Float[ndarray, "sentences"],
     target_tokens: Int[ndarray, "sentences"],
     ended: ndarray,
+    tokenize: str = "13a",
 ) -> dict[str, ndarray]:
     """Everything that is counted once per sentence, by the names of ``sentences.csv``."""
-    counts = bleu_statistics(hypotheses, references)
+    counts = bleu_statistics(hypotheses, references, tokenize=tokenize)
     characters = chrf_statistics(hypotheses, references)
     columns = {
         "sentence": np.arange(len(references)),
@@ -193,7 +210,7 @@ def bucket_rows(columns: dict[str, ndarray], settings: RunSettings) -> list[dict
             "reference_tokens": int(inside["reference_tokens"].sum()),
             "empty": int((inside["hypothesis_tokens"] == 0).sum()),
             "unfinished": int((~inside["ended"]).sum()),
-            "signature": bleu_signature(),
+            "signature": bleu_signature(scoring.tokenize),
         }
         rows.append(row)
     return rows

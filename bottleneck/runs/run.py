@@ -44,7 +44,7 @@ from .checkpoint import (
     save_vocabularies,
     save_weights,
 )
-from .evaluation import EVALUATION_BATCH, by_bucket, encode, evaluate
+from .evaluation import EVALUATION_BATCH, by_bucket, encode, evaluate, scoring_notes
 from .store import RunFolder
 
 Report = Callable[[int, dict[str, Any]], None]
@@ -176,7 +176,7 @@ def _train(
     source_unknown, target_unknown = corpus.unknown_rates
     environment = {"schema": SCHEMA_VERSION} | describe_environment() | {
         "fingerprint": corpus.fingerprint,
-        "notes": corpus.notes,
+        "notes": [*corpus.notes, *scoring_notes(corpus, runs[0].settings)],
         "source_vocabulary": len(corpus.source_vocabulary.words),
         "target_vocabulary": len(corpus.target_vocabulary.words),
         "source_unknown": source_unknown,

@@ -14,6 +14,7 @@ from filelock import FileLock
 
 from ..corpus.corpus import REAL
 from ..corpus.files import pair_files, read_pairs
+from ..corpus.vocabulary import tokenizer_advice
 from ..results.export import write_bundle
 from ..results.folders import (
     EXPERIMENTS,
@@ -26,7 +27,7 @@ from ..results.folders import (
     tables,
 )
 from ..results.schema import FILES, PROBES, RUNS
-from ..settings.concerns import CorpusSettings
+from ..scoring.bleu import bleu_metric
 from ..settings.errors import UsageError, UserError, unwritten
 from ..settings.files import write_listed
 from ..settings.run import RunSettings
@@ -68,16 +69,23 @@ def plan_comparison(settings: RunSettings, seeds: int, check_schedule: bool) -> 
     return plan(VINDICATION, declare(cells))
 
 
-def check_text(corpus: CorpusSettings) -> None:
+def check_text(settings: RunSettings) -> list[str]:
     """Refuse files that are not given, not there or not pairs of lines, once, before any run.
 
-    A drawn corpus has no files; those of a named one were checked when they were fetched.
+    And a tokenizer that BLEU has not; a line says if it does not fit the user's target. A drawn
+    corpus has no files; those of a named one were checked when they were fetched.
     """
-    if corpus.name in REAL:
-        given = pair_files(corpus, "train"), pair_files(corpus, "test")
-        if corpus.name == "files":
-            for files in filter(None, given):
-                read_pairs(files, corpus.lowercase)
+    corpus, tokenize = settings.corpus, settings.scoring.tokenize
+    bleu_metric(tokenize)
+    splits = ("train", "test") if corpus.name in REAL else ()
+    given = [pair_files(corpus, split) for split in splits]
+    if corpus.name != "files":
+        return []
+    for files in filter(None, given):
+        pairs, _ = read_pairs(files, corpus.lowercase)
+    side = "source" if corpus.reverse_direction else "target"
+    references = [getattr(pair, side) for pair in pairs[:1000]]
+    return tokenizer_advice(references, tokenize, "--set scoring.tokenize=")
 
 
 def reproduce(jobs: Sequence[Job], out: Path, listener: Listener, threads: int = 1) -> None:

@@ -6,29 +6,53 @@ are sums of the same rows, and each equals sacreBLEU's own score of that set of 
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from jaxtyping import Float, Int, Real
 from numpy import ndarray
 from sacrebleu.metrics import BLEU, CHRF
 
+from ..settings.errors import UsageError, UserError, did_you_mean, quoted
 from .bootstrap import ratio_of_sums
 
 HYPOTHESIS, REFERENCE = 0, 1
 """Columns of BLEU's two lengths, in tokens of the scorer; sacreBLEU's own order of columns."""
 CHRF_ORDERS = 6
+EXTRAS = {"ja-mecab": "sacrebleu[ja]", "ko-mecab": "sacrebleu[ko]"}
+"""What tokenizers need that sacreBLEU does not install; the others of sentencepiece need that."""
+
+
+@cache
+def bleu_metric(tokenize: str) -> BLEU:
+    """SacreBLEU's metric with one of its own tokenizers.
+
+    Raises UsageError for an unknown name, UserError where what the tokenizer needs is not here.
+    """
+    if tokenize not in BLEU.TOKENIZERS:
+        hint = did_you_mean(tokenize, BLEU.TOKENIZERS)
+        raise UsageError(f"sacreBLEU has no tokenizer {quoted(tokenize)}{hint}")
+    try:
+        return BLEU(tokenize=tokenize)
+    except (ImportError, RuntimeError):
+        package = EXTRAS.get(tokenize, "sentencepiece")
+        needs = f'a package: `pip install "{package}"`'
+    except OSError as error:
+        needs = f"its model, whose download failed ({error}): try again online"
+    raise UserError(f"sacreBLEU's tokenizer {tokenize} needs {needs}")
 
 
 def bleu_statistics(
-    hypotheses: Sequence[str], references: Sequence[str]
+    hypotheses: Sequence[str], *references: Sequence[str], tokenize: str = "13a"
 ) -> Int[ndarray, "sentences 10"]:
     """Count each sentence: both lengths, then matching and all n-grams of orders 1 to 4.
 
-    Texts are detokenised; sacreBLEU's 13a tokeniser splits them (Post 2018).
+    Texts are detokenised; sacreBLEU's tokeniser splits them (Post 2018). Of several references,
+    each a text of as many lines, the length is that nearest to the hypothesis's.
     """
-    metric, rows = BLEU(), []
-    for hypothesis, reference in zip(hypotheses, references, strict=True):
-        score = metric.corpus_score([hypothesis], [[reference]])
+    metric, rows = bleu_metric(tokenize), []
+    for hypothesis, *gold in zip(hypotheses, *references, strict=True):
+        score = metric.corpus_score([hypothesis], [[reference] for reference in gold])
         rows.append([score.sys_len, score.ref_len, *score.counts, *score.totals])
     return np.array(rows, dtype=np.int64).reshape(len(rows), 10)
 
@@ -74,9 +98,19 @@ def length_ratio(sums: Real[ndarray, "*rows 10"]) -> Float[ndarray, "*rows"]:
 
 
 def chrf_statistics(
-    hypotheses: Sequence[str], references: Sequence[str]
+    hypotheses: Sequence[str], *references: Sequence[str]
 ) -> Int[ndarray, "sentences 8"]:
-    """Characters of hypothesis and reference, white space left out; matches of orders 1 to 6."""
+    """Characters of hypothesis and reference, white space left out; matches of orders 1 to 6.
+
+    Of several references that with the sentence's highest chrF, the first of equals.
+    """
+    counts = np.stack([_matches(hypotheses, texts) for texts in references])
+    scores = [np.nan_to_num(chrf(expanded(rows))) for rows in counts]
+    return counts[np.argmax(scores, axis=0), np.arange(counts.shape[1])]
+
+
+def _matches(hypotheses: Sequence[str], references: Sequence[str]) -> Int[ndarray, "sentences 8"]:
+    """The counts of `chrf_statistics` against one reference per sentence."""
     rows = []
     for pair in zip(hypotheses, references, strict=True):
         texts = ["".join(text.split()) for text in pair]
@@ -117,15 +151,18 @@ def chrf(sums: Real[ndarray, "*rows 18"]) -> Float[ndarray, "*rows"]:
         for whole in (hypothesis, reference)
     )
     weighted = 4 * precision + recall
-    score = 100.0 * 5 * precision * recall / np.where(weighted > 0, weighted, 1.0)
+    # In the order of sacreBLEU's, so that of several references the same one is the best.
+    score = 100.0 * (5 * precision * recall / np.where(weighted > 0, weighted, 1.0))
     return np.where(reference[..., 0] > 0, score, np.nan)
 
 
-def bleu_signature() -> str:
-    """SacreBLEU's own signature of this BLEU, to stand under a table (Post 2018)."""
-    return str(BLEU(references=[[""]]).get_signature())
+def bleu_signature(tokenize: str = "13a", references: int = 1) -> str:
+    """SacreBLEU's own signature of BLEU with so many references per sentence (Post 2018)."""
+    metric = bleu_metric(tokenize)
+    metric.num_refs = references
+    return str(metric.get_signature())
 
 
-def chrf_signature() -> str:
+def chrf_signature(references: int = 1) -> str:
     """SacreBLEU's own signature of this chrF."""
-    return str(CHRF(references=[[""]]).get_signature())
+    return str(CHRF(references=[[""]] * references).get_signature())

@@ -3,8 +3,9 @@
 Every field is a setting that ``--set section.field=value`` and a sweep file can name.
 
 Length buckets are the same for every corpus, system and table, fixed before looking. A length is
-the number of whitespace-separated source words, before tokenisation. Buckets are given by their
-lower edges; the last is open, and what lies below the first edge is outside all.
+the number of whitespace-separated source words, before tokenisation (characters, where the script
+has no spaces: `corpus.vocabulary.count_words`). Buckets are given by their lower edges; the last is
+open, and what lies below the first edge is outside all.
 """
 
 from bisect import bisect_right
@@ -199,11 +200,12 @@ class DecodingSettings(Concern):
 
 
 class ScoringSettings(Concern):
-    """Length buckets (lower edges, source words; the last is open) and the bootstrap."""
+    """Length buckets (lower edges, source words; the last is open), BLEU's tokenizer, bootstrap."""
 
     edges: str = setting("5,11,21,31,41", "Lowest source words of each length bucket.")
     resamples: int = setting(1_000, "Resamples of the bootstrap.", ge=1, le=10_000_000)
     seed: int = setting(1, "Seed of the bootstrap.", ge=0, le=2**63 - 1)
+    tokenize: str = setting("13a", "sacreBLEU's tokenizer for BLEU.")
 
     @property
     def lower_edges(self) -> tuple[int, ...]:

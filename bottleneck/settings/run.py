@@ -50,9 +50,11 @@ class RunSettings(Concern):
     def identity(self, fingerprint: str) -> str:
         """Hash of the settings, the data's fingerprint and the schema version (12 hex digits).
 
-        Where the user's files lie is left out: the fingerprint says what is in them.
+        Where the user's files lie is left out: the fingerprint says what is in them. So is the
+        tokenizer 13a, which runs had before it was a setting.
         """
-        settings = self.model_dump_json(exclude={"corpus": set(FILES)})
+        tokenizer = {"tokenize"} if self.scoring.tokenize == "13a" else set()
+        settings = self.model_dump_json(exclude={"corpus": set(FILES), "scoring": tokenizer})
         text = f"{SCHEMA_VERSION}\n{fingerprint}\n{settings}"
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 

@@ -4,9 +4,10 @@ Text is scored as it stands: nothing is normalised, so that scores are those of 
 command on the same files. (A byte-order mark alone is dropped: it is no part of the first word.)
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from numpy import ndarray
 
 from ..claims.verdict import READ_FROM, small_buckets
 from ..corpus.files import lines_as_given
+from ..corpus.vocabulary import IN_CHARACTERS, count_words, spaceless, tokenizer_advice
 from ..results.folders import is_run, read_settings, read_texts
 from ..scoring.bleu import (
     HYPOTHESIS,
@@ -64,81 +66,131 @@ COMPARE_COLUMNS = [
 ]
 COUNTS = ("bucket", "n", "reference_tokens", "empty", "resamples", "trials", "seed", "signature")
 """Columns of whole numbers and texts."""
+FAIRSEQ = re.compile(r"([STHD])-(\d{1,9})\t(?:[^\t]*\t)?(.*)")
+"""A line of fairseq-generate: its kind, the number of its sentence, a score, the text."""
+SUBWORDS = {"@@ ": "sed -r 's/@@( |$)//g'", "▁": "sed 's/ //g; s/▁/ /g; s/^ //'"}
+"""What subword-nmt and sentencepiece leave in text, and a command that joins the subwords."""
 
 
 @dataclass(frozen=True)
 class Output:
-    """What one system made of a test set: ``name`` as the caption gives it, then line by line."""
+    """What one system made of a test set: its name in the caption, then texts line by line."""
 
     name: str
     sources: Sequence[str]
-    references: Sequence[str]
+    references: Sequence[Sequence[str]]
     hypotheses: Sequence[str]
 
     @property
     def words(self) -> Int[ndarray, "sentences"]:
-        """Source length: whitespace-separated words."""
-        return np.array([len(source.split()) for source in self.sources], dtype=np.int64)
+        """Source length in words, as a corpus counts them."""
+        return np.array([count_words(source) for source in self.sources], dtype=np.int64)
 
 
 def read_files(
-    hypotheses: Path, references: Path, sources: Path, label: str = "--hypotheses"
-) -> Output:
-    """The output of a system in three files, named by their options.
+    hypotheses: Mapping[str, Path], references: Sequence[Path], sources: Path
+) -> dict[str, Output]:
+    """The outputs of systems, by what messages call them, on the test set of the other files.
 
-    A ``UserError`` where they have not equally many lines, or one cannot be read.
+    Each file is read once, for it may be a pipe. A ``UserError`` where they have not equally many
+    lines, or one cannot be read.
     """
-    translated = lines_as_given(str(hypotheses), label)
-    texts = []
-    for option, file in (("--references", references), ("--sources", sources)):
-        lines = lines_as_given(str(file), option)
-        if len(lines) != len(translated):
+    outputs = {label: _read(path, label, "DH") for label, path in hypotheses.items()}
+    gold = [("--references", *_read(path, "--references", "T")) for path in references]
+    given = ("--sources", *_read(sources, "--sources", "S"))
+    for label, (name, translated) in outputs.items():
+        for option, file, lines in (*gold, given):
+            if len(lines) != len(translated):
+                raise UserError(
+                    f"{label} {name!r} has {len(translated):,} lines and {option} {file!r} has "
+                    f"{len(lines):,}; each line must be of the same sentence"
+                )
+    texts = [column for _, file, lines in gold for column in _columns(file, lines)]
+    return {
+        label: Output(name, given[-1], texts, translated)
+        for label, (name, translated) in outputs.items()
+    }
+
+
+def _read(path: Path, option: str, kinds: str) -> tuple[str, list[str]]:
+    """A file's name and lines; of fairseq's output those of the first kind that it has, by number.
+
+    ``H-12<TAB>score<TAB>text`` is a translation, D the same detokenised, T its reference, S its
+    source. Of several translations of a sentence the first is the best.
+    """
+    lines, known = lines_as_given(str(path), option), {kind: {} for kind in kinds}
+    for match in filter(None, map(FAIRSEQ.fullmatch, lines)):
+        if match[1] in known:
+            known[match[1]].setdefault(int(match[2]), match[3])
+    for kind, texts in known.items():
+        if texts:
+            return f"{path} (fairseq's {kind} lines)", [texts[number] for number in sorted(texts)]
+    return str(path), lines
+
+
+def _columns(file: str, lines: list[str]) -> list[list[str]]:
+    """References of each line that are separated by tabs, if the first line has tabs.
+
+    A ``UserError`` where a line then has fewer or more.
+    """
+    rows = [line.split("\t") for line in lines]
+    if len(rows[0]) == 1:
+        return [lines]
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(rows[0]):
             raise UserError(
-                f"{label} {str(hypotheses)!r} has {len(translated):,} lines and {option} "
-                f"{str(file)!r} has {len(lines):,}; each line must be of the same sentence"
+                f"--references {file!r} line {number:,} has {counted(len(row), 'reference')} and "
+                f"line 1 has {len(rows[0])}, separated by tabs: give each line as many"
             )
-        texts.append(lines)
-    return Output(str(hypotheses), texts[1], texts[0], translated)
+    return [list(column) for column in zip(*rows, strict=True)]
 
 
 def read_systems(
-    a: Path, b: Path, references: Path | None, sources: Path | None
+    a: Path, b: Path, references: Sequence[Path], sources: Path | None
 ) -> tuple[Output, Output]:
     """Two systems, a run's folder or a file of translations each, checked to be of one test set.
 
-    A file needs the two files of its test set (else a ``UsageError``); a run has its own. Two test
+    A file needs the files of its test set (else a ``UsageError``); a run has its own. Two test
     sets are a ``UserError``: nothing would be paired. White space does not matter to a score.
     """
-    systems = []
+    outputs, files = {}, {}
     for label, path in (("system A", a), ("system B", b)):
         if path.is_dir() and is_run(path):
             result, settings = read_texts(path), read_settings(path)
             name = f"{path} ({settings.model.attention}, seed {settings.training.seed})"
-            texts = result.sources, result.references, result.hypotheses
-            systems.append(Output(name, *texts))
+            texts = result.sources, [result.references], result.hypotheses
+            outputs[label] = Output(name, *texts)
         elif references and sources and not path.is_dir():
-            systems.append(read_files(path, references, sources, label))
+            files[label] = path
         else:
             raise UsageError(
                 f"{label} {str(path)!r} is not the folder of one run; for a file of translations "
                 "give --references and --sources too"
             )
+    if files:
+        outputs |= read_files(files, references, sources)
+    systems = outputs["system A"], outputs["system B"]
     for what in ("references", "sources"):
-        texts = [[text.split() for text in getattr(system, what)] for system in systems]
-        lines = enumerate(zip_longest(*texts), 1)
+        texts = [s.references if what == "references" else [s.sources] for s in systems]
+        rows = (
+            [[text.split() for text in row] for row in zip(*side, strict=True)] for side in texts
+        )
+        lines = enumerate(zip_longest(*rows), 1)
         if line := next((line for line, (first, second) in lines if first != second), None):
             raise UserError(
                 f"{systems[0].name} and {systems[1].name} are not of one test set: their {what} "
                 f"differ (first in line {line:,}); give two outputs for the same sentences in the "
                 "same order"
             )
-    return systems[0], systems[1]
+    return systems
 
 
 def score_page(output: Output, scoring: ScoringSettings) -> Page:
     """The table of one system, and what stands under it."""
-    counts = bleu_statistics(output.hypotheses, output.references)
-    characters = expanded(chrf_statistics(output.hypotheses, output.references))
+    texts = output.hypotheses, *output.references
+    counts = bleu_statistics(*texts, tokenize=scoring.tokenize)
+    signature = bleu_signature(scoring.tokenize, len(output.references))
+    characters = expanded(chrf_statistics(*texts))
     edges = scoring.lower_edges
     assigned = _assign(output, counts, edges)
     rows = []
@@ -161,7 +213,7 @@ def score_page(output: Output, scoring: ScoringSettings) -> Page:
                 "chrf": float(chrf(characters[inside].sum(axis=0))),
                 "reference_tokens": int(sums[REFERENCE]),
                 "empty": int((counts[inside][:, HYPOTHESIS] == 0).sum()),
-                "signature": bleu_signature() if measured.filled else "",
+                "signature": signature if measured.filled else "",
             }
         )
     lines = [
@@ -171,18 +223,21 @@ def score_page(output: Output, scoring: ScoringSettings) -> Page:
         f"{scoring.seed}); they say nothing of a second training.",
         "BP: brevity penalty; length: tokens of the hypotheses over those of the references; "
         "empty: hypotheses without a token, which are scored as any other.",
-        f"sacreBLEU, chrF: {chrf_signature()}",
+        f"sacreBLEU: {signature}; chrF: {chrf_signature(len(output.references))}",
     ]
     table = "score", "BLEU by sentence length", SCORE_COLUMNS
     return _page(*table, rows, lines, {"Hypotheses": output}, assigned, edges)
 
 
-def paired_page(a: Output, b: Output, edges: tuple[int, ...], how: Resampling) -> Page:
+def paired_page(
+    a: Output, b: Output, edges: tuple[int, ...], how: Resampling, tokenize: str = "13a"
+) -> Page:
     """The comparison of two systems: a row per bucket, the whole test set, the interaction.
 
     BLEU, and differences in it, are 0 to 100; ``p_...`` are 0 to 1; intervals are 95 %.
     """
-    first, second = (bleu_statistics(output.hypotheses, output.references) for output in (a, b))
+    texts = ((output.hypotheses, *output.references) for output in (a, b))
+    first, second = (bleu_statistics(*text, tokenize=tokenize) for text in texts)
     assigned = _assign(a, first, edges)
     parts = {name: assigned == place for place, name in enumerate(bucket_labels(edges))}
     parts["all"] = np.full(len(assigned), True)
@@ -209,7 +264,8 @@ def paired_page(a: Output, b: Output, edges: tuple[int, ...], how: Resampling) -
     if len(read) > 1:
         gain, n = interaction([gain for _, gain in read]), read[0][0] + read[-1][0]
     rows.append({"bucket": "interaction", "n": n, **_difference(gain, n)})
-    rows = [row | constant | {"signature": bleu_signature() if row["n"] else ""} for row in rows]
+    signature = bleu_signature(tokenize, len(a.references))
+    rows = [row | constant | {"signature": signature if row["n"] else ""} for row in rows]
     lines = [
         f"Ranges: 95 % paired bootstrap over test sentences ({how.resamples:,} resamples, the same "
         f"for both systems; {how.trials:,} trials of approximate randomisation; seed {how.seed}).",
@@ -218,6 +274,7 @@ def paired_page(a: Output, b: Output, edges: tuple[int, ...], how: Resampling) -
         "sentences are few (Riezler and Maxwell 2005).",
         "Interaction: the difference in the longest bucket minus that in the shortest, of those "
         f"with {READ_FROM} sentences or more. All: every sentence, those outside the buckets too.",
+        f"sacreBLEU: {signature}",
     ]
     table = "compare", "Two systems by sentence length: B minus A in BLEU", COMPARE_COLUMNS
     page = _page(*table, rows, lines, {"A": a, "B": b}, assigned, edges)
@@ -264,20 +321,35 @@ def _page(
     """The rows as a table, with what a reader should know of the texts in its caption."""
     outside = counted(int((assigned < 0).sum()), "sentence")
     small = small_buckets({row["bucket"]: row["n"] for row in rows[: len(edges)]})
-    # So many look tokenised to sacreBLEU's own command, too.
-    tokenised = [o for o in outputs.values() if sum(h.endswith(" .") for h in o.hypotheses) >= 100]
+    gold = next(iter(outputs.values()))
     caption = [
         *(f"{label}: {output.name}." for label, output in outputs.items()),
+        *([f"References: {len(gold.references)} per sentence."] if gold.references[1:] else []),
         "BLEU levels are not comparable across buckets: texts of other lengths have other n-grams.",
         *lines,
         f"Outside the buckets, in no row of them: {outside} of fewer than {edges[0]} source words.",
-        *(
-            f"100 or more hypotheses of {output.name} end in a full stop after a space: detokenise "
-            "tokenised text before it is scored."
-            for output in tokenised
-        ),
+        *([f"{IN_CHARACTERS}."] if spaceless(gold.sources) else []),
         *([f"* {small}."] if small else []),
-        f"sacreBLEU: {bleu_signature()}",
     ]
     frame = typed_frame(rows, COUNTS)
     return Page(name, title, frame, filled_table(title, frame, columns), [], caption)
+
+
+def text_warnings(outputs: Sequence[Output], tokenize: str) -> list[str]:
+    """What is likely to be wrong with systems' texts, or with this tokenizer for them."""
+    texts = {f"hypotheses of {output.name}": output.hypotheses for output in outputs}
+    # So many look tokenised to sacreBLEU's own command, too.
+    lines = [
+        f"100 or more {name} end in a full stop after a space: detokenise tokenised text before it "
+        "is scored"
+        for name, hypotheses in texts.items()
+        if sum(text.endswith(" .") for text in hypotheses) >= 100
+    ]
+    gold = outputs[0]
+    texts |= {"references": [*chain(*gold.references)], "sources": gold.sources}
+    for mark, command in SUBWORDS.items():
+        counts = {name: sum(mark in line for line in text) for name, text in texts.items()}
+        found = [f"{name} ({counted(count, 'line')})" for name, count in counts.items() if count]
+        if found:
+            lines.append(f"Subwords ({mark!r}) in {', '.join(found)}: join them first, `{command}`")
+    return lines + tokenizer_advice(gold.references[0], tokenize, "--tokenize ")

@@ -87,6 +87,7 @@ USAGE = {
     f"score {TESTED}": "--hypotheses",
     "lecture C3": "`bottleneck claims` decides",
     f"{SCORE} --edges {{5,x,5}}": "edges ' ... two or more",
+    "{reproduce,sweep vindication} --set scoring.tokenize=14a": "no tokenizer '14a' ... '13a'",
     "compare a.fr a.en": "system A 'a.fr' ... --references and --sources",
     f"{MINE} --scheduler {{'',127.0.0.1,http://here:8786,tcp://here}}": "--scheduler ... tcp://HOST:PORT",
     f"{MINE} {{--seeds-together,--threads}} {NO_COUNT}": "Invalid value for '--",

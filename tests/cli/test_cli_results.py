@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import re
+import os
 
 import pandas as pd
 import pytest
@@ -195,6 +196,43 @@ def test_compare_prints_the_difference_and_what_it_was_asked_for(printed):
     assert difference == pytest.approx(scores[1] - scores[0], abs=5.1e-5)
     for column, value in {"seed": 3, "resamples": 100, "trials": 90}.items():
         assert set(frame[column]) == {value}
+
+
+def test_texts_are_read_once_so_they_may_be_pipes_and_references_several(folder, printed):
+    write_lines(folder / "more", [f"{text} encore" for text in REFERENCES])
+    for command in ("score --hypotheses a", "compare a b --resamples 50 --trials 50"):
+        line, pipes = f"{command} {TEST_SET} --references more --format csv", {}
+        for name in ("references", "more", "sources"):
+            pipes[name], writing = os.pipe()
+            os.write(writing, (folder / name).read_bytes())
+            os.close(writing)
+        piped = [f"/dev/fd/{pipes[word]}" if word in pipes else word for word in line.split()]
+        text = printed(piped)
+        assert text == printed(line)
+        assert "nrefs:2|" in text
+        for reading in pipes.values():
+            os.close(reading)
+
+
+@pytest.mark.usefixtures("folder")
+def test_bleu_is_by_the_tokenizer_that_is_named_and_a_wrong_one_is_told(tmp_path, ok, fails):
+    lines = [f"{'我们喜欢' * (1 + n % 4)}{'猫狗鸟鱼'[n // 4 % 4]}。" for n in range(32)]
+    texts = {"r": lines, "b": [line.replace("狗", "马") for line in lines], "a": lines[::-1]}
+    for name, text in texts.items():
+        write_lines(tmp_path / name, text)
+    command = "compare a b --references r --sources r --resamples 9 --trials 9 --format csv"
+    printed = ok(command, "--tokenize zh")
+    assert printed.err == ""
+    row = pd.read_csv(io.StringIO(printed.out)).set_index("bucket").loc["all"]
+    theirs = [sacrebleu.corpus_bleu(texts[name], [lines], tokenize="zh") for name in "ab"]
+    assert [row["bleu_a"], row["bleu_b"]] == pytest.approx([t.score for t in theirs], abs=1e-4)
+    assert "|tok:zh|" in row["signature"]
+    score = "score --hypotheses b --references r --sources r --format csv --tokenize"
+    assert "|tok:zh|" in ok(score, "zh").out
+    for warned in (ok(command), ok(score, "intl")):
+        (line,) = warned.err.splitlines()
+        assert line.endswith("has no spaces: give --tokenize zh")
+    assert "has no tokenizer 'zhh'; did you mean 'zh'?" in fails(score, "zhh", code=2)
 
 
 AWKWARD = [

@@ -1,5 +1,7 @@
 """Tokens that come back as text, and words as numbers."""
 
+import re
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -15,6 +17,7 @@ from seq2seq_bottleneck.corpus.vocabulary import (
     UNKNOWN,
     Vocabulary,
     build_vocabulary,
+    count_words,
     detokenize,
     plain,
     tokenize,
@@ -43,6 +46,43 @@ def test_text_comes_back(text):
     tokens = tokenize(text)
     assert detokenize(tokens) == " ".join(text.replace(JOINER, "\u25a0").split())
     assert all(token and not any(map(str.isspace, token)) for token in tokens)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens", "words"),
+    [
+        ("हिन्दी में है।", ["हिन्दी", "में", "है", "￭।"], 3),
+        ("क्‍या می‌خواهم اُردُو", ["क्‍या", "می‌خواهم", "اُردُو"], 3),  # with joiners of letters
+        ("שָׁלוֹם (עוֹלָם)", ["שָׁלוֹם", "(￭", "עוֹלָם", "￭)"], 2),
+        ("ọ̀rọ̀ l'ẹ́ja", ["ọ̀rọ̀", "l'￭", "ẹ́ja"], 2),
+        ("나는 고양이를", ["나는", "고양이를"], 2),
+        ("我们有3只猫。", ["我", "￭们", "￭有￭", "3", "￭只", "￭猫", "￭。"], 7),
+        ("日本のABC 語", ["日", "￭本", "￭の￭", "ABC", "語"], 5),
+        ("ที่นี่ ดี", ["ที่", "￭นี่", "ดี"], 3),
+        ("ສະ ခွေး ឆ្កែ", ["ສ", "￭ະ", "ခွေး", "ឆ្", "￭កែ"], 5),
+        ("❤️ ½", ["❤", "￭️", "½"], 2),
+    ],
+)
+def test_letters_keep_their_marks_and_characters_without_spaces_stand_alone(text, tokens, words):
+    assert tokenize(text) == tokens
+    assert detokenize(tokens) == text
+    assert count_words(text) == words
+
+
+EARLIER = re.compile(
+    r"((?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)['’](?=\w))|(['’]s\b|[^\w\s])"
+    r"|(\w+(?:(?!['’]s\b)[-'’.,]\w+)*)",
+    re.IGNORECASE,
+)
+"""The rule that the committed results were made with."""
+LATIN = st.text(st.characters(max_codepoint=0x24F) | st.sampled_from("''’’’«—…sSlLqu.,-"))
+
+
+@given(LATIN)
+def test_latin_text_has_the_tokens_that_it_always_had(text):
+    pieces = [match.group() for chunk in text.split() for match in EARLIER.finditer(chunk)]
+    assert [plain(token) for token in tokenize(text)] == pieces
+    assert count_words(text) == len(text.split())
 
 
 def test_a_vocabulary_by_hand():

@@ -84,6 +84,7 @@ OPTIONS = {
     **dict.fromkeys(["--source", "--target", "--test-source", "--test-target"], text),
     **dict.fromkeys(["--hypotheses", "--references", "--sources", "--gold", "--file"], text),
     **{"--sentence": junk, "--beam": whole, "--first-word": whole},
+    **{"--tokenize": mostly("13a", "zh", "ja")},
     **{"--preset": mostly("smoke"), "--corpus": mostly("copy"), "--test": junk},
     **{"--threads": number | whole, "--seeds-together": number},
     **{"--scheduler": mostly("tcp://10.0.0.1:8786")},
@@ -92,7 +93,7 @@ OPTIONS = {
 }
 """Values of options; those that are not here have none."""
 TEXTS_OF = "--source --target --test-source --test-target --test --preset --reverse-direction"
-SCORED = "--edges --resamples --seed --format --references --sources"
+SCORED = "--edges --resamples --seed --format --references --sources --tokenize"
 TRAINED = "--preset --seeds --jobs --quiet --force --threads --corpus --out --reverse-direction"
 AXES = "--context-size --attention --train-length"
 COMMANDS = [

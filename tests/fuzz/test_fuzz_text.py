@@ -14,7 +14,7 @@ from lanes import Draws, draws
 
 from seq2seq_bottleneck.corpus.corpus import describe, load_corpus
 from seq2seq_bottleneck.corpus.files import PairFiles, read_pairs
-from seq2seq_bottleneck.corpus.vocabulary import Vocabulary
+from seq2seq_bottleneck.corpus.vocabulary import Vocabulary, count_words
 from seq2seq_bottleneck.questions.alignment import read_gold
 from seq2seq_bottleneck.scoring.bootstrap import Resampling
 from seq2seq_bottleneck.settings.concerns import CorpusSettings, ScoringSettings
@@ -152,17 +152,17 @@ SCORING = ScoringSettings(edges=",".join(map(str, EDGES)), resamples=9)
 
 def sacre(pairs):
     """sacreBLEU's own score of hypotheses and references."""
-    hypotheses, references = zip(*pairs, strict=True)
-    return sacrebleu.corpus_bleu(list(hypotheses), [list(references)], force=True)
+    hypotheses, *references = zip(*pairs, strict=True)
+    return sacrebleu.corpus_bleu(list(hypotheses), [list(text) for text in references], force=True)
 
 
 def by_bucket(known):
     """Hypotheses and references of each bucket of the sources' words."""
     buckets = {"1-3": [], "4-7": [], "8+": []}
-    for hypothesis, reference, source in zip(*known, strict=True):
-        if words := len(source.split()):
+    for hypothesis, *references, source in zip(*known, strict=True):
+        if words := count_words(source):
             bucket = "1-3" if words < 4 else "4-7" if words < 8 else "8+"
-            buckets[bucket].append((hypothesis, reference))
+            buckets[bucket].append((hypothesis, *references))
     return buckets
 
 
@@ -172,14 +172,19 @@ def test_scores_and_differences_are_sacrebleus(tmp_path, budget):
         names = ("a", "b", "references", "sources")
         write(tmp_path, names, sides)
         paths = [tmp_path / name for name in names]
-        page = score_page(read_files(paths[0], *paths[2:]), SCORING)
-        frame = paired_page(*read_systems(*paths), EDGES, Resampling(9, 9, 1)).frame
+        gold, sources = [paths[2]], paths[3]
+        (output,) = read_files({"a": paths[0]}, gold, sources).values()
+        page = score_page(output, SCORING)
+        systems = read_systems(*paths[:2], gold, sources)
+        frame = paired_page(*systems, EDGES, Resampling(9, 9, 1)).frame
         csv(page.frame)
         rows, gains = (
             {row["bucket"]: row for row in table.to_dict("records")}
             for table in (page.frame, frame)
         )
-        a, b, *rest = [lines_of(data) for data in sides]
+        a, b, gold, source = [lines_of(data) for data in sides]
+        rows_of = [text.split("\t") if "\t" in gold[0] else [text] for text in gold]
+        rest = [*map(list, zip(*rows_of, strict=True)), source]  # tabs part references
         buckets = [by_bucket([item, *rest]) for item in (a, b)]
         for name, pairs in buckets[0].items():
             assert rows[name]["n"] == gains[name]["n"] == len(pairs)

@@ -143,6 +143,21 @@ def test_the_table_survives_a_round_trip_through_pandas(single, tmp_path):
     assert tidy_csv(frame) == (tmp_path / "bundle" / "runs.csv").read_text()
     pd.testing.assert_frame_equal(Results.open(tmp_path / "bundle").runs, frame)
     assert frame["batch_tokens"].isna().all()
+
+
+def test_a_bundle_older_than_a_setting_has_the_value_that_its_runs_had(single, tmp_path):
+    older = tmp_path / "older"
+    write_bundle(finished_runs(single), older)
+    frame = pd.read_csv(older / "runs.csv", dtype=str, keep_default_na=False)
+    known = json.loads((older / "environment.json").read_text())
+    del known["runs"]["first"]["settings"]["scoring"]["tokenize"]
+    write_relisted(older / "environment.json", json.dumps(known))
+    write_relisted(older / "runs.csv", frame.drop(columns="tokenize").to_csv(index=False))
+    read = Results.open(older)
+    pd.testing.assert_frame_equal(read.runs, Results.open(single).runs)
+    assert read.settings("first").scoring.tokenize == "13a"
+    write_relisted(older / "runs.csv", frame.drop(columns="edges").to_csv(index=False))
+    assert "runs.csv" in one_line(Results.open, older)
     assert frame["edges"].iloc[0] == "5,11,21,31,41"
 
 

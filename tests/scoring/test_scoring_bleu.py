@@ -1,7 +1,10 @@
 """Sums of our rows give sacreBLEU's own scores: BLEU of tokens, chrF of characters."""
 
+import re
+import sys
 from collections.abc import Callable
 from typing import NamedTuple
+from urllib.error import URLError
 
 import numpy as np
 import pytest
@@ -21,6 +24,7 @@ from seq2seq_bottleneck.scoring.bleu import (
     length_ratio,
     precisions,
 )
+from seq2seq_bottleneck.settings.errors import UserError
 
 WORDS = ["le", "Le", "chat", "l'homme", "dort,", "noir.", "3.5", "«été»", "&amp;", "-", "ab"]
 SENTENCE = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join) | st.text(max_size=12)
@@ -92,3 +96,51 @@ def test_nothing_to_score_is_nan_without_warnings(metric):
     assert metric.score(none).shape == (0,)
     for sums in (none.sum(axis=0), metric.count(["le chat"], [""]).sum(axis=0)):
         assert np.isnan(metric.score(sums))
+
+
+NAMES = ("13a", "intl", "zh", "char", "none")
+SPACELESS = st.text("我们有猫。, a1ก็", max_size=12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(st.tuples(*[SENTENCE | SPACELESS] * 4), min_size=1, max_size=6),
+    name=st.sampled_from(NAMES),
+    count=st.integers(1, 3),
+)
+def test_several_references_and_any_tokenizer_equal_sacrebleu(rows, name, count):
+    hypotheses, *references = (list(side) for side in zip(*rows, strict=True))
+    references = references[:count]
+    sums = bleu_statistics(hypotheses, *references, tokenize=name).sum(axis=0)
+    theirs = BLEU(tokenize=name)
+    expected = theirs.corpus_score(hypotheses, references)
+    assert sums.tolist() == [
+        *(expected.sys_len, expected.ref_len),
+        *(*expected.counts, *expected.totals),
+    ]
+    assert bleu_signature(name, count) == str(theirs.get_signature())
+    theirs = CHRF()
+    expected = theirs.corpus_score(hypotheses, references).score
+    ours = chrf(expanded(chrf_statistics(hypotheses, *references)).sum(axis=0))
+    assert np.nan_to_num(ours) == pytest.approx(expected, abs=1e-9)
+    assert chrf_signature(count) == str(theirs.get_signature())
+
+
+def test_what_a_tokenizer_lacks_is_one_line_with_the_way_out(tmp_path, monkeypatch):
+    def offline(*_):
+        raise URLError("no network")
+
+    for name in ("ja", "ko"):
+        monkeypatch.setattr(f"sacrebleu.tokenizers.tokenizer_{name}_mecab.MeCab", None)
+    monkeypatch.setattr("sacrebleu.tokenizers.tokenizer_spm.SACREBLEU_DIR", str(tmp_path))
+    monkeypatch.setattr("urllib.request.urlopen", offline)
+    for name, way in {
+        "ja-mecab": '`pip install "sacrebleu[ja]"`',
+        "ko-mecab": '`pip install "sacrebleu[ko]"`',
+        "flores200": "download failed (<urlopen error no network>): try again online",
+    }.items():
+        with pytest.raises(UserError, match=re.escape(way)):
+            bleu_statistics([], [], tokenize=name)
+    monkeypatch.setitem(sys.modules, "sentencepiece", None)
+    with pytest.raises(UserError, match='`pip install "sentencepiece"`'):
+        bleu_signature("flores101")

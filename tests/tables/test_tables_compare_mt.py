@@ -62,7 +62,7 @@ def test_bucket_scores_are_compare_mts(errors: float) -> None:
     )  # fmt: skip
     theirs = json.loads(ran.stdout)
     assert theirs["names"] == ["<5", "[5,11)", "[11,21)", "[21,31)", "[31,41)", ">=41"]
-    ours = score_page(Output("mine", references, references, hypotheses), scoring).frame
+    ours = score_page(Output("mine", references, [references], hypotheses), scoring).frame
     for row, (count, score) in zip(ours.to_dict("records"), theirs["scores"][1:], strict=True):
         assert row["n"] == count > 10
         assert row["bleu"] == pytest.approx(score, abs=1e-9)

@@ -25,7 +25,7 @@ P_VALUES = ["p_bootstrap", "p_randomisation"]
 
 
 def of(name, hypotheses):
-    return Output(name, REFERENCES, REFERENCES, hypotheses)
+    return Output(name, REFERENCES, [REFERENCES], hypotheses)
 
 
 def page_of(first=A, second=B, how=HOW):
@@ -85,7 +85,7 @@ def test_the_interactions_interval_is_of_independent_resamples_of_both_buckets(r
 
 def of_texts(texts):
     """Two systems that are as bad, of these references."""
-    systems = (Output(str(seed), texts, texts, outputs(texts, 0.3, seed)) for seed in (1, 2))
+    systems = (Output(str(seed), texts, [texts], outputs(texts, 0.3, seed)) for seed in (1, 2))
     return paired_page(*systems, EDGES, HOW)
 
 
@@ -150,7 +150,7 @@ def files(tmp_path):
 
 
 def read(files, a, b):
-    return read_systems(a, b, files["references"], files["sources"])
+    return read_systems(a, b, [files["references"]], files["sources"])
 
 
 @pytest.mark.slow
@@ -158,7 +158,7 @@ def test_two_runs_two_files_and_one_of_each_give_one_table(tmp_path, files):
     systems = (("none", A), ("dot", B))
     runs = [write_translated(tmp_path, arm, REFERENCES, texts) for arm, texts in systems]
     pairs = [
-        read_systems(*runs, None, None),
+        read_systems(*runs, [], None),
         read(files, files["a"], files["b"]),
         read(files, runs[0], files["b"]),
         read(files, files["a"], runs[1]),
@@ -185,9 +185,9 @@ def test_what_is_no_system_is_refused_with_a_way_out(tmp_path, files):
     shorter = write_translated(tmp_path, "dot", REFERENCES[:-1], B[:-1])
     a, b, references = (files[name] for name in ("a", "b", "references"))
     for systems, error, message in (
-        ((run, shorter, None, None), UserError, r"references differ \(first in line 245\)"),
-        ((a, b, references, None), UsageError, "system A .* give --references and --sources too"),
-        ((a, tmp_path / "out", references, references), UsageError,
+        ((run, shorter, [], None), UserError, r"references differ \(first in line 245\)"),
+        ((a, b, [references], None), UsageError, "system A .* give --references and --sources too"),
+        ((a, tmp_path / "out", [references], references), UsageError,
          "system B .* not the folder of one run"),
     ):  # fmt: skip
         with pytest.raises(error, match=message):

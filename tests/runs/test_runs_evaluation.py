@@ -1,0 +1,63 @@
+"""What a run's test set says of its scores: the output cap, BLEU's tokenizer."""
+
+import numpy as np
+import pytest
+from sacrebleu import corpus_bleu
+
+from seq2seq_bottleneck.corpus.corpus import load_corpus
+from seq2seq_bottleneck.corpus.vocabulary import IN_CHARACTERS
+from seq2seq_bottleneck.runs.evaluation import bucket_rows, scoring_notes, sentence_columns
+from seq2seq_bottleneck.runs.sweep import check_text
+from seq2seq_bottleneck.settings.run import resolve
+
+
+@pytest.mark.parametrize(("extra", "least"), [(3, 6), (60, None)])
+def test_references_longer_than_the_output_cap_are_counted(extra, least):
+    """A copied sentence of n words has n + 1 tokens; the cap is n / 2, rounded up, and 3 more."""
+    cap = ["decoding.cap_factor=0.5", f"decoding.cap_extra={extra}"]
+    settings = resolve("smoke", ["corpus.name=copy", *cap])
+    corpus = load_corpus(settings.corpus, settings.scoring.lower_edges)
+    longer = sum(pair.words >= least for pair in corpus.test) if least else 0
+    notes = scoring_notes(corpus, settings)
+    assert [note.split(" (")[0] for note in notes] == (
+        [f"{longer} test references longer than the cap of its output"] if longer else []
+    )
+
+
+@pytest.fixture
+def chinese(tmp_path):
+    """Settings of a text whose source and target are Chinese sentences of 5 to 16 characters."""
+    text = [
+        f"{'我们有猫狗鸟鱼马牛羊'[n % 7 :]}{'他去看书'[: 1 + n % 4]}{'甲乙丙丁戊'[n // 7 % 5]}"
+        for n in range(140)
+    ]
+    for side in ("source", "target"):
+        (tmp_path / side).write_text("".join(f"{line}。\n" for line in dict.fromkeys(text)))
+    files = [f"corpus.{side}={tmp_path / side}" for side in ("source", "target")]
+    return ["corpus.name=files", *files, "scoring.edges=5,11", "corpus.valid_pairs=5"]
+
+
+def test_chinese_is_split_into_characters_and_scored_by_the_tokenizer_that_is_named(chinese):
+    settings = resolve("smoke", chinese)
+    corpus = load_corpus(settings.corpus, settings.scoring.lower_edges)
+    assert {token.strip("￭") for token in corpus.source_vocabulary.words} <= set(
+        "我们有猫狗鸟鱼马牛羊他去看书甲乙丙丁戊。"
+    )
+    assert IN_CHARACTERS in corpus.notes
+    assert {len(pair.source) for pair in corpus.test} == {pair.words for pair in corpus.test}
+    (line,) = scoring_notes(corpus, settings)
+    assert check_text(settings) == [line]
+    assert line.endswith("has no spaces: give --set scoring.tokenize=zh")
+    settings = resolve("smoke", [*chinese, "scoring.tokenize=zh"])
+    assert check_text(settings) == scoring_notes(corpus, settings) == []
+    references = [pair.target for pair in corpus.test]
+    hypotheses = [text.replace("狗", "猫") for text in references]
+    words, ones = np.array([pair.words for pair in corpus.test]), np.ones(len(references))
+    measures = words, ones, ones.astype(int), ones.astype(bool)
+    columns = sentence_columns(hypotheses, references, *measures, tokenize="zh")
+    rows = bucket_rows(columns, settings)
+    for row, inside in zip(rows, (words < 11, words >= 11), strict=True):
+        places = np.flatnonzero(inside)
+        texts = [[side[place] for place in places] for side in (hypotheses, references)]
+        assert row["bleu"] == pytest.approx(corpus_bleu(texts[0], texts[1:], tokenize="zh").score)
+        assert "|tok:zh|" in row["signature"]
