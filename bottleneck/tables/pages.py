@@ -18,7 +18,7 @@ from ..results.bundle import (
 )
 from ..results.folders import made_of
 from ..results.schema import ALL_TABLES, GOLD, GOLD_TABLE, QUESTIONS, SETTING_COLUMNS
-from ..settings.errors import UsageError, did_you_mean
+from ..settings.errors import UsageError, counted, did_you_mean
 from ..settings.run import resolve
 from ..settings.sweep import LONGER
 from .claims import judge
@@ -107,6 +107,9 @@ def make_page(name: str, bundle: Results) -> Page:
         lines += bundle.facts(sizes[0].none.runs[0])["notes"]
     small = small_buckets(dict(zip(frame["bucket"], frame["n"], strict=True)))
     small = f"* {small}" if small else ""
+    replaced = bundle.environment.get("replaced", 0)
+    replaced = f"{counted(replaced, 'earlier run')} replaced by these" if replaced else ""
+    run = [what_was_run(used), "95 % intervals over test sentences", small, replaced]
     lines += [f"{small}." if small else "", *_common_lines(bundle, used)]
     return Page(
         name.replace("-", "_"),
@@ -115,7 +118,7 @@ def make_page(name: str, bundle: Results) -> Page:
         run_table(name, frame, attention),
         judged,
         [line for line in lines if line],
-        "; ".join(filter(None, [what_was_run(used), "95 % intervals over test sentences", small])),
+        "; ".join(filter(None, run)),
     )
 
 

@@ -16,7 +16,7 @@ from numpy import ndarray
 
 from ..claims.verdict import READ_FROM, small_buckets
 from ..corpus.files import lines_as_given
-from ..results.folders import is_run, read_settings, read_texts
+from ..results.folders import finished_runs, is_run, read_settings, read_texts
 from ..scoring.bleu import (
     HYPOTHESIS,
     REFERENCE,
@@ -119,10 +119,10 @@ def read_systems(
         elif references and sources and not path.is_dir():
             systems.append(read_files(path, references, sources, label))
         else:
-            raise UsageError(
-                f"{label} {str(path)!r} is not the folder of one run; for a file of translations "
-                "give --references and --sources too"
-            )
+            inside = finished_runs(path)[:4] if path.is_dir() else []
+            way = "for a file of translations give --references and --sources too"
+            way = f"name one of its runs: {', '.join(map(str, inside))}" if inside else way
+            raise UsageError(f"{label} {str(path)!r} is not the folder of one run; {way}")
     for what in ("references", "sources"):
         texts = [[text.split() for text in getattr(system, what)] for system in systems]
         lines = enumerate(zip_longest(*texts), 1)
