@@ -37,17 +37,11 @@ def study(
     where: options.Where = None,
     gold: Annotated[
         Path | None,
-        Option(
-            help="Your own gold links, one sentence per line: i-j sure, i?j or ipj possible, "
-            "source first. Requires --source and --target."
-        ),
+        Option(help="Gold links, line by line: i-j sure, i?j or ipj possible, source first."),
     ] = None,
     source: Annotated[Path | None, Option(help="Source sentences of --gold.")] = None,
     target: Annotated[Path | None, Option(help="Their translations, one per line.")] = None,
-    first_word: Annotated[
-        int | None,
-        Option(min=0, max=1, help="First word's number in --gold [default: by the links]."),
-    ] = None,
+    first_word: Annotated[int | None, Option(min=0, max=1, help="Count links from 0 or 1.")] = None,
     form: options.Form = "rich",
     details: options.Details = False,
     jobs: options.Jobs = None,

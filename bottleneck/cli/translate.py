@@ -6,7 +6,6 @@ And ``bottleneck lecture``: the slides' numbers recomputed, their examples put t
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from io import BufferedIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -94,19 +93,18 @@ def _lines(sentence: str | None, file: Path | None) -> Iterable[list[str]] | Non
         return None
     if sys.stdin is None or (sentence is None and sys.stdin.isatty()):
         raise UsageError("give a sentence in quotes, --file FILE, or text on standard input")
-    return _available(sys.stdin.buffer)
+    return _standard_input()
 
 
-def _available(stream: BufferedIOBase) -> Iterator[list[str]]:
+def _standard_input() -> Iterator[list[str]]:
     """The lines that are there, again and again: who writes one may wait for its translation."""
     rest = b""
-    while data := stream.read1(2**19) or (rest and b"\n"):
+    while data := sys.stdin.buffer.read1(2**19) or (rest and b"\n"):
         whole, end, rest = (rest + data).rpartition(b"\n")
         try:
-            lines = whole.decode("utf-8-sig").split("\n") if end else []
+            yield [line.rstrip("\r") for line in whole.decode("utf-8-sig").split("\n") if end]
         except UnicodeDecodeError:
             raise UserError("standard input is not UTF-8; save the text as UTF-8") from None
-        yield [line.rstrip("\r") for line in lines]
 
 
 def _arms(results: Path | None) -> tuple[dict[str, Path], str]:

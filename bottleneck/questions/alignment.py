@@ -176,10 +176,7 @@ def number_of_first_word(lines: Iterable[Sequence[str]]) -> int:
         return 0
     if any(place >= words for place, words in places):
         return 1
-    raise UsageError(
-        "no link of --gold has a 0, and all fit whether counted from 0 or from 1: say which number "
-        "a sentence's first word has, with --first-word 0 or --first-word 1"
-    )
+    raise UsageError("--gold may count from 0 or from 1: give --first-word 0 or --first-word 1")
 
 
 def probe_gold(
@@ -321,7 +318,8 @@ def summarise_gold(probed: Sequence[Probed]) -> list[Row]:
     n, linked = len(found["gold_links"]), int((found["gold_links"] > 0).sum())
     first = f"gold links counted from {found['first_word'][0]:.0f}"
     note = f"{first}, in {linked} of {n} sentences, all of which count"
-    return [*summarise(probed, OUTSIDE), arms_of(probed)[0].row("linked", linked, n=n, note=note)]
+    row = arms_of(probed)[0].row("linked", float(linked), n=n, note=note)
+    return [*summarise(probed, OUTSIDE), row]
 
 
 def gold_notes(frame: pd.DataFrame) -> list[str]:

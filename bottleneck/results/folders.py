@@ -30,8 +30,7 @@ STORE = "runs"
 """Folder of the run folders, inside an output folder."""
 EXPERIMENTS = "experiments.json"
 """What each experiment calls its runs, beside the store."""
-REPLACED = ""
-"""In the place of an experiment's name, for runs that later ones replaced."""
+REPLACED = ""  # in the place of an experiment's name: runs that later ones replaced
 Experiments = dict[str, dict[str, Sequence[str]]]
 """By experiment and run: the run's arm and the arm that it is compared with, in their order."""
 

@@ -189,7 +189,7 @@ def test_links_say_whether_they_are_counted_from_0_or_1(tmp_path, line, number):
 
 def test_links_that_fit_both_ways_need_the_users_word(tmp_path):
     for lines in (["1-1 2p2", ""], ["", "1-1"]):
-        with pytest.raises(UsageError, match="with --first-word 0 or --first-word 1"):
+        with pytest.raises(UsageError, match="from 0 or from 1: give --first-word 0"):
             read(tmp_path, lines)
     for first_word in (0, 1):
         (_, second), _ = read(tmp_path, ["", "1-1"], first_word)
