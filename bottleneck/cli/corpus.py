@@ -76,19 +76,21 @@ def show(
     """Print training pairs with their word alignment and bits."""
     given = options.given_settings(locals())
     from ..corpus.corpus import load_corpus
+    from ..corpus.files import languages
     from ..corpus.vocabulary import plain, tokenize
     from ..settings.run import resolve
 
     settings = resolve(preset, assignments or [], given)
     few = settings.changed(corpus={"train_pairs": count, "tokens": "words"})
     text = load_corpus(few.corpus, few.scoring.lower_edges)
-    ours, theirs = ("fr", "en") if few.corpus.reverse_direction else ("en", "fr")
+    sides = languages(few.corpus)
+    ours, theirs, indent = (f"{name:{max(map(len, sides))}}  " for name in (*sides, ""))
     for pair in text.train:
         bits = "" if pair.bits is None else f", {pair.bits:.1f} bits"
-        say(f"{ours}  {pair.source}\n{theirs}  {pair.target}\n    {pair.words} words{bits}")
+        say(f"{ours}{pair.source}\n{theirs}{pair.target}\n{indent}{pair.words} words{bits}")
         words = tokenize(pair.source), tokenize(pair.target)
         if links := [f"{plain(words[0][i])}-{plain(words[1][j])}" for i, j in pair.links]:
-            say(f"    {' '.join(links)}")
+            say(f"{indent}{' '.join(links)}")
         say()
 
 

@@ -27,13 +27,21 @@ def runs(
     """List runs, show one, or remove it."""
     if remove and run is None:
         raise UsageError("--remove: say which run; `bottleneck runs` lists them")
-    from ..results.folders import STORE, check_one
+    from ..results.folders import STORE, check_one, check_trainable, without_runs
     from ..runs.store import run_folders
 
     folder = results_folder(results)
     stored = run_folders(folder / STORE) or run_folders(folder)
     if not stored:
         check_one(folder)
+        if run is None and without_runs(folder):
+            from ..results import bundle
+            from ..tables.comparison import describe
+
+            known = describe(bundle.Results.open(folder, sentences=False).runs)
+            say(f"{folder} is a bundle without run folders ({known})")
+            return
+        check_trainable(folder)
         raise UserError(f"{str(folder)!r} holds no run; make some with `bottleneck sweep`")
     matching = [item for item in stored if item.run.startswith(run or "")]
     if run is not None and len(matching) != 1:
@@ -80,7 +88,7 @@ def _names(stored: "Sequence[RunFolder]") -> dict[str, str]:
     for experiment, members in read_experiments(stored[0].store).items():
         for run in members.keys() & cells.keys():
             arm, seed = members[run][0], cells[run].settings.training.seed
-            names[run] = f"{experiment}: {arm} seed {seed}"
+            names[run] = f"{experiment or 'replaced'}: {arm} seed {seed}"
     return {run.run: names.get(run.run, "(settings not known)") for run in stored}
 
 

@@ -25,18 +25,6 @@ if TYPE_CHECKING:
     from ..questions.benchmark import Row
     from ..questions.question import Question
 
-Gold = Annotated[
-    Path | None,
-    Option(
-        help="Your own gold links, one sentence per line: i-j sure, i?j possible, source first. "
-        "Requires --source and --target."
-    ),
-]
-
-FirstWord = Annotated[
-    int, Option(min=0, max=1, help="Index of the first word of a sentence in --gold.")
-]
-
 
 def study(
     name: options.Name = "",
@@ -47,10 +35,13 @@ def study(
     assignments: options.Assignments = None,
     seeds: options.Seeds = None,
     where: options.Where = None,
-    gold: Gold = None,
+    gold: Annotated[
+        Path | None,
+        Option(help="Gold links, line by line: i-j sure, i?j or ipj possible, source first."),
+    ] = None,
     source: Annotated[Path | None, Option(help="Source sentences of --gold.")] = None,
     target: Annotated[Path | None, Option(help="Their translations, one per line.")] = None,
-    first_word: FirstWord = 0,
+    first_word: Annotated[int | None, Option(min=0, max=1, help="Count links from 0 or 1.")] = None,
     form: options.Form = "rich",
     details: options.Details = False,
     jobs: options.Jobs = None,
@@ -63,7 +54,7 @@ def study(
         print_names(options.table_lines(QUESTIONS))
         return
     from ..questions.question import find_study
-    from ..results.folders import check_named, latest_output, without_runs
+    from ..results.folders import check_named, check_trainable, latest_output
     from ..runs.pool import default_width
     from ..tables.pages import study_page
 
@@ -76,19 +67,15 @@ def study(
         show_benchmark(results, form, given, details)
         return
     if gold is not None:  # every run whose weights can be read, whatever text it was trained on
-        from ..questions.alignment import attends
+        from ..questions.alignment import GOLD_QUESTION
 
-        question = replace(question, suits=attends)
+        question = replace(question, suits=GOLD_QUESTION.suits)
     chosen = {"preset": preset, "assignments": assignments, "seeds": seeds}
     folder = results or DEFAULT_OUT / (name if question.own_runs else preset or "lecture")
     if not (results or question.own_runs or any(chosen.values())):
         folder = latest_output(DEFAULT_OUT, folder)
     check_named(folder)
-    if without_runs(folder):
-        raise UserError(
-            f"{str(folder)!r} is a bundle without its run folders: name with --results the folder "
-            "where its runs were trained (`bottleneck table` prints what was measured)"
-        )
+    check_trainable(folder)
     finished = gold is not None or bool(_suiting(question, folder, []))
     if finished and (assignments or seeds):
         raise UsageError(
@@ -185,7 +172,7 @@ def _measure_gold(
     runs: Sequence[Path],
     folder: Path,
     files: Sequence[Path],
-    first: int,
+    first_word: int | None,
     tell: Callable[[str], object],
 ) -> str:
     """Measure the runs on the gold set, and write the table; its name."""
@@ -195,12 +182,12 @@ def _measure_gold(
     from ..questions.subject import open_subject
     from ..runs.run import use_cache
 
-    sentences, probed = read_gold(*files, first), []
+    (sentences, first), probed = read_gold(*files, first_word), []
     use_cache()
     for run in runs:
         subject = open_subject(run)
         measured = probe_gold(
-            subject, sentences, lambda words, run=run: tell(f"{run.name}: {words}")
+            subject, sentences, first, lambda words, run=run: tell(f"{run.name}: {words}")
         )
         probed.append(Probed(run, subject.settings, measured))
     write_table(GOLD_QUESTION, probed, folder)

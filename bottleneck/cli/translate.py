@@ -4,7 +4,7 @@ And ``bottleneck lecture``: the slides' numbers recomputed, their examples put t
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..runs.translate import TrainedRun
 
 CHUNK = 4096
-"""Lines of a text that are translated before the first of them is printed."""
+"""Lines of a file that are translated before the first of them is printed."""
 
 
 def translate(
@@ -80,23 +80,31 @@ def translate(
         say(note, err=True)
 
 
-def _lines(sentence: str | None, file: Path | None) -> list[str] | None:
-    """The lines of a text to translate; None where it is a sentence on the command line."""
+def _lines(sentence: str | None, file: Path | None) -> Iterable[list[str]] | None:
+    """The lines of a text to translate, many at a time; None for a sentence on the command line."""
     from ..corpus.files import lines_as_given
 
     if file is not None and sentence is not None:
         raise UsageError("a sentence and --file are two texts; give one of them")
     if file is not None:
-        return lines_as_given(str(file), "--file")
+        lines = lines_as_given(str(file), "--file")
+        return [lines[start : start + CHUNK] for start in range(0, len(lines), CHUNK)]
     if sentence not in (None, "-"):
         return None
     if sys.stdin is None or (sentence is None and sys.stdin.isatty()):
         raise UsageError("give a sentence in quotes, --file FILE, or text on standard input")
-    try:
-        text = sys.stdin.buffer.read().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise UserError("standard input is not UTF-8; save the text as UTF-8") from None
-    return [line.rstrip("\r") for line in text.removesuffix("\n").split("\n") if text]
+    return _standard_input()
+
+
+def _standard_input() -> Iterator[list[str]]:
+    """The lines that are there, again and again: who writes one may wait for its translation."""
+    rest = b""
+    while data := sys.stdin.buffer.read1(2**19) or (rest and b"\n"):
+        whole, end, rest = (rest + data).rpartition(b"\n")
+        try:
+            yield [line.rstrip("\r") for line in whole.decode("utf-8-sig").split("\n") if end]
+        except UnicodeDecodeError:
+            raise UserError("standard input is not UTF-8; save the text as UTF-8") from None
 
 
 def _arms(results: Path | None) -> tuple[dict[str, Path], str]:
@@ -125,23 +133,23 @@ def load_arms(
     return arms
 
 
-def _translate_text(trained: "TrainedRun", lines: list[str]) -> None:
+def _translate_text(trained: "TrainedRun", chunks: Iterable[list[str]]) -> None:
     """Print plain lines on standard output, and a note on them on standard error.
 
     In UTF-8 whatever the terminal's encoding: what is read is UTF-8, here and by ``score``.
     """
     from ..runs.translate import BATCH
 
-    tokens, unknown, cut = 0, 0, 0
-    for start in range(0, len(lines), CHUNK):
-        chunk = lines[start : start + CHUNK]
-        translations = trained.translations(chunk, BATCH)
+    count, tokens, unknown, cut = 0, 0, 0, 0
+    for lines in filter(None, chunks):
+        translations = trained.translations(lines, BATCH)
         say("\n".join(item.text for item in translations).encode())
+        count += len(lines)
         tokens += sum(len(item.source) for item in translations)
-        unknown += sum(len(trained.unknown(line)) for line in chunk)
+        unknown += sum(len(trained.unknown(line)) for line in lines)
         cut += sum(not item.ended for item in translations)
     say(
-        f"{counted(len(lines), 'line')} translated, {counted(cut, 'translation')} cut at the cap; "
+        f"{counted(count, 'line')} translated, {counted(cut, 'translation')} cut at the cap; "
         f"{unknown:,} of {tokens:,} source tokens are not in the training vocabulary",
         err=True,
     )

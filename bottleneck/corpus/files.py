@@ -10,6 +10,7 @@ file: two files that share lines make like choices.
 """
 
 import gzip
+import re
 import zlib
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -51,10 +52,9 @@ def pair_files(corpus: CorpusSettings, split: str) -> PairFiles | None:
         return None
     has_both_sides = source is not None and source.lower().endswith((".tsv", ".tsv.gz"))
     if source is None or has_both_sides == (target is not None):
-        raise UsageError(
-            f"give --set corpus.{fields[0]}=FILE and --set corpus.{fields[1]}=FILE, or one .tsv "
-            "file of two columns as the source alone"
-        )
+        flag = "--{} FILE" if split == "train" else "--set corpus.{}=FILE"
+        both = " and ".join(map(flag.format, fields))
+        raise UsageError(f"give {both}, or one .tsv file of two columns as the source alone")
     for path in filter(None, (source, target)):
         if Path(path).is_fifo():
             raise UsageError(
@@ -62,6 +62,15 @@ def pair_files(corpus: CorpusSettings, split: str) -> PairFiles | None:
                 "it into a file"
             )
     return PairFiles(f"corpus.{fields[0]}", source, target)
+
+
+def languages(corpus: CorpusSettings) -> Sequence[str]:
+    """What to call source and target: of files their endings, as ``de`` of train.de.gz."""
+    names = (corpus.source, corpus.target) if corpus.name == "files" else ("en", "fr")
+    sides = [(name or "").removesuffix(".gz").rpartition(".")[2] for name in names]
+    if len({*sides}) < 2 or not all(re.fullmatch("[a-z]{2,3}", side) for side in sides):
+        return "source", "target"
+    return sides[::-1] if corpus.reverse_direction else sides
 
 
 def read_pairs(files: PairFiles, lowercase: bool) -> tuple[list[SentencePair], int]:

@@ -11,9 +11,8 @@ tokens are finer than the words, weights are put together word by word (`corpus.
 """
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,8 +31,8 @@ from ..figures.plot import shared
 from ..results.schema import GOLD
 from ..scoring.bootstrap import ratio_of_sums
 from ..settings.concerns import OUTSIDE
-from ..settings.errors import UserError
-from ..settings.run import RunSettings
+from ..settings.errors import UsageError, UserError
+from ..tables.page import run_line
 from .arms import Estimates, arms_of, in_buckets
 from .question import Axes, Column, Columns, Grid, Judgement, Probed, Question, Row, Tell
 from .word_survival import IBM1, nearest_to_diagonal, train, words_of
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from .subject import Subject
 
 Links = frozenset[Link]
+LINK = re.compile(r"(\d{1,9})([-?p])(\d{1,9})", re.ASCII)
 BASELINES = {"diagonal": "the diagonal", "ibm1": "IBM model 1"}
 RULE = (
     "Each target word is linked to the source word with its largest weight, teacher-forced on the "
@@ -67,11 +67,10 @@ class LinkedPair(NamedTuple):
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """Count the links of every test sentence that has gold links."""
+    """Count the links of every test sentence."""
     pairs = [
         LinkedPair(pair, words_of(pair), frozenset(pair.links), frozenset(pair.links))
         for pair in subject.corpus.test
-        if pair.links
     ]
     return measure(subject, pairs, train_ibm1(subject, tell), tell)
 
@@ -128,50 +127,75 @@ def count_links(
     return row
 
 
-def read_gold(gold: Path, source: Path, target: Path, base: int) -> list[LinkedPair]:
-    """The lines of the three files, which a UserError says if they do not fit together.
+def read_gold(
+    gold: Path, source: Path, target: Path, first_word: int | None = None
+) -> tuple[list[LinkedPair], int]:
+    """The sentences of the three files, and the number of a sentence's first word, 0 or 1.
 
-    A link is ``0-0`` (sure) or ``0?0`` (possible), source first; ``base`` is the number of the
-    first word, 0 or 1.
+    A link is ``0-0`` (sure), ``0?0`` or ``0p0`` (possible), source first. If it is not given, the
+    links say that number (`number_of_first_word`). Files that do not fit together: a UserError.
     """
     files = {"--gold": gold, "--source": source, "--target": target}
     texts = {option: read_lines(str(path), option) for option, path in files.items()}
     if len(set(map(len, texts.values()))) > 1:
         counts = ", ".join(f"{option} has {len(text)}" for option, text in texts.items())
         raise UserError(f"give files of as many lines, one for each sentence: {counts}")
-    sentences = []
-    for number, (line, *pair) in enumerate(zip(*texts.values(), strict=True), 1):
+    lines, sentences = list(zip(*texts.values(), strict=True)), []
+    base = number_of_first_word(lines) if first_word is None else first_word
+    for number, (line, *pair) in enumerate(lines, 1):
         words = (pair[0].split(), pair[1].split())
         sure, possible = set(), set()
         for entry in line.split():
-            match = re.fullmatch(r"(\d{1,9})([-?])(\d{1,9})", entry, re.ASCII)
+            match = LINK.fullmatch(entry)
             i, j = (int(match[1]) - base, int(match[3]) - base) if match else (-1, -1)
             if not (0 <= i < len(words[0]) and 0 <= j < len(words[1])):
                 raise UserError(
                     f"--gold {str(gold)!r} line {number}: {entry!r} is no link in a sentence of "
                     f"{len(words[0])} source and {len(words[1])} target words; write i-j (sure) or "
-                    f"i?j (possible), source first, counted from {base} (--first-word)"
+                    f"i?j or ipj (possible), source first, counted from {base} (--first-word)"
                 )
             possible.add((i, j))
             sure |= {(i, j)} if match[2] == "-" else set()
         links = frozenset(sure), frozenset(possible)
         sentences.append(LinkedPair(SentencePair(*pair), words, *links))
-    return sentences
+    return sentences, base
 
 
-def probe_gold(subject: "Subject", sentences: Sequence[LinkedPair], tell: Tell) -> Columns:
-    """Count the links of the sentences of a gold set that have any."""
-    linked = [item for item in sentences if item.possible]
+def number_of_first_word(lines: Iterable[Sequence[str]]) -> int:
+    """The number of a first word in links, 0 or 1, where each line is links, source, target.
+
+    0 if a link has a 0, 1 if one lies beyond its sentence counted from 0, else a ``UsageError``.
+    """
+    places = [
+        (int(place), len(text.split()))
+        for line, *pair in lines
+        for match in filter(None, map(LINK.fullmatch, line.split()))
+        for place, text in zip(match.group(1, 3), pair, strict=True)
+    ]
+    if not places or any(place == 0 for place, _ in places):
+        return 0
+    if any(place >= words for place, words in places):
+        return 1
+    raise UsageError("--gold may count from 0 or from 1: give --first-word 0 or --first-word 1")
+
+
+def probe_gold(
+    subject: "Subject", sentences: Sequence[LinkedPair], first_word: int, tell: Tell
+) -> Columns:
+    """Count the links of all sentences of a gold set but those with an empty side."""
+    sentences = [item for item in sentences if all(item.words)]
     model, corpus, pairs = train_ibm1(subject, tell), subject.settings.corpus, []
     lower = corpus.lowercase or corpus.name == "grammar"
-    for item in linked:
+    for item in sentences:
         source, target = (
             [detokenize(tokenize(word.lower() if lower else word)) for word in words]
             for words in item.words
         )
         texts = running_text(source, model.source_ids), running_text(target, model.target_ids)
         pairs.append(item._replace(pair=SentencePair(*texts), words=(source, target)))
-    return measure(subject, pairs, model, tell)
+    links = np.array([len(item.possible) for item in sentences])
+    base = np.full(len(sentences), first_word)
+    return {**measure(subject, pairs, model, tell), "gold_links": links, "first_word": base}
 
 
 def running_text(words: Sequence[str], known: Container[str]) -> str:
@@ -241,11 +265,6 @@ def decide(estimates: Estimates) -> Judgement | str:
     return Judgement(both, partly, clauses, f"AER of the weights, {worst}", errors[worst])
 
 
-def attends(settings: RunSettings) -> bool:
-    """Whether a target word has a source word of largest weight."""
-    return settings.model.points
-
-
 def _drawn(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows by length of the methods above; an older file has others."""
     names = {"diagonal": "diagonal", "ibm1": "IBM model 1"}
@@ -262,7 +281,7 @@ QUESTION = Question(
     version=2,
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: attends(settings) and settings.corpus.is_drawn,
+    suits=lambda settings: settings.model.points and settings.corpus.is_drawn,
     rule=RULE,
     decide=decide,
     notes=[
@@ -292,14 +311,32 @@ QUESTION = Question(
     ],
 )  # fmt: skip
 
+
+def summarise_gold(probed: Sequence[Probed]) -> list[Row]:
+    """`summarise` over all lengths; the note of a row ``linked`` says how the links were read."""
+    found = probed[0].found
+    n, linked = len(found["gold_links"]), int((found["gold_links"] > 0).sum())
+    first = f"gold links counted from {found['first_word'][0]:.0f}"
+    note = f"{first}, in {linked} of {n} sentences, all of which count"
+    row = arms_of(probed)[0].row("linked", float(linked), n=n, note=note)
+    return [*summarise(probed, OUTSIDE), row]
+
+
+def gold_notes(frame: pd.DataFrame) -> list[str]:
+    """How a table's gold links were read; an older table does not say it."""
+    return list(frame.loc[frame["measure"] == "linked", "note"])
+
+
 TITLE = "Alignment (C7): attention weights against the user's gold links"
 GOLD_QUESTION = replace(
     QUESTION,
     name=GOLD,
     title=TITLE,
-    summarise=partial(summarise, least=OUTSIDE),
-    suits=attends,
+    summarise=summarise_gold,
+    suits=lambda settings: settings.model.points,
     grids=[replace(QUESTION.grids[0], title=f"{TITLE}; AER, %")],
     figure="Do the attention weights align the words of the user's gold set?",
     counted="sentences of the gold set",
+    notes=lambda table: [*QUESTION.notes, *(f"{note.capitalize()}." for note in gold_notes(table))],
+    run=lambda table: "; ".join([run_line(table), *gold_notes(table)]),
 )

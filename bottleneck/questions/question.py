@@ -153,12 +153,11 @@ class Question:
     a run can be probed at all. Without a probe the question is about no trained runs.
 
     With a ``rule`` it decides its first id, and ``decide`` judges the numbers or says why not;
-    ``more_rules`` are such for others of its ids. ``notes`` are the caption of the table.
-    ``measures`` are the columns of its CSV, of which those are left out that were not measured;
-    ``keys`` say what a row is of.
-    ``figure`` is the figure's title, with "{longest}" for the longest bucket. ``intervals`` says
-    what the table's intervals are if they are not over test sentences; ``counted`` says it for the
-    figure.
+    ``more_rules`` are such for others of its ids. ``notes`` are the caption of the table, ``run``
+    its short form. ``measures`` are the columns of its CSV, of which those are left out that were
+    not measured; ``keys`` say what a row is of. ``figure`` is the figure's title, with "{longest}" for the longest bucket.
+    ``intervals`` says what the table's intervals are if they are not over test sentences;
+    ``counted`` says it for the figure.
     """
 
     name: str
@@ -177,6 +176,7 @@ class Question:
     figure: str
     axes: Sequence[Axes]
     notes: Sequence[str] | Callable[[pd.DataFrame], Sequence[str]] = ()
+    run: Callable[[pd.DataFrame], str] = run_line
     rule: str = ""
     decide: Decide | None = None
     more_rules: Mapping[str, tuple[str, Decide]] = field(default_factory=dict)
@@ -208,7 +208,7 @@ class Question:
         runs, resamples = caption(frame)
         lines = [*notes, runs, self.intervals or resamples]
         data = wide(frame, self.measures, self.keys)
-        return Page(self.name, self.title, data, body, [], lines, run_line(frame))
+        return Page(self.name, self.title, data, body, [], lines, self.run(frame))
 
     def plot(self, frame: pd.DataFrame) -> Plot:
         """The figure."""

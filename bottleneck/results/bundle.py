@@ -161,6 +161,7 @@ class Results:
             "runs": {run.name: known for run, known in stored.done.items()},
             "unfinished": unfinished,
             "other_versions": len(stored.other_versions),
+            "replaced": len(stored.replaced),
         }
         sources = {run.name: run for run in stored.done}
         return cls(folder, table, counts, environment, sources)
@@ -186,6 +187,7 @@ class Results:
             "runs": described,
             "unfinished": {run: known for run, known in unfinished.items() if run not in described},
             "other_versions": sum(part.environment.get("other_versions", 0) for part in parts),
+            "replaced": sum(part.environment.get("replaced", 0) for part in parts),
         }
         table = _with_members(pd.concat(frames), pd.concat(members).drop_duplicates())
         return cls(folder, table, counts, environment, sources)
@@ -216,10 +218,11 @@ class Results:
         return _frame(rows, kinds)
 
     def left_out(self) -> list[str]:
-        """A sentence each for the store's runs of another version and for those not done."""
+        """A sentence each for runs of another version, those replaced, and those not done."""
         known = self.environment
         counts = (
             (known.get("other_versions", 0), "left out: made by another version of bottleneck."),
+            (known.get("replaced", 0), "left out: replaced by later runs of the same arms."),
             (
                 len(known.get("unfinished", {})),
                 "without a result: `bottleneck runs` lists them, where they were made.",

@@ -66,7 +66,7 @@ def write_bundle(runs: Sequence[Path], folder: Path, text: bool = True) -> list[
     """
     store = runs[0].parent
     stored = find_runs(store)
-    left_out = {run.name for run in stored.done} - {run.name for run in runs}
+    left_out = {run.name for run in (*stored.done, *stored.replaced)} - {run.name for run in runs}
     chosen = replace(stored, done={run: stored.done[run] for run in runs})
     results = store.parent if store.name == STORE else store
     travelling, lacking, gone = {}, [], []

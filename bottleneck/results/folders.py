@@ -30,6 +30,7 @@ STORE = "runs"
 """Folder of the run folders, inside an output folder."""
 EXPERIMENTS = "experiments.json"
 """What each experiment calls its runs, beside the store."""
+REPLACED = ""  # in the place of an experiment's name: runs that later ones replaced
 Experiments = dict[str, dict[str, Sequence[str]]]
 """By experiment and run: the run's arm and the arm that it is compared with, in their order."""
 
@@ -314,6 +315,7 @@ class StoredRuns:
     done: Mapping[Path, Mapping[str, Any]]
     unfinished: tuple[Path, ...]
     other_versions: tuple[Path, ...]
+    replaced: tuple[Path, ...]
 
     @property
     def any(self) -> bool:
@@ -322,7 +324,7 @@ class StoredRuns:
 
 
 def find_runs(folder: Path) -> StoredRuns:
-    """What an output folder, a store or a run holds. Numbers of two versions are never mixed."""
+    """What an output folder, a store or a run holds. Done are runs of one version, not replaced."""
     done, order, unfinished, other_versions = {}, {}, [], []
     for run in [folder] if is_run(folder) else runs_in(store_of(folder)):
         status = read_status(run).get("status")
@@ -342,7 +344,10 @@ def find_runs(folder: Path) -> StoredRuns:
         else:
             unfinished.append(run)
     ordered = {run: done[run] for run in sorted(done, key=order.__getitem__)}
-    return StoredRuns(ordered, tuple(unfinished), tuple(other_versions))
+    names = read_experiments(folder).get(REPLACED, {}) if done else {}
+    current = {run: known for run, known in ordered.items() if run.name not in names} or ordered
+    replaced = tuple(run for run in ordered if run not in current)
+    return StoredRuns(current, tuple(unfinished), tuple(other_versions), replaced)
 
 
 def finished_runs(folder: Path) -> list[Path]:
@@ -375,10 +380,11 @@ def arms(folder: Path) -> dict[str, Path]:
             f"{str(folder)!r} holds no run; name a folder that `bottleneck reproduce` wrote"
         )
     runs = {run: known["settings"] for run, known in stored.done.items()}
-    others = {  # what the settings say besides attention and seed
+    others = {  # the text, and what the settings say besides attention and seed
         run: known
         | {"model": known["model"] | {"attention": None}}
         | {"training": known["training"] | {"seed": None}}
+        | {"text": stored.done[run]["environment"].get("fingerprint")}
         for run, known in runs.items()
     }
     latest = max(others, key=lambda run: (run / STATUS).stat().st_mtime, default=None)

@@ -9,15 +9,16 @@
 - ``examples.json.gz``: sentences with references, hypotheses and attention weights of each run.
 - ``environment.json``: the version; ``runs``: for each run its settings and what it ran on, with
   the ``command`` line that made it where that is known; ``unfinished``: what else was in the store,
-  with status, reason and settings; ``other_versions``: how many finished runs of other versions of
-  the program were left out.
+  with status, reason and settings; how many finished runs were left out: ``other_versions``, of
+  other versions of the program, and ``replaced``, by later runs of their arms.
 - ``SHA256SUMS``: a digest of each file here and under ``probes/``, as `sha256sum -c` reads it. A
   run's folder has its own.
 - ``probes/NAME.csv``: the numbers of a study of `STUDIES`, in long form (`PROBE_COLUMNS`); and the
   benchmark's ``probes/cost.csv``, whose columns are in `questions.cost`.
 
 Types are pandas' own names. ``int64`` and ``bool`` columns may have blanks (a bucket without
-sentences, a setting that is not set); they are read as ``Int64`` and ``boolean``.
+sentences, a setting that is not set); they are read as ``Int64`` and ``boolean``. Names are never
+what pandas takes for a blank. A spreadsheet must be told that runs and buckets (5-10) are text.
 """
 
 VERSION = 8

@@ -250,6 +250,7 @@ def worker_environment() -> dict[str, str]:
         "JAX_TRACEBACK_FILTERING": "off",  # else an error ends in a notice
         **os.environ,
         **NUMBERS,
+        "PYTHONSAFEPATH": "1",  # a user's own tokenize.py in the working folder is no module
     }
     if not has_accelerator():  # XLA's CPU backend counts cores by NPROC
         return environment | {"NPROC": str(nproc_from(environment) or 1)}

@@ -5,7 +5,7 @@ time writes the bundle, whoever else works in the folder.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,15 @@ from ..corpus.vocabulary import tokenizer_advice
 from ..results.export import write_bundle
 from ..results.folders import (
     EXPERIMENTS,
+    REPLACED,
+    SETTINGS,
     STORE,
     Experiments,
     finished_runs,
     json_text,
     read_experiments,
+    read_object,
+    read_status,
     rests_on,
     tables,
 )
@@ -138,7 +142,8 @@ def gather(out: Path, experiments: Experiments) -> None:
     """Write the bundle of all finished runs in the store of ``out``; nothing where there is none.
 
     ``experiments`` are those of one sweep. Its arms come first from now on, unless more are known:
-    then their order stays. A run that two of them share has one folder, and is in both.
+    then their order stays. A run that two of them share has one folder, and is in both. Where a run
+    has the arm and seed of another one, of other settings or text, it replaces all earlier runs.
     """
     if not (out / STORE).is_dir():
         return
@@ -147,13 +152,27 @@ def gather(out: Path, experiments: Experiments) -> None:
         if experiments:
             # A lost file is written from nothing: only the sweeps that write to it can mend it.
             known = read_experiments(out) if (out / EXPERIMENTS).exists() else {}
+            replaced = known.pop(REPLACED, {})
             for name, runs in experiments.items():
                 earlier = known.get(name, {})
+                before, now = (_arms_and_seeds(out / STORE, part) for part in (earlier, runs))
+                if any(before[run] in now.values() for run in before.keys() - runs.keys()):
+                    replaced, earlier = replaced | earlier, {}
                 count, known_count = (len({arm for arm, _ in x.values()}) for x in (runs, earlier))
                 known[name] = (runs if count >= known_count else {}) | earlier | runs
+            current = set().union(*known.values())
+            gone = {run: names for run, names in replaced.items() if run not in current}
+            known |= {REPLACED: gone} if gone else {}
             write_listed(out, [(EXPERIMENTS, json_text(known).encode())])
         if runs := finished_runs(out):
             write_bundle(runs, out)
+
+
+def _arms_and_seeds(store: Path, members: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Arm and seed by finished run: an experiment has one run of each."""
+    done = [run for run in members if read_status(store / run).get("status") == "done"]
+    settings = {run: read_object(store / run / SETTINGS) for run in done}
+    return {run: (members[run][0], settings[run].get("training", {}).get("seed")) for run in done}
 
 
 def forget(store: Path, run: str) -> None:

@@ -50,11 +50,9 @@ class RunSettings(Concern):
     def identity(self, fingerprint: str) -> str:
         """Hash of the settings, the data's fingerprint and the schema version (12 hex digits).
 
-        Where the user's files lie is left out: the fingerprint says what is in them. So is the
-        tokenizer 13a, which runs had before it was a setting.
+        Where the user's files lie is left out: the fingerprint says what is in them.
         """
-        tokenizer = {"tokenize"} if self.scoring.tokenize == "13a" else set()
-        settings = self.model_dump_json(exclude={"corpus": set(FILES), "scoring": tokenizer})
+        settings = self.model_dump_json(exclude={"corpus": set(FILES)})
         text = f"{SCHEMA_VERSION}\n{fingerprint}\n{settings}"
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 

@@ -147,17 +147,20 @@ def parse_sweep(text: str, place: str) -> Sweep:
                 relative = [_by_full_name(item.get(key, {})) for key in ("times", "needs")]
                 chosen = _by_full_name(item, ("name", "times", "needs"))
                 groups.append(Group(group, chosen, *relative))
+        preset = str(table.get("preset", "lecture"))
+        preset_values(preset)
     groups = tuple(groups) or (Group("", {}),)
-    preset = str(table.get("preset", "lecture"))
     return Sweep(name, place, question, preset, settings, groups, baseline)
 
 
 def _check_name(name: Any) -> None:
-    """Refuse a name that could lead out of a folder, or that a spreadsheet takes for a formula."""
+    """Refuse a name that leads out of a folder, or that is a formula or a blank in a table."""
     if not is_name(name) or name.startswith(("=", "+", "-", "@")):
         raise UsageError(
             f'{quoted(name)} names no experiment or group; write name = "..." with a letter first'
         )
+    if name in ("None", "NA", "NaN", "nan", "NULL", "null"):
+        raise UsageError(f"pandas reads the name {name!r} in a CSV as a blank; choose another")
 
 
 def _by_full_name(table: Any, others: Sequence[str] = ()) -> Settings:
@@ -192,6 +195,7 @@ def make_grid(
     the assignments, whose text is not parsed: a file may be called 1984. Every cell is checked: the
     first fault is a ``UsageError`` with its place, and so is a grid without cells.
     """
+    preset_values(sweep.preset)  # a fault is of --preset: that of a file was found before
     flags = dict(given or {}) | parse_assignments(assignments)
     if seeds is not None and isinstance(flags.get(SEED), list):
         raise UsageError(f"--set {SEED} lists seeds, and --seeds counts them; give one of the two")

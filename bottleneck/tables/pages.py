@@ -19,7 +19,7 @@ from ..results.bundle import (
 )
 from ..results.folders import made_of
 from ..results.schema import ALL_TABLES, GOLD, GOLD_TABLE, QUESTIONS, SETTING_COLUMNS
-from ..settings.errors import UsageError, UserError, did_you_mean
+from ..settings.errors import UsageError, UserError, counted, did_you_mean
 from ..settings.run import resolve
 from ..settings.sweep import LONGER
 from .claims import judge
@@ -122,8 +122,10 @@ def make_page(name: str, bundle: Results) -> Page:
     small = f"* {small}" if small else ""
     others = bundle.runs.loc[~bundle.runs["arm"].isin(used["arm"]), "arm"]
     others = list_values(others[~others.str.endswith(LONGER)])
-    run = [what_was_run(used), "95 % intervals over test sentences", small]
-    run += [f"left out: {others}"] if others else []
+    others = f"left out: {others}" if others else ""
+    replaced = bundle.environment.get("replaced", 0)
+    replaced = f"{counted(replaced, 'earlier run')} replaced by these" if replaced else ""
+    run = [what_was_run(used), "95 % intervals over test sentences", small, others, replaced]
     lines += [f"{small}." if small else "", *_common_lines(bundle, used)]
     return Page(
         name.replace("-", "_"),

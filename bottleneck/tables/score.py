@@ -18,7 +18,7 @@ from numpy import ndarray
 from ..claims.verdict import READ_FROM, small_buckets
 from ..corpus.files import lines_as_given
 from ..corpus.vocabulary import IN_CHARACTERS, count_words, spaceless, tokenizer_advice
-from ..results.folders import is_run, read_settings, read_texts
+from ..results.folders import finished_runs, is_run, read_settings, read_texts
 from ..scoring.bleu import (
     HYPOTHESIS,
     REFERENCE,
@@ -163,10 +163,10 @@ def read_systems(
         elif references and sources and not path.is_dir():
             files[label] = path
         else:
-            raise UsageError(
-                f"{label} {str(path)!r} is not the folder of one run; for a file of translations "
-                "give --references and --sources too"
-            )
+            inside = finished_runs(path)[:4] if path.is_dir() else []
+            way = "for a file of translations give --references and --sources too"
+            way = f"name one of its runs: {', '.join(map(str, inside))}" if inside else way
+            raise UsageError(f"{label} {str(path)!r} is not the folder of one run; {way}")
     if files:
         outputs |= read_files(files, references, sources)
     systems = outputs["system A"], outputs["system B"]

@@ -52,6 +52,16 @@ def test_fetch_then_list_describe_and_show(ok):
     assert ok("corpus show multi30k --reverse-direction", SMOKE).out.startswith("fr  trfr")
 
 
+def test_a_text_of_the_users_is_shown_by_its_own_languages_or_none(ok, tmp_path):
+    lines = [f"x{row} " + "w " * (4 + 9 * (row % 3)) for row in range(60)]
+    for name in ("a.de", "a.en", "a"):
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    command = f"corpus show files -n 1 {SMOKE} --target"
+    for source, heads in (("a.de", ["de  x", "en  x"]), ("a", ["source  x", "target  x"])):
+        printed = ok(command, tmp_path / "a.en", "--source", tmp_path / source).out
+        assert [line.partition("x")[0] + "x" for line in printed.splitlines()[:2]] == heads
+
+
 def test_a_hash_that_is_not_published_is_printed(ok, site):
     printed = ok("corpus fetch tatoeba --limit 20 --quiet")
     digest = sha256(site.files["fra-eng.zip"]).hexdigest()

@@ -30,6 +30,7 @@ FOLDER = "this command's folder is named by"
 NO_RUNS = "is a bundle without its run folders"
 TRAINED_ELSEWHERE = f"{NO_RUNS} ... where its runs were trained, or train them into a new folder"
 SEVERAL = "holds folders of results (controls, vindication): name one of them"
+GIVE_FILES = "give --source FILE and --target FILE, or one .tsv file of two columns"
 OF_RUNS = (
     "{table vindication,export,plot bleu -o bleu.png,plot survival -o survival.png,runs,"
     "translate 'the cat',diagnose,lecture L10,study survival} --results"
@@ -50,11 +51,12 @@ USAGE = {
     "reproduse": "reproduse ... (see `bottleneck --help`)",
     "reproduce --seeds 0": "--seeds ... 1",
     "reproduce --set model.attention=none": "attention=none ... additive",
-    "reproduce --preset smoke --corpus files": "corpus.source",
+    "{reproduce,corpus describe files} --preset smoke --source a.en": GIVE_FILES,
     "reproduce --threads 1025 --preset smoke": "--threads ... 1024",
     "{reproduce,sweep controls} --results=x": f"No such option: --results: {FOLDER} --out (see",
     "sweep vindicate": "'vindicate' ... did you mean",
     "sweep none.toml": "none.toml ... No such file",
+    "sweep vindication --preset smok": "bottleneck: unknown preset 'smok'; did you mean 'smoke'",
     f"sweep {LONG}.toml": TOO_LONG,
     "sweep misspelt.toml": "misspelt.toml ... model.contxt ... model.context_size",
     "sweep comment.toml": "comment.toml: it sets nothing",
@@ -67,6 +69,8 @@ USAGE = {
     "reproduce --context-size 64,256": "reproduce takes one value; `bottleneck sweep` takes a list",
     "settings contxt_size": "unknown setting 'contxt_size'; did you mean 'model.context_size'?",
     "sweep textless.toml": "--set corpus.source=FILE",
+    "sweep unasked.toml": "unasked.toml: no question",
+    "{sweep textless.toml,reproduce --corpus files,corpus show files}": GIVE_FILES,
     "corpus fetch multi3k": "no corpus 'multi3k' to fetch; did you mean",
     "corpus describe grammar --test tatoeba": "test=tatoeba is for real text",
     "{translate,diagnose} '  '": "empty",
@@ -89,6 +93,7 @@ USAGE = {
     f"{SCORE} --edges {{5,x,5}}": "edges ' ... two or more",
     "{reproduce,sweep vindication} --set scoring.tokenize=14a": "no tokenizer '14a' ... '13a'",
     "compare a.fr a.en": "system A 'a.fr' ... --references and --sources",
+    "compare out a.fr": "system A 'out' ... name one of its runs: out/runs/additive1x1, ",
     f"{MINE} --scheduler {{'',127.0.0.1,http://here:8786,tcp://here}}": "--scheduler ... tcp://HOST:PORT",
     f"{MINE} {{--seeds-together,--threads}} {NO_COUNT}": "Invalid value for '--",
     f"{MINE} --scheduler tcp://10.0.0.1:8786 {{--threads,--seeds-together}} 2": "not for a cluster",
@@ -104,9 +109,8 @@ REFUSED = {
     ),
     "claims --results nowhere": "'nowhere' is not a folder: name one that",
     "{table vindication,export,runs} --results out/runs/none1x1": "is one run ... store ... /out'",
-    "runs --results bundle": "'bundle' holds no run; make some",
     "{translate 'the cat',diagnose} --results bundle": TRAINED_ELSEWHERE,
-    "study survival --results bundle": f"{NO_RUNS} ... where its runs were trained",
+    "{runs none1x1,study survival} --results bundle": f"{NO_RUNS} ... where its runs were trained",
     "{reproduce,sweep vindication} --preset smoke --out bundle": TRAINED_ELSEWHERE,
     "{table,plot} alignment --results bundle": "'bundle' ... `bottleneck study alignment --results",
     "{table,plot} alignment-gold --results bundle": "'bundle' ... --target FILE --results DIR`",

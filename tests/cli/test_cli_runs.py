@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -51,6 +52,13 @@ def test_a_line_has_experiment_and_arm_or_the_settings_that_differ_also_of_damag
     lines = ok("runs --results", out).out.splitlines()
     assert lines[2].startswith("bbbb  damaged  additive")
     assert lines[3].split(maxsplit=1) == ["cccc", "done     (settings not known)"]
+
+
+def test_a_bundle_away_from_its_runs_says_which_they_were(out, ok):
+    shutil.rmtree(out / STORE)
+    printed = ok("runs --results", out).out
+    assert printed.startswith(f"{out} is a bundle without run folders (")
+    assert "steady: 1 run: none, seed 1" in printed
 
 
 def test_a_run_is_shown_with_its_folder_and_why_it_failed(out, ok):

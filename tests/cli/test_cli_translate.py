@@ -3,7 +3,9 @@
 import io
 import json
 import re
+import select
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -94,6 +96,23 @@ def test_a_text_has_as_many_lines_out_as_in_each_as_the_argument_is_translated(
     monkeypatch.setattr(sys, "stdout", stdout)
     translate("-", given=TEXT)
     assert stdout.buffer.getvalue().decode() == expected[0]
+
+
+@pytest.mark.slow
+def test_a_line_in_is_a_line_out_while_the_pipe_stays_open(out, translate):
+    lines = ["w1 w2 w3\n", "\n", "w4 zyzzyva\n"]
+    command = [sys.executable, "-m", "seq2seq_bottleneck", "translate", "-", "--run", str(out)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    answers = []
+    with subprocess.Popen(command, **pipes, text=True, encoding="utf8") as running:
+        for line in lines:
+            running.stdin.write(line)
+            running.stdin.flush()
+            assert select.select([running.stdout], [], [], 120)[0]
+            answers.append(running.stdout.readline())
+        running.stdin.write("w9")  # the last line may have no end
+        rest, _ = running.communicate()
+    assert "".join([*answers, rest]) == translate("-", given="".join(lines) + "w9\n")[0]
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from seq2seq_bottleneck.corpus.files import (
     PairFiles,
+    languages,
     pair_files,
     read_lines,
     read_pairs,
@@ -160,10 +161,31 @@ def test_sides_that_do_not_go_together(tmp_path: Path):
 )  # fmt: skip
 def test_files_go_together(given: dict[str, str]):
     split = next(iter(given), "").rpartition("_")[0]
-    names = [f"corpus.{split}{'_' * bool(split)}{side}" for side in ("source", "target")]
-    message = rf"^give --set {names[0]}=FILE and --set {names[1]}=FILE, or one \.tsv file"
-    with pytest.raises(UsageError, match=message):
+    flag = f"--set corpus.{split}_{{}}=FILE" if split else "--{} FILE"
+    both = " and ".join(map(flag.format, ("source", "target")))
+    with pytest.raises(UsageError, match=rf"^give {both}, or one \.tsv file"):
         pair_files(CorpusSettings(name="files", **given), split or "train")
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "names"),
+    [
+        ("train.de", "train.en.gz", ("de", "en")),
+        ("text/train.eng", "text/train.fra", ("eng", "fra")),
+        ("train.tsv", None, ("source", "target")),
+        ("a.txt", "b.txt", ("source", "target")),
+        ("train.en/a", "train.fr/a", ("source", "target")),
+        ("train.en", "train.tokens", ("source", "target")),
+    ],
+)
+def test_sides_are_called_by_the_endings_of_their_files(source, target, names):
+    for reverse in (False, True):
+        corpus = CorpusSettings(
+            name="files", source=source, target=target, reverse_direction=reverse
+        )
+        known = names[::-1] if reverse and names != ("source", "target") else names
+        assert tuple(languages(corpus)) == known
+    assert tuple(languages(CorpusSettings(reverse_direction=True))) == ("fr", "en")
 
 
 def test_files_of_the_settings():

@@ -6,6 +6,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,8 +20,9 @@ from seq2seq_bottleneck.questions import alignment
 from seq2seq_bottleneck.questions.alignment import GOLD_QUESTION, QUESTION, LinkedPair
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.results.bundle import load_probe
+from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.runs.translate import END, attended, attention_matrices, load_run
-from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.settings.errors import UsageError, UserError
 from seq2seq_bottleneck.settings.run import resolve
 
 LINKS = st.frozensets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=8)
@@ -97,13 +99,18 @@ def test_planted_weights_have_the_numbers_that_were_planted():
     assert mean["n"] == 10
 
 
-def test_of_a_gold_set_shorter_sentences_count_in_the_row_of_all():
+def test_of_a_gold_set_all_sentences_count_shorter_ones_and_those_without_links_too():
     probed = [planted(1, 3, words=[3] * 4 + LENGTHS[4:])]
     row = one_row(QUESTION.summarise(probed), "aer")
     assert (row["n"], row["value"]) == (16, pytest.approx(1 - 3 * 16 / sum(LENGTHS[4:])))
-    rows = GOLD_QUESTION.summarise(probed)
+    read = {"gold_links": np.repeat([0, 9], [5, 15]), "first_word": np.ones(20)}
+    rows = GOLD_QUESTION.summarise([replace(run, found={**run.found, **read}) for run in probed])
     counts = [one_row(rows, "aer", bucket=bucket)["n"] for bucket in ("5-10", "11-20", "")]
     assert counts == [8, 8, 20]
+    page = GOLD_QUESTION.page(pd.DataFrame(rows, columns=list(PROBE_COLUMNS)))
+    note = "old links counted from 1, in 15 of 20 sentences, all of which count"
+    assert page.run.endswith(f"; g{note}")
+    assert f"G{note}." in page.caption
 
 
 ERRORS = {"": 0.197, "untrained": 0.964, "diagonal": 0.601, "ibm1": 0.124}
@@ -154,7 +161,7 @@ def test_the_table_has_a_row_for_each_bucket_and_arm():
     assert ["all", "additive", "1,000"] in [line[:3] for line in lines]
 
 
-def read(folder, gold, base=0):
+def read(folder, gold, first_word=None):
     """A gold set of three and two words, with these lines of links."""
     texts = {
         "gold": gold,
@@ -163,22 +170,39 @@ def read(folder, gold, base=0):
     }
     for name, lines in texts.items():
         (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf8")
-    return alignment.read_gold(*(folder / name for name in texts), base)
+    return alignment.read_gold(*(folder / name for name in texts), first_word)
 
 
-NO_LINKS = ("0-", "a-1", "0-1-2", "0--1", "\u0661-1", "0-" + 5000 * "9", "0-2", "2-0")
+NO_LINKS = ("0-", "a-1", "0-1-2", "0--1", "\u0661-1", "0-" + 5000 * "9", "0-2", "2-0", "0s1")
+LINES = {"0-0 1?2": 0, "0?0 0-0 1p2": 0, "0-0 0?0 1?2": 0, "1-1 2?3": 1, "1p1 1-1 2p3": 1}
+"""Links of one sentence, the same ones, and the number that they give its first word."""
 
 
-def test_files_of_a_gold_set_are_read_line_by_line_and_what_is_no_link_is_named(tmp_path):
-    for line, base in (("0-0 1?2", 0), ("1-1 2?3", 1), ("0?0 0-0 1?2", 0), ("0-0 0?0 1?2", 0)):
-        first, second = read(tmp_path, [line, ""], base)
+@pytest.mark.parametrize(("line", "number"), LINES.items())
+def test_links_say_whether_they_are_counted_from_0_or_1(tmp_path, line, number):
+    for first_word in (number, None):
+        (first, second), base = read(tmp_path, [line, ""], first_word)
+        assert base == number
         assert (first.sure, first.possible) == ({(0, 0)}, {(0, 0), (1, 2)})
         assert (second.words, second.possible) == ((["a", "dog"], ["un", "chien"]), set())
+
+
+def test_links_that_fit_both_ways_need_the_users_word(tmp_path):
+    for lines in (["1-1 2p2", ""], ["", "1-1"]):
+        with pytest.raises(UsageError, match="from 0 or from 1: give --first-word 0"):
+            read(tmp_path, lines)
+    for first_word in (0, 1):
+        (_, second), _ = read(tmp_path, ["", "1-1"], first_word)
+        assert second.sure == {(1 - first_word, 1 - first_word)}
+
+
+def test_what_is_no_link_is_named_and_files_that_do_not_fit_together(tmp_path):
     for entry in NO_LINKS:
         with pytest.raises(UserError, match=r"line 2: '.*' is no link in a sentence of 2 source"):
             read(tmp_path, ["0-0", f"1-1 {entry}"])
-    with pytest.raises(UserError, match=r"'0-1' is no link .* counted from 1 \(--first-word\)"):
-        read(tmp_path, ["0-1", ""], base=1)
+    for first_word, entry in ((1, "0-1"), (None, "4-1")):
+        with pytest.raises(UserError, match=rf"'{entry}' is no link .* from 1 \(--first-word\)"):
+            read(tmp_path, [entry, ""], first_word)
     with pytest.raises(UserError, match="--gold has 1, --source has 2, --target"):
         read(tmp_path, ["0-0"])
 
@@ -207,18 +231,20 @@ def test_a_real_run_is_measured_on_its_test_set_and_on_that_as_a_gold_set(subjec
     (links,) = model.align([(tokenize(pairs[-1].source), tokenize(pairs[-1].target))])
     assert columns["ibm1_links"][-1] == len(links) + len(set(pairs[-1].links))
     assert columns["ibm1_agreements"][-1] == 2 * len(links & set(pairs[-1].links))
-    # Its tokens stand alone in the files, without marks.
+    # Its tokens stand alone in the files, without marks; the last sentence has no gold links.
     texts = {
-        "gold": [" ".join(f"{i}-{j}" for i, j in pair.links) for pair in pairs[:8]],
-        "source": [" ".join(map(plain, tokenize(pair.source))) for pair in pairs[:8]],
-        "target": [" ".join(map(plain, tokenize(pair.target))) for pair in pairs[:8]],
+        "gold": [" ".join(f"{i}-{j}" for i, j in pair.links) for pair in pairs[:8]] + [""],
+        "source": [" ".join(map(plain, tokenize(pair.source))) for pair in pairs[:9]],
+        "target": [" ".join(map(plain, tokenize(pair.target))) for pair in pairs[:9]],
     }
     for name, lines in texts.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf8")
-    sentences = alignment.read_gold(*(tmp_path / name for name in texts), 0)
-    gold = alignment.probe_gold(subject, sentences, lambda _: None)
+    sentences, first_word = alignment.read_gold(*(tmp_path / name for name in texts))
+    gold = alignment.probe_gold(subject, sentences, first_word, lambda _: None)
     for name, column in columns.items():
-        np.testing.assert_allclose(gold[name], column[:8], rtol=1e-5, err_msg=name)
+        np.testing.assert_allclose(gold[name][:8], column[:8], rtol=1e-5, err_msg=name)
+    counts = [gold[name][8] for name in ("trained_agreements", "trained_links", "gold_links")]
+    assert counts == [0, len(tokenize(pairs[8].target)), 0]
     with pytest.raises(UserError, match=r"--gold .* is empty"):
         read(tmp_path, ["", ""])
 

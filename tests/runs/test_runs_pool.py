@@ -15,7 +15,7 @@ from executing import Heard, interrupt, same_results, smoke
 
 from seq2seq_bottleneck.results.folders import CHECKPOINT
 from seq2seq_bottleneck.runs import pool
-from seq2seq_bottleneck.runs.pool import Job, read_events, run_jobs, stacks
+from seq2seq_bottleneck.runs.pool import Job, read_events, run_jobs, stacks, worker_processes
 from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.machine import NUMBERS
 
@@ -131,6 +131,16 @@ def test_what_would_make_other_numbers_is_not_handed_to_a_worker(monkeypatch):
     for name, value in NUMBERS.items():
         ours = getattr(jax.config, name.lower())
         assert str(int(ours) if isinstance(ours, bool) else ours) == value
+
+
+def test_a_script_of_the_users_is_no_module_of_a_worker(tmp_path, monkeypatch):
+    """Not even one by the name of the first module that a worker imports."""
+    (tmp_path / "json.py").write_text("raise SystemExit('the script in the working folder ran')\n")
+    monkeypatch.chdir(tmp_path)
+    with worker_processes() as (start, events):
+        start("worker", "settings.errors:quoted", {})  # a function that ends at once
+        key, event = events.get(timeout=60)
+    assert (key, event["reason"]) == ("worker", "its process ended with code 0")
 
 
 @SAMPLED

@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 from planted import sentences, write_run
 
+from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.folders import STORE, arms, read_experiments
 from seq2seq_bottleneck.results.schema import FILES, RUNS
 from seq2seq_bottleneck.runs import sweep
@@ -19,10 +21,11 @@ from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.settings.sweep import Member
 
 
-def planted(out, name, *assignments):
+def planted(out, name, *assignments, **facts):
     """A finished run in the store of ``out``."""
     texts = sentences()
-    return write_run(out, name, resolve("smoke", assignments), texts, texts, group=None)
+    settings = resolve("smoke", assignments)
+    return write_run(out, name, settings, texts, texts, group=None, **facts)
 
 
 def bundled(out):
@@ -76,6 +79,47 @@ def test_experiments_share_runs_and_the_last_whole_sweeps_arms_come_first(tmp_pa
     outcomes.append(Outcome(job, "diverged", reason="the loss was not finite"))
     with pytest.raises(UserError, match="run 'additive' diverged: the loss was not finite"):
         sweep.reproduce([job], tmp_path, silent)
+
+
+ARMS = {"none": ["none", ""], "dot": ["dot", "none"]}
+"""What an experiment calls a run of each attention."""
+
+
+def commanded(out, runs, *assignments, **facts):
+    """A command has both arms, in runs of these names, and makes those that are not there."""
+    for attention, name in zip(ARMS, runs, strict=True):
+        if not (out / STORE / name).exists():
+            planted(out, name, f"model.attention={attention}", *assignments, **facts)
+    gather(out, {"pair": dict(zip(runs, ARMS.values(), strict=True))})
+
+
+def test_of_an_arm_and_seed_an_experiment_has_the_newest_run_and_readers_take_it_alike(
+    tmp_path, capsys
+):
+    def printed(command, folder):
+        assert run([*command.split(), "--results", str(folder)]) == 0
+        return capsys.readouterr().out.replace(str(folder), "FOLDER")
+
+    out = tmp_path / "out"
+    commanded(out, "ab")
+    commanded(out, "cd", "training.seed=2")
+    assert bundled(out) == {"pair": ["a", "b", "c", "d"]}
+    commanded(out, "ef", fingerprint="mended")
+    commanded(tmp_path / "alone", "ef", fingerprint="mended")
+    for command in ("export", "claims --format csv", "table vindication --format csv"):
+        assert printed(command, out) == printed(command, tmp_path / "alone")
+    os.utime(out / STORE / "a" / "status.json")  # the last that was trained
+    assert {folder.name for folder in arms(out).values()} == {"e", "f"}
+    text = "4 runs are left out: replaced by later runs of the same arms."
+    assert Results.open(out).left_out() == [text]
+    assert "; 4 earlier runs replaced by these. Add" in printed("table arms", out).replace(
+        "\n", " "
+    )
+    assert "a    done    replaced: none seed 1\n" in printed("runs", out)
+    commanded(out, "gh", "training.updates=7", fingerprint="mended")
+    assert bundled(out) == {"pair": ["g", "h"]}
+    commanded(out, "ab")  # the first command again, on the first text
+    assert bundled(out) == {"pair": ["a", "b"]}
 
 
 @pytest.mark.slow

@@ -1,8 +1,6 @@
 """Settings: presets, overrides, identities, bounds, and what a user is told of a fault."""
 
 import re
-import hashlib
-import json
 
 import pytest
 from ordinary_user import bottleneck
@@ -12,7 +10,6 @@ from seq2seq_bottleneck.settings.errors import UsageError, counted, quoted
 from seq2seq_bottleneck.settings.machine import mendable, nproc_from
 from seq2seq_bottleneck.settings.run import (
     NAMES,
-    SCHEMA_VERSION,
     RunSettings,
     describe_settings,
     parse_settings,
@@ -109,16 +106,6 @@ def test_identity_depends_on_every_setting_and_on_the_data_but_not_on_where_file
     )
     assert here.identity("data") == there.identity("data") != here.identity("other data")
 
-
-def test_a_run_keeps_the_name_that_it_had_before_bleus_tokenizer_was_a_setting():
-    settings, names = resolve("smoke"), set()
-    known = settings.model_dump(mode="json", exclude={"corpus": {*FILES}})
-    del known["scoring"]["tokenize"]
-    text = f"{SCHEMA_VERSION}\ndata\n{json.dumps(known, separators=(',', ':'))}"
-    assert settings.identity("data") == hashlib.sha256(text.encode()).hexdigest()[:12]
-    for name in ("13a", "zh", "none"):
-        names.add(settings.changed(scoring={"tokenize": name}).identity("data"))
-    assert len(names) == 3
 
 
 def test_changed_is_checked_again_and_the_json_form_comes_back():

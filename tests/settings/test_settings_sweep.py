@@ -105,6 +105,8 @@ FAULTS = {
     f"{GROUP}[[group]]": "None names no experiment or group",
     "[[group]]\nname = '=HYPERLINK(1)'": "'=HYPERLINK(1)' names no experiment or group",
     'experiment = "../up"': "'../up' names no experiment or group",
+    'experiment = "NA"': "pandas reads the name 'NA' in a CSV as a blank; choose another",
+    "[[group]]\nname = 'None'": "pandas reads the name 'None' in a CSV as a blank",
     GROUP + GROUP: "group 'a': there are two of this name; rename one",
     f"{GROUP}modle.cell = 'rnn'": "group 'a': unknown key 'modle'; did you mean 'model'?",
     f"{GROUP}model.cel = 'rnn'": "group 'a': unknown setting 'model.cel'; did you mean 'model.",
