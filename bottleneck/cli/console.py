@@ -5,11 +5,13 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..settings.errors import plain
+from ..settings.files import write_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,10 +45,13 @@ def say(text: str | bytes = "", err: bool = False, nl: bool = True) -> None:
             raise
 
 
-def show(pages: "Sequence[Page]", form: str, details: bool = False) -> None:
-    """Print pages in one of the formats; of several, CSV has the first only, JSON is a list.
+def show(
+    pages: "Sequence[Page]", form: str, details: bool = False, out: Path | None = None
+) -> None:
+    """Print pages in one of the formats, or write them to a file.
 
-    Bytes of a file's name that are not text are replaced.
+    Of several pages CSV has the first only, JSON is a list. Bytes of a file's name that are not
+    text are replaced.
     """
     if form == "rich":
         for number, page in enumerate(pages):
@@ -56,7 +61,12 @@ def show(pages: "Sequence[Page]", form: str, details: bool = False) -> None:
         return
     texts = [page.render(form) for page in (pages[:1] if form == "csv" else pages)]
     text = f"[{','.join(texts)}]\n" if form == "json" and len(texts) > 1 else "\n".join(texts)
-    say(text.encode(errors="replace").decode(), nl=False)
+    text = text.encode(errors="replace").decode()
+    if out is None:
+        say(text, nl=False)
+    else:
+        write_text(out, text)
+        say(f"Written to {out}")
 
 
 def print_names(texts: Mapping[str, str]) -> None:

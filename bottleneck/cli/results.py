@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from ..results.schema import ALL_TABLES, BENCHMARK, FIGURES
+from ..results.schema import ALL_TABLES, BENCHMARK, ENDINGS, FIGURES
 from ..settings.errors import UsageError, UserError, counted
 from ..settings.files import check_output, check_place, write_text
 from . import options
 from .console import output, print_names, say, show
-from .study import show_benchmark
+from .study import benchmark_pages
 from .translate import load_arms
 
 if TYPE_CHECKING:
@@ -48,6 +48,13 @@ def table(
     form: options.Form = "rich",
     where: options.Where = None,
     details: options.Details = False,
+    like_slide: Annotated[
+        bool, Option("--like-slide", help="For the slides' tables: their columns and words.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        Option("-o", "--out", help=f"Write to this file: {', '.join(ENDINGS)}."),
+    ] = None,
 ) -> None:
     """Print a table of finished runs and its verdicts."""
     if not name:
@@ -57,12 +64,17 @@ def table(
     from ..tables.pages import check_name, make_page
     from ..tables.selection import where as select
 
-    check_name(name)
+    check_name(name, like_slide)
+    if out is not None:
+        check_output(out)
+        if (ending := out.suffix.lower()) not in ENDINGS:
+            raise UsageError(f"{str(out)!r}: the name of a table ends in {', '.join(ENDINGS)}")
+        form = ENDINGS[ending]
     if name == BENCHMARK:
-        show_benchmark(results, form, {"--where": where}, details)
+        show(benchmark_pages(results, {"--where": where}), form, details, out)
         return
     bundle = select(Results.open(options.results_folder(results)), where or [])
-    show([make_page(name, bundle)], form, details)
+    show([make_page(name, bundle, like_slide)], form, details, out)
 
 
 def claims(

@@ -14,6 +14,7 @@ from planted import write_begun, write_planted
 from system_files import outputs, reference_texts, write_lines, write_test_set
 
 from seq2seq_bottleneck.results.bundle import Results
+from seq2seq_bottleneck.results.schema import ENDINGS
 from seq2seq_bottleneck.scoring.bleu import bleu_signature
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
@@ -38,6 +39,17 @@ def test_export_takes_conditions_as_tables_do_and_writes_the_file_or_bundle_that
     said = ok(*arguments, "--where seed=2 --bundle", tmp_path / "b").err
     assert said == f"Written to {tmp_path / 'b'}: 1 run\n"
     assert set(Results.open(tmp_path / "b").runs["run"]) == {"none2x1"}
+
+
+def test_a_table_is_written_to_a_file_in_the_format_of_its_ending(tmp_path, ok):
+    write_planted(tmp_path / "out", ARMS)
+    for ending, form in ENDINGS.items():
+        for line in ("table failure-pattern", "table vindication --like-slide"):
+            path = tmp_path / "new" / f"table{ending}"
+            printed = ok(line, "--results", tmp_path / "out", "-o", path)
+            assert (printed.out, printed.err) == (f"Written to {path}\n", "")
+            text = ok(line, "--results", tmp_path / "out", "--format", form).out
+            assert path.read_text(encoding="utf8") == text
 
 
 def claims(ok, *arguments):
