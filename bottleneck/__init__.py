@@ -14,8 +14,10 @@ if __name__ == "bottleneck":
 if TYPE_CHECKING:
     from .results.bundle import Results
 
+    load = Results.open
+
 __version__ = "0.1.0"
-__all__ = ["Results", "__version__"]
+__all__ = ["Results", "__version__", "load"]
 
 
 def __dir__() -> list[str]:
@@ -23,9 +25,9 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """``Results``, imported when it is asked for, so that the command starts at once."""
-    if name == "Results":
+    """``load`` and ``Results``, imported when they are asked for: the command starts at once."""
+    if name in ("Results", "load"):
         from .results.bundle import Results
 
-        return Results
+        return Results if name == "Results" else Results.open
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -120,7 +120,6 @@ def vindication(rows: Rows) -> Judgement | str:
     more = Estimate.of(interaction([row.gain for row in rows]))
     losses = {name: gain for name, gain in gains.items() if gain.high < 0}
     best = max(gains, key=lambda name: gains[name].value)
-    ceiling = [row.name for row in rows if row.attention.value >= CEILING_BLEU]
     clauses = [
         f"the gain in {longest} is {gains[longest].text(BLEU)}",
         more.change(
@@ -130,10 +129,6 @@ def vindication(rows: Rows) -> Judgement | str:
         ),
         f"the largest gain is in {best} ({gains[best].text(BLEU)})",
         _listed("clear losses", losses),
-        f"in bucket{'s' * (len(ceiling) > 1)} {', '.join(ceiling)} attention is at its ceiling "
-        f"(BLEU >= {CEILING_BLEU:g}): the relative gain there is 100/none - 1, arithmetic"
-        if ceiling
-        else "",
     ]
     clear, name = gains[longest].low > 0, f"attention minus none, BLEU, {longest}"
     held = clear and more.low > 0 and not losses
@@ -174,10 +169,15 @@ def vindication_rising(rows: Rows) -> Judgement | str:
     improvements = {row.name: percent_change(row.attention, row.none) for row in rows}
     (_, falls, ties), changes = _steps(improvements), list(improvements.values())
     rise = Estimate.of(difference(changes[-1], changes[0]))
+    ceiling = [row.name for row in rows if row.attention.value >= CEILING_BLEU]
     clauses = [
         "the improvement is " + ", ".join(f"{change.value:+.0f} %" for change in changes),
         _listed("clear falls", falls),
         _listed("ties", ties),
+        f"in bucket{'s' * (len(ceiling) > 1)} {', '.join(ceiling)} attention is at its ceiling "
+        f"(BLEU >= {CEILING_BLEU:g}): the improvement there is 100/none - 1, arithmetic"
+        if ceiling
+        else "",
     ]
     name = f"improvement, points of per cent, {rows[-1].name} minus {rows[0].name}"
     partly = rise.low > 0 and not falls

@@ -5,11 +5,13 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..settings.errors import plain
+from ..settings.files import write_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,12 +45,20 @@ def say(text: str | bytes = "", err: bool = False, nl: bool = True) -> None:
             raise
 
 
-def show(page: "Page", form: str, details: bool = False) -> None:
-    """Print a page in one of the formats; bytes of a file's name that are not text are replaced."""
+def show(page: "Page", form: str, details: bool = False, out: Path | None = None) -> None:
+    """Print a page in one of the formats, or write it to a file.
+
+    Bytes of a file's name that are not text are replaced.
+    """
     if form == "rich":
         page.print(output(), details)
+        return
+    text = page.render(form).encode(errors="replace").decode()
+    if out is None:
+        say(text, nl=False)
     else:
-        say(page.render(form).encode(errors="replace").decode(), nl=False)
+        write_text(out, text)
+        say(f"Written to {out}")
 
 
 def print_names(texts: Mapping[str, str]) -> None:

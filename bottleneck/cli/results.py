@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from ..results.schema import ALL_TABLES, BENCHMARK, FIGURES, RUNS
+from ..results.schema import ALL_TABLES, BENCHMARK, ENDINGS, FIGURES, RUNS
 from ..settings.errors import UsageError, UserError, counted
 from ..settings.files import check_output, check_place, write_text
 from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import output, print_names, say, show
-from .study import show_benchmark
+from .study import benchmark_page
 from .translate import load_arms
 
 if TYPE_CHECKING:
@@ -52,6 +52,13 @@ def table(
     form: options.Form = "rich",
     where: options.Where = None,
     details: options.Details = False,
+    like_slide: Annotated[
+        bool, Option("--like-slide", help="For the slides' tables: their columns and words.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        Option("-o", "--out", help=f"Write to this file: {', '.join(ENDINGS)}."),
+    ] = None,
 ) -> None:
     """Print a table of finished runs and its verdicts.
 
@@ -69,14 +76,19 @@ def table(
 
     if name:
         name = options.find_name("table", name)
-        check_name(name)
+        check_name(name, like_slide)
+    if out is not None:
+        check_output(out)
+        if (ending := out.suffix.lower()) not in ENDINGS:
+            raise UsageError(f"{str(out)!r}: the name of a table ends in {', '.join(ENDINGS)}")
+        form = ENDINGS[ending]
     if name == BENCHMARK:
-        show_benchmark(results, form, {"--where": where}, details)
+        show(benchmark_page(results, {"--where": where}), form, details, out)
         return
     bundle = select(Results.open(options.results_folder(results)), where or [])
-    pages = [make_page(name, bundle)] if name else fitting_pages(bundle)
+    pages = [make_page(name, bundle, like_slide)] if name else fitting_pages(bundle)
     for page in pages if form == "rich" else pages[-1:]:
-        show(page, form, details)
+        show(page, form, details, out)
     if not name and form == "rich":
         line = f"Results: {bundle.folder}. All tables: {', '.join(ALL_TABLES)}."
         print_prose(output(), line, "dim")

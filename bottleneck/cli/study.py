@@ -24,6 +24,7 @@ from .console import print_names, say, show, time_left
 if TYPE_CHECKING:
     from ..questions.benchmark import Row
     from ..questions.question import Question
+    from ..tables.page import Page
 
 
 def study(
@@ -64,7 +65,7 @@ def study(
         raise UsageError("--gold, --source, --target go together, and are for study alignment")
     if question.probe is None:
         given = {"--preset": preset, "--set": assignments, "--seeds": seeds, "--where": where}
-        show_benchmark(results, form, given, details)
+        show(benchmark_page(results, given), form, details)
         return
     if gold is not None:  # every run whose weights can be read, whatever text it was trained on
         from ..questions.alignment import GOLD_QUESTION
@@ -231,16 +232,14 @@ def bench(
     check_place(out)
     rows, failed = benchmark.measure(sizes, names, 3 if quick else 5, listen)
     benchmark.write(out, rows)
-    show_benchmark(out, form, {})
+    show(benchmark_page(out, {}), form)
     for length, reason in failed.items():
         say(f"length {length} could not be measured: {reason}", err=True)
     say(f"Written to {out / 'probes' / f'{BENCHMARK}.csv'}", err=True)
 
 
-def show_benchmark(
-    results: Path | None, form: str, given: Mapping[str, Any], details: bool = False
-) -> None:
-    """Print the benchmark's tables (C9) of a folder.
+def benchmark_page(results: Path | None, given: Mapping[str, Any]) -> "Page":
+    """The benchmark's table (C9) of a folder.
 
     ``given`` are options that choose or train runs: one with a value is a ``UsageError``.
     """
@@ -248,4 +247,4 @@ def show_benchmark(
 
     if named := [name for name, value in given.items() if value]:
         raise UsageError(f"{BENCHMARK} is about no runs: {named[0]} is not for it")
-    show(study_page(BENCHMARK, results or DEFAULT_OUT / "bench"), form, details)
+    return study_page(BENCHMARK, results or DEFAULT_OUT / "bench")

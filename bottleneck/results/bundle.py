@@ -6,8 +6,9 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -43,6 +44,9 @@ from .folders import (
     was_written,
     without_runs,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 UNREADABLE = (ValueError, TypeError, OverflowError, LookupError, AttributeError, OSError)
 """What is raised where a file has not the form that is read."""
@@ -256,6 +260,29 @@ class Results:
                 runs = [run for run in self.names if self.sources[run] == source]
                 frames.append(table[table["run"].isin(runs)])
         return pd.concat(frames, ignore_index=True)
+
+    def table(self, name: str, like_slide: bool = False) -> pd.DataFrame:
+        """A table of `bottleneck table`, each interval in ``NAME_low`` and ``NAME_high``.
+
+        ``like_slide``: as text, in the slide's own columns, as a notebook shows it. ``attrs`` have
+        its ``title`` and its ``caption``.
+        """
+        page = import_module("...tables.pages", __name__).make_page(name, self, like_slide)
+        table = page.frame.set_axis([""] * len(page.frame)) if like_slide else page.frame
+        table.attrs = {"title": page.title, "caption": "\n".join(page.caption)}
+        return table
+
+    def plot(self, name: str) -> "Figure":
+        """A figure of `bottleneck plot`, which a notebook shows."""
+        figures = import_module("...figures.registry", __name__)
+        figure, _ = figures.make_figure(name, self.folder, bundle=self)
+        figure._repr_png_ = lambda: figures.image(figure, ".png")
+        return figure
+
+    def verdicts(self) -> pd.DataFrame:
+        """Every claim of the lecture with its verdict and the reason, as of `bottleneck claims`."""
+        claims = import_module("...tables.claims", __name__)
+        return claims.claims(claims.decide_results(self.folder))
 
 
 def holds_results(folder: Path) -> bool:

@@ -1,9 +1,10 @@
-"""One table and what belongs to it, in every form: on a terminal, CSV, Markdown, LaTeX, JSON."""
+"""One table and what belongs to it, in every form: terminal, CSV, Markdown, LaTeX, JSON, HTML."""
 
 import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,9 @@ SIDES = {"at least": ">", "under": "<"}
 MARKDOWN = str.maketrans(
     {sign: f"\\{sign}" for sign in "\\|*_`"} | {"<": "&lt;", ">": "&gt;", "\n": " "}
 )
+LATEX = str.maketrans({sign: f"\\{sign}" for sign in "%&#$_{}"})
+HEADS = {"bucket": "source words", "source_words": "mean source words"}
+"""Heads of columns whose names say too little to a reader."""
 
 
 def check_format(form: str, known: Sequence[str] = FORMATS) -> None:
@@ -38,7 +42,7 @@ def check_format(form: str, known: Sequence[str] = FORMATS) -> None:
 class Page:
     """One table: file name, title, data, its form on a terminal, verdicts, caption.
 
-    ``run`` says in one line what was run.
+    ``run`` says in one line what was run. LaTeX has a caption ``above`` the table, else comments.
     """
 
     name: str
@@ -48,6 +52,7 @@ class Page:
     judged: list[Verdict]
     caption: list[str]
     run: str = ""
+    above: bool = False
 
     @property
     def verdicts(self) -> list[str]:
@@ -81,7 +86,9 @@ class Page:
         if form == "markdown":
             return markdown(self.frame, self.title, lines)
         if form == "latex":
-            return latex(self.frame, self.title, lines)
+            return latex(self.frame, self.title, lines, self.above)
+        if form == "html":
+            return html(self.frame, self.title, lines)
         if form == "json":
             verdicts = [vars(verdict) for verdict in self.judged]
             others = {"verdicts": verdicts, "caption": self.caption}
@@ -110,7 +117,7 @@ def csv(frame: pd.DataFrame) -> str:
 
 def markdown(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
     """The whole table as Markdown: title, rows, caption; an interval stands in its value's cell."""
-    merged = with_intervals(frame)
+    merged = readable(frame)
     rows = [[*merged.columns], *merged.to_numpy().tolist()]
     head, *body = (f"| {' | '.join(cell.translate(MARKDOWN) for cell in row)} |" for row in rows)
     notes = [f"- {line.translate(MARKDOWN)}" for line in lines]
@@ -118,14 +125,34 @@ def markdown(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
     return "\n".join([f"# {title.translate(MARKDOWN)}", "", head, rule, *body, "", *notes]) + "\n"
 
 
-def latex(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
-    """A booktabs tabular for LaTeX, below its title and the lines as LaTeX's own comments."""
-    merged = with_intervals(frame)
-    columns = "".join("r" if is_numeric_dtype(frame[name]) else "l" for name in merged.columns)
+def latex(frame: pd.DataFrame, title: str, lines: Sequence[str], above: bool = False) -> str:
+    """A booktabs tabular for LaTeX, below its title and the lines as LaTeX's own comments.
+
+    ``above``: a table environment with these as its caption, and only the first column to the left.
+    """
+    merged, names = readable(frame), with_intervals(frame).columns
+    columns = "".join(
+        "r" if is_numeric_dtype(frame[name]) or (above and place) else "l"
+        for place, name in enumerate(names)
+    )
     styled = merged.style.hide(axis="index").format(escape="latex")
     styled = styled.format_index(escape="latex", axis="columns")
+    if above:
+        caption = f"{title}. {' '.join(lines)}".translate(LATEX)
+        return styled.to_latex(
+            column_format=columns, hrules=True, caption=caption, position_float="centering"
+        )
     notes = [f"% {' '.join(line.split())}" for line in (title, *lines)]
     return "\n".join([*notes, styled.to_latex(column_format=columns, hrules=True)])
+
+
+def html(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
+    """The table as HTML without a style: title, rows, a paragraph per line."""
+    with pd.option_context("display.max_colwidth", None):  # else pandas cuts long texts
+        table = readable(frame).to_html(index=False, border=0)
+    notes = [f"<p>{escape(line)}</p>" for line in lines]
+    head = ['<meta charset="utf-8">', f"<h2>{escape(title)}</h2>"]
+    return "\n".join([*head, table, *notes]) + "\n"
 
 
 def json_text(name: str, title: str, frame: pd.DataFrame, **others: Any) -> str:
@@ -133,6 +160,16 @@ def json_text(name: str, title: str, frame: pd.DataFrame, **others: Any) -> str:
     blanked = frame.astype("object").where(frame.notna(), None)
     described = {"name": name, "title": title, "rows": blanked.to_dict("records"), **others}
     return json.dumps(described, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def readable(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table as text with its intervals, and with heads in words: ``BLEU none``."""
+
+    def head(name: str) -> str:
+        words = HEADS.get(name, name).replace("_", " ")
+        return words.replace("bleu", "BLEU").replace("chrf", "chrF")
+
+    return with_intervals(frame).rename(columns=head)
 
 
 def with_intervals(frame: pd.DataFrame) -> pd.DataFrame:

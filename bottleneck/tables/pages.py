@@ -10,13 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ..claims.registry import CLAIMS, verdict_on
-from ..claims.verdict import small_buckets
-from ..results.bundle import (
-    Results,
-    holds_results,
-    setting_columns,
-    signatures,
-)
+from ..claims.verdict import Verdict, small_buckets
+from ..results.bundle import Results, holds_results, setting_columns, signatures
 from ..results.folders import made_of
 from ..results.schema import ALL_TABLES, GOLD, GOLD_TABLE, QUESTIONS, SETTING_COLUMNS
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
@@ -34,7 +29,7 @@ from .comparison import (
     what_was_run,
 )
 from .page import Page
-from .run_tables import SPECS, arms, cells, run_data, run_table
+from .run_tables import LIKE_SLIDE, SPECS, arms, cells, run_data, run_table, slide_table, word_spans
 from .selection import as_condition, list_values
 
 LEVELS = (
@@ -81,18 +76,21 @@ def study_page(study: str, folder: Path, runs: pd.DataFrame | None = None) -> Pa
         return replace(question.page(frame), judged=judged)
 
 
-def check_name(name: str) -> None:
-    """Refuse a name that `make_page` does not know as a ``UsageError``, before anything is read."""
+def check_name(name: str, like_slide: bool = False) -> None:
+    """Refuse what `make_page` cannot make as a ``UsageError``, before anything is read."""
     if name not in ALL_TABLES and name.replace("_", "-") not in ALL_TABLES:
         raise UsageError(f"unknown table {name!r}{did_you_mean(name, ALL_TABLES)}")
+    if like_slide and name.replace("_", "-") not in LIKE_SLIDE:
+        raise UsageError(f"--like-slide is for {', '.join(LIKE_SLIDE)}, not {name}")
 
 
-def make_page(name: str, bundle: Results) -> Page:
+def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
     """The table of a name in `TABLES` (underscores do as well) or `QUESTIONS`, or `GOLD_TABLE`.
 
-    ``UsageError`` for another name, ``UserError`` where the bundle has not what the table needs.
+    ``like_slide``: with the columns of the lecture's slide. ``UsageError`` for another name,
+    ``UserError`` where the bundle has not what the table needs.
     """
-    check_name(name)
+    check_name(name, like_slide)
     if name in QUESTIONS:
         return study_page(name, bundle.folder)
     name = name.replace("_", "-")
@@ -119,23 +117,48 @@ def make_page(name: str, bundle: Results) -> Page:
         lines += _arm_lines(sizes, bundle)
         lines += bundle.facts(sizes[0].none.runs[0])["notes"]
     small = small_buckets(dict(zip(frame["bucket"], frame["n"], strict=True)))
+    others = len(set(bundle.runs["arm"]) - set(used["arm"]))
+    others = f"not in this table: {counted(others, 'arm')} (choose with --where)" if others else ""
+    title = SPECS[name][0].format(attention=attention)
+    if like_slide:
+        return _like_slide(name, title, frame, judged, [what_was_run(used), small, others])
     small = f"* {small}" if small else ""
-    others = bundle.runs.loc[~bundle.runs["arm"].isin(used["arm"]), "arm"]
-    others = list_values(others[~others.str.endswith(LONGER)])
-    others = f"left out: {others}" if others else ""
     replaced = bundle.environment.get("replaced", 0)
     replaced = f"{counted(replaced, 'earlier run')} replaced by these" if replaced else ""
     run = [what_was_run(used), "95 % intervals over test sentences", small, others, replaced]
     lines += [f"{small}." if small else "", *_common_lines(bundle, used)]
     return Page(
         name.replace("-", "_"),
-        SPECS[name][0].format(attention=attention),
+        title,
         frame,
         run_table(name, frame, attention),
         judged,
         [line for line in lines if line],
         "; ".join(filter(None, run)),
     )
+
+
+def _like_slide(
+    name: str, title: str, frame: pd.DataFrame, judged: Sequence[Verdict], run: Sequence[str]
+) -> Page:
+    """A table as its slide has it: one number per cell, and one line on what was ``run``.
+
+    A second line has the slide's claims that do not hold, or L4's words that do not order BLEU.
+    """
+    texts, table, intervals = slide_table(name, frame, title)
+    lines = [f"{'; '.join(filter(None, [run[0], intervals, *run[1:]]))}."]
+    if name == "compression":
+        lines += [SLIDE_WORDS, word_spans(frame)]
+    else:
+        says = {claim.id: claim.says for claim in CLAIMS}
+        unlike = "; ".join(
+            f'"{says[item.claim]}": {item.verdict} ({item.because.split("; ")[0]})'
+            for item in judged
+            if item.verdict != "held"
+        )
+        lines += [f"Not as on the slide: {unlike}." if unlike else ""]
+    lines = [line for line in lines if line]
+    return Page(name.replace("-", "_"), title, texts, table, [], lines, above=True)
 
 
 def _arm_lines(sizes: Sequence[Comparison], bundle: Results) -> list[str]:

@@ -79,6 +79,29 @@ _COLUMNS = [
     Column("slide\nimpr.", "slide_improvement", "{:+.3g}%", printed=True),
 ]
 """How a terminal shows a column of the data."""
+QUALITY = "BLEU {bleu:.1f} (slide: {slide_word})"
+LIKE_SLIDE = {
+    "failure-pattern": [
+        Column("Sentence Length", "bucket", "{} words"),
+        Column("Compression Ratio", "compression_ratio", "{:.1f}:1"),
+        Column("BLEU Score", "bleu", "{:.1f}"),
+        Column("Quality Drop", "quality_drop", "{:+z.0f}%", zero="baseline"),
+    ],
+    "vindication": [
+        Column("Sentence Length", "bucket", "{} words"),
+        Column("No Attention", "bleu_none", "{:.1f}"),
+        Column("With Attention", "bleu_attention", "{:.1f}"),
+        Column("Improvement", "improvement", "{:+z.0f}%"),
+    ],
+    "compression": [
+        Column("Length", "bucket", "{} words"),
+        Column("Input Dims", "numbers", "{:.0f}"),
+        Column("Context Dims", "context_size"),
+        Column("Ratio", "compression_ratio", "{:.1f}:1"),
+        Column("Quality", "bleu", lambda row: row["slide_word"] and QUALITY.format_map(row)),
+    ],
+}
+"""The columns of the slide's own table, by the data that fill them."""
 
 
 def run_data(name: str, sizes: Sequence[Comparison]) -> pd.DataFrame:
@@ -182,6 +205,37 @@ def run_table(name: str, frame: pd.DataFrame, attention: str | None = None) -> C
         above = lines
         table.add_row(arm, *(ranged(row, "bleu", "{:.1f}") for row in rows.to_dict("records")))
     return table
+
+
+def slide_table(
+    name: str, frame: pd.DataFrame, title: str
+) -> tuple[pd.DataFrame, CompactTable, str]:
+    """A table's data in its slide's columns, one number per cell: as text, and for a terminal.
+
+    And a phrase on what the cells leave out: the sentences per row, and the widest intervals.
+    """
+    numbers = frame.drop(columns=[n for n in frame if n.endswith(("_low", "_high"))])
+    columns, rows, reach = LIKE_SLIDE[name], numbers.to_dict("records"), {}
+    texts = {column.head: [column.text(row) for row in rows] for column in columns}
+    for column in (column.name for column in columns):
+        if f"{column}_low" in frame and frame[column].notna().any():
+            ends = frame[[f"{column}_low", f"{column}_high"]].sub(frame[column], axis=0)
+            unit = "BLEU" if column.startswith("bleu") else "points of per cent"
+            reach[unit] = max(reach.get(unit, 0.0), ends.abs().max(axis=None))
+    widest = " and ".join(f"{distance:.1f} {unit}" for unit, distance in reach.items())
+    counts = " to ".join(f"{n:,}" for n in sorted({frame["n"].min(), frame["n"].max()}))
+    phrase = f"{counts} sentences per row; 95 % intervals over test sentences end at most {widest}"
+    return pd.DataFrame(texts), filled_table(title, numbers, columns), f"{phrase} from the numbers"
+
+
+def word_spans(frame: pd.DataFrame) -> str:
+    """The BLEU that each word of L4 covers, if a better word covers a lower one; else empty."""
+    spans = frame[frame["n"] > 0].groupby("slide_word")["bleu"].agg(["min", "max"])
+    spans = spans.reindex([row.quality for row in L4]).dropna()
+    if (spans["min"] > spans["max"].shift(-1, fill_value=-1.0)).all():
+        return ""
+    covers = (f"{word} {low:.1f} to {high:.1f}" for word, low, high in spans.itertuples())
+    return f"The slide's words do not order the BLEU measured here: {', '.join(covers)}."
 
 
 def arms(bundle: Results) -> pd.DataFrame:

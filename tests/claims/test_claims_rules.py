@@ -97,8 +97,8 @@ def test_a_rule_at_its_thresholds(claim, buckets, verdict):
 @pytest.mark.parametrize(
     ("claim", "buckets", "part"),
     [
-        ("L-VIND", rows([60] * 5, [99, 90, 95, 90, 90]), "in buckets 5-10, 21-30 attention is at "
-         "its ceiling"),
+        ("L-VIND-rising", rows([60] * 5, [99, 90, 95, 90, 90]),
+         "in buckets 5-10, 21-30 attention is at its ceiling"),
         ("L-VIND-largest", rows([30, 25, 20, 10, 10], [31, 27, 23, 16, 16]),
          "the largest gain is in 31-40 (6.00 [6.00, 6.00]), tied with 41+; BLEU without attention "
          "is lowest in 31-40, tied with 41+"),

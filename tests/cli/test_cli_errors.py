@@ -82,7 +82,9 @@ USAGE = {
     "study cost --results bench --seeds 2": "about no runs: --seeds",
     "table vindication --format txt": "'--format': 'txt' is not one of ... latex",
     "claims --format latex": "unknown format 'latex'; known are csv, json, markdown",
-    "table vindication --out x": f"No such option: --out: {FOLDER} --results (see",
+    "table vindication -o x.txt --results out": "'x.txt': the name of a table ends in .csv, .md",
+    "table {arms,length} --like-slide --results out": "--like-slide is for failure-pattern, vind",
+    "claims --out x": f"No such option: --out: {FOLDER} --results (see",
     "export -o x --bundle b --results out": "give one of them",
     "study length --gold g": "go together, and are for study alignment",
     "study alignment --results out --gold g --source s --target t --seeds 3": "runs ... --where",
@@ -211,6 +213,7 @@ def test_a_mistake_is_one_line_and_changes_nothing(
         ("export -o", "results.bundle.Results.open"),
         ("export --bundle", "results.bundle.Results.open"),
         ("report -o", "report.page.write_report"),
+        ("table arms -o", "results.bundle.Results.open"),
         ("plot bleu -o", "figures.registry.make_figure"),
     ],
 )

@@ -16,6 +16,7 @@ from planted import write_begun, write_planted, write_sizes
 from system_files import outputs, reference_texts, write_lines, write_test_set
 
 from seq2seq_bottleneck.results.bundle import Results
+from seq2seq_bottleneck.results.schema import ENDINGS
 from seq2seq_bottleneck.scoring.bleu import bleu_signature
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
@@ -85,6 +86,15 @@ def test_table_without_a_name_is_the_one_that_shows_every_arm(
     text = ok("table").out
     assert [title for title in TITLES if title in text] == heads
     assert "All tables: failure-pattern, vindication," in " ".join(text.split())
+def test_a_table_is_written_to_a_file_in_the_format_of_its_ending(tmp_path, ok):
+    write_planted(tmp_path / "out", ARMS)
+    for ending, form in ENDINGS.items():
+        for line in ("table failure-pattern", "table vindication --like-slide"):
+            path = tmp_path / "new" / f"table{ending}"
+            printed = ok(line, "--results", tmp_path / "out", "-o", path)
+            assert (printed.out, printed.err) == (f"Written to {path}\n", "")
+            text = ok(line, "--results", tmp_path / "out", "--format", form).out
+            assert path.read_text(encoding="utf8") == text
 
 
 def claims(ok, *arguments):

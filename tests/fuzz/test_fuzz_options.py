@@ -69,7 +69,7 @@ new_file = mostly(
 )
 new_folder = mostly("new", "deep/new", "empty", "source", "source/new")
 text = mostly("source", "target", "other", "out", "missing", "empty")
-form = mostly("rich", "csv", "markdown", "latex", "json")
+form = mostly("rich", "csv", "markdown", "latex", "json", "html")
 where = (
     mostly("attention=none", "seed=1,2", "context_size=8", "seed=", "nothing=1")
     | st.builds("{}={}".format, st.sampled_from(["attention", "seed", "run", "corpus"]), junk)
@@ -98,7 +98,11 @@ TRAINED = "--preset --seeds --jobs --quiet --force --threads --corpus --out --re
 AXES = "--context-size --attention --train-length"
 COMMANDS = [
     ("settings", mostly("model.attention", "seed"), "--preset"),
-    ("table", mostly("vindication", "arms", "length", "cost"), "--results --where --format"),
+    (
+        "table",
+        mostly("vindication", "arms", "length", "cost"),
+        "--results --where --format --like-slide -o",
+    ),
     ("claims", None, "--results --where --format"),
     ("export", None, "--results --where --out -o --bundle"),
     ("runs", mostly("dot", "none1x1", "d"), "--results"),

@@ -20,6 +20,8 @@ sys.path.append(str(Path(__file__).parents[2] / "experiments" / "benchmarks"))
 from load import measure
 from many_runs import Size, write_store
 
+import seq2seq_bottleneck
+from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.figures.registry import make_figure, write_figure
 from seq2seq_bottleneck.results.bundle import (
     Results,
@@ -331,6 +333,24 @@ def test_a_damaged_log_is_named(logged, text):
     message = one_line(Results.open(logged).learning)
     assert "none1x1/log.jsonl' cannot be read" in message
     assert message.endswith("train it again")
+
+
+def test_from_python_results_give_tables_a_figure_and_verdicts(bundle):
+    results = seq2seq_bottleneck.load(bundle)
+    page = make_page("vindication", Results.open(bundle))
+    table = results.table("vindication")
+    pd.testing.assert_frame_equal(table, page.frame)
+    assert table.attrs == {"title": page.title, "caption": "\n".join(page.caption)}
+    like = results.table("vindication", like_slide=True)
+    assert set(like.index) == {""}
+    pd.testing.assert_frame_equal(
+        like.reset_index(drop=True), make_page("vindication", results, like_slide=True).frame
+    )
+    assert results.plot("bleu")._repr_png_().startswith(b"\x89PNG")
+    verdicts = results.verdicts().set_index("id")["verdict"]
+    assert list(verdicts.index) == [claim.id for claim in CLAIMS]
+    assert verdicts["L-FAIL"] == "held"
+    assert verdicts["C1"] == "not measured"
 
 
 # Hundreds of runs.

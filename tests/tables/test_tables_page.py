@@ -1,5 +1,6 @@
 """Every table in every form: parsed back, escaped; small numbers, open ends, blanks; verdicts."""
 
+import csv as csv_module
 import io
 import json
 import re
@@ -15,7 +16,7 @@ from seq2seq_bottleneck.claims.verdict import Verdict
 from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.schema import FORMATS, TABLES
 from seq2seq_bottleneck.settings.errors import UsageError
-from seq2seq_bottleneck.tables.page import csv, latex, markdown, with_intervals
+from seq2seq_bottleneck.tables.page import csv, html, latex, markdown, with_intervals
 from seq2seq_bottleneck.tables.pages import make_page
 
 FALLING = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1, 0.1, 0.1, 0.1, 0.1]}
@@ -72,6 +73,47 @@ def test_latex_has_every_row_and_as_many_cells_as_columns(page):
     assert len(notes) == 1 + len(page.verdicts) + len(page.caption)
 
 
+def test_html_has_every_row_and_line(page):
+    text = page.render("html")
+    merged, cells = with_intervals(page.frame), re.findall(r"<td>(.*?)</td>", text)
+    assert [*map(unescape, cells)] == merged.to_numpy().ravel().tolist()
+    notes = re.findall(r"<p>(.*?)</p>", text)
+    assert [*map(unescape, notes)] == [*page.verdicts, *page.caption]
+
+
+def test_heads_are_words_but_in_csv_the_names(bundle):
+    page = make_page("vindication", bundle)
+    heads = "source words", "n", "BLEU none", "BLEU attention", "gain", "improvement"
+    assert f"| {' | '.join(heads)} |" in page.render("markdown")
+    assert f"{' & '.join(heads)} &" in page.render("latex")
+    assert re.findall(r"<th>(.*?)</th>", page.render("html"))[: len(heads)] == [*heads]
+    assert page.render("csv").startswith("bucket,n,bleu_none,bleu_attention,gain,")
+
+
+def test_like_the_slide_a_table_is_fit_to_paste_in_every_form(bundle):
+    page = make_page("vindication", bundle, like_slide=True)
+    heads = ["Sentence Length", "No Attention", "With Attention", "Improvement"]
+    rows = [heads, *page.frame.to_numpy().tolist()]
+    assert list(csv_module.reader(io.StringIO(page.render("csv")))) == rows
+    lines = [line for line in page.render("markdown").splitlines() if line.startswith("|")]
+    assert [line[2:-2].split(" | ") for line in (lines[0], *lines[2:])] == rows
+    assert re.findall(r"<t[hd]>(.*?)</t[hd]>", page.render("html")) == [
+        cell for row in rows for cell in row
+    ]
+    assert json.loads(page.render("json"))["rows"][0] == dict(zip(heads, rows[1], strict=True))
+    text = page.render("latex")
+    assert r"\begin{tabular}{lrrr}" in text
+    assert [line.replace(r"\%", "%").removesuffix(r" \\").split(" & ")
+            for line in text.splitlines() if " & " in line] == rows  # fmt: skip
+    (caption,) = re.findall(r"\\caption\{(.*)\}\n", text)
+    said = f"{page.title}. {' '.join(page.caption)}"
+    assert caption.replace("\\", "") == said
+    assert not re.search(r"(?<!\\)[%_#]", text)
+    printed = " ".join(page.render("rich").split())
+    assert all(" ".join(row) in printed for row in rows[:-1])
+    assert said.partition(". ")[2] in printed
+
+
 def test_a_page_prints_a_line_per_verdict_and_one_of_what_was_run_or_all(bundle):
     page = make_page("vindication", bundle)
     short, full = io.StringIO(), io.StringIO()
@@ -92,7 +134,7 @@ def test_unknown_names_are_usage_errors_with_the_nearest(bundle):
         make_page("contextsize", bundle)
     with pytest.raises(UsageError, match="unknown format 'markdwn'; did you mean 'markdown'"):
         make_page("vindication", bundle).render("markdwn")
-    assert FORMATS == ("rich", "csv", "markdown", "latex", "json")
+    assert FORMATS == ("rich", "csv", "markdown", "latex", "json", "html")
 
 
 def test_awkward_text_is_escaped():
@@ -101,10 +143,13 @@ def test_awkward_text_is_escaped():
         rf"% {AWKWARD} x",
         r"50 \% \& \$1\_000 \#\{a|b\} \textasciitilde ",
         r" *y* `z` \textbackslash  & 3 \\",
-        r"a\_b & n \\",
+        r"a b & n \\",
         r"\begin{tabular}{lr}",
     ):
         assert part in text
+    text = html(pd.DataFrame({"a_b": [AWKWARD]}), AWKWARD, [AWKWARD])
+    for tag in ("h2", "td", "p"):
+        assert f"<{tag}>{AWKWARD.replace('&', '&amp;').replace('<x>', '&lt;x&gt;')}</{tag}>" in text
     text = markdown(pd.DataFrame({"a_b": [AWKWARD]}), "t", [AWKWARD])
     expected = r"50 % & $1\_000 #{a\|b} ~^ &lt;x&gt; \*y\* \`z\` " + "\\\\"
     assert f"| {expected} |" in text
@@ -146,7 +191,7 @@ def test_awkward_text_is_escaped():
 def test_an_interval_stands_with_its_value_and_blanks_stay_blank(rows, merged):
     frame = pd.DataFrame(rows)
     assert with_intervals(frame).to_dict("list") == merged
-    for form in (markdown, latex):
+    for form in (markdown, latex, html):
         assert "nan" not in form(frame, "t", [])
 
 

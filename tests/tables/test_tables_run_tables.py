@@ -1,5 +1,6 @@
 """The tables of runs from planted translations: every number against an outside computation."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -88,6 +89,71 @@ def test_vindication_has_its_columns_and_paired_gains(pair):
     assert list(table["slide_improvement"]) == [2.6, 14.7, 54.5, 100.0, 200.0]
 
 
+def test_like_the_slide_a_table_has_its_columns_and_one_measured_number_per_cell(pair):
+    bundle, made = pair
+    scores = {arm: [mean_bleu(made[arm], n) for n in BUCKETS.values()] for arm in made}
+    rows = list(zip(BUCKETS, BUCKETS.values(), *scores.values(), strict=True))
+    first, words = scores["none"][0], ["Good", "Good", "Mediocre", "Mediocre", "Poor"]
+    drops = ["baseline", *(f"{100 * (bleu / first - 1):+.0f}%" for bleu in scores["none"][1:])]
+    expected = {
+        "failure-pattern": {
+            "Sentence Length": [f"{bucket} words" for bucket in BUCKETS],
+            "Compression Ratio": [f"{n * 16 / 32:.1f}:1" for n in BUCKETS.values()],
+            "BLEU Score": [f"{bleu:.1f}" for bleu in scores["none"]],
+            "Quality Drop": drops,
+        },
+        "vindication": {
+            "Sentence Length": [f"{bucket} words" for bucket in BUCKETS],
+            "No Attention": [f"{bleu:.1f}" for bleu in scores["none"]],
+            "With Attention": [f"{bleu:.1f}" for bleu in scores["additive"]],
+            "Improvement": [f"{100 * (b / a - 1):+.0f}%" for *_, a, b in rows],
+        },
+        "compression": {
+            "Length": [f"{bucket} words" for bucket in BUCKETS],
+            "Input Dims": [str(16 * n) for n in BUCKETS.values()],
+            "Context Dims": ["32"] * 5,
+            "Ratio": [f"{n * 16 / 32:.1f}:1" for n in BUCKETS.values()],
+            "Quality": [
+                f"BLEU {bleu:.1f} (slide: {word})"
+                for bleu, word in zip(scores["none"], words, strict=True)
+            ],
+        },
+    }
+    for name, columns in expected.items():
+        page, frame = make_page(name, bundle, like_slide=True), make_page(name, bundle).frame
+        assert page.frame.to_dict("list") == columns
+        bleu = [column for column in frame if f"{column}_low" in frame and "bleu" in column]
+        ends = [frame[c] - frame[f"{c}_low"] for c in bleu]
+        ends += [frame[f"{c}_high"] - frame[c] for c in bleu]
+        assert "; 12 sentences per row; 95 % intervals over test " in page.caption[0]
+        assert f" end at most {np.max(ends):.1f} BLEU" in page.caption[0]
+        assert "under 100 sentences: 5-10 (n = 12), " in page.caption[0]
+
+
+def test_like_the_slide_a_table_says_what_is_not_as_on_the_slide(pair, tmp_path):
+    write_sizes(tmp_path, {(32, "none"): [0.5] * 5, (8, "none"): [0.1] * 5})
+    page = make_page("compression", Results.open(tmp_path), like_slide=True)
+    mixed = re.fullmatch(
+        r"The slide's words do not order the BLEU measured here: Good ([\d.]+) to [\d.]+, "
+        r"Mediocre [\d.]+ to ([\d.]+), Poor [\d. to]+, Very Poor [\d. to]+\.",
+        page.caption[-1],
+    )
+    assert float(mixed[1]) < 40 < 60 < float(mixed[2])
+    bundle, _ = pair
+    assert make_page("compression", bundle, like_slide=True).caption[-1].startswith("Slide L4: ")
+    assert len(make_page("failure-pattern", bundle, like_slide=True).caption) == 1  # it fell
+
+
+def test_a_short_caption_counts_the_arms_that_are_not_in_the_table(pair, sizes):
+    for like_slide in (False, True):
+        page = make_page("vindication", sizes[0], like_slide)
+        said = page.caption[0] if like_slide else page.run
+        assert "context 8; " in said
+        assert "not in this table: 4 arms (choose with --where)" in said
+    assert "not in this table" not in make_page("vindication", pair[0]).run
+    assert "not in this table" not in make_page("context-size", sizes[0]).run
+
+
 def test_equal_arms_gain_exactly_nothing(tmp_path):
     write_planted(tmp_path, {"none": FALLING["none"], "dot": FALLING["none"]}, seeds=1)
     bundle = Results.open(tmp_path)
@@ -106,6 +172,11 @@ def test_a_flat_curve_is_not_called_a_fall(tmp_path, shares, verdict):
     failure, gains = slide_pages(Results.open(tmp_path))
     assert failure.verdicts[0].startswith(f"L-FAIL: {verdict}: ")
     assert gains.verdicts[0].startswith(f"L-VIND: {verdict}: ")
+    like = make_page("failure-pattern", Results.open(tmp_path), like_slide=True)
+    says = (
+        'Not as on the slide: "Without attention quality falls as sentences grow longer": not held'
+    )
+    assert like.caption[-1].startswith(says) == (verdict != "held")
 
 
 def test_nothing_is_stated_in_per_cent_of_next_to_nothing(tmp_path):
