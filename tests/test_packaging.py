@@ -8,6 +8,18 @@ from pathlib import Path
 
 import pytest
 from ordinary_user import bottleneck
+from safetensors.numpy import load_file
+
+from seq2seq_bottleneck.results.folders import (
+    ENVIRONMENT,
+    SHIPPED,
+    WEIGHTS,
+    arms,
+    read_experiments,
+    read_object,
+    read_settings,
+)
+from seq2seq_bottleneck.settings.run import resolve
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf8")
@@ -18,6 +30,41 @@ def test_every_folder_with_code_is_a_listed_package():
     folders = {path.parent.relative_to(ROOT) for path in (ROOT / "bottleneck").rglob("*.py")}
     names = {".".join(("seq2seq_bottleneck", *folder.parts[1:])) for folder in folders}
     assert set(listed) == names | {"seq2seq_bottleneck.experiments"}
+
+
+def test_every_data_file_of_the_package_is_installed():
+    data = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"][
+        "package-data"
+    ]
+    installed = {
+        path
+        for package, patterns in data.items()
+        for pattern in patterns
+        for path in ROOT.joinpath("bottleneck", *package.split(".")[1:]).glob(pattern)
+    }
+    files = {
+        path
+        for path in (ROOT / "bottleneck").rglob("*")
+        if path.is_file() and path.suffix not in (".py", ".pyc")
+    }
+    assert {path.relative_to(ROOT).as_posix() for path in files - installed} == {
+        "bottleneck/README.md"
+    }
+
+
+def test_the_shipped_pair_is_small_and_what_its_name_says():
+    """In half precision; a change of the schema makes it be trained again (bottleneck/pair/)."""
+    assert sum(path.stat().st_size for path in SHIPPED.rglob("*") if path.is_file()) < 5_000_000
+    (about,) = read_experiments(SHIPPED)
+    preset, *changed, seed, day = about.split(", ")
+    assert re.fullmatch(r"trained \d{4}-\d\d-\d\d", day)
+    assert [*arms(SHIPPED)] == ["additive", "none"]
+    for attention, run in arms(SHIPPED).items():
+        chosen = [f"model.attention={attention}", f"training.seed={seed.removeprefix('seed ')}"]
+        expected = resolve(preset.removeprefix("preset "), [*changed, *chosen])
+        assert read_settings(run) == expected
+        assert {str(array.dtype) for array in load_file(run / WEIGHTS).values()} == {"float16"}
+        assert "/" not in read_object(run / ENVIRONMENT)["command"]
 
 
 def test_pandas_imports_beside_the_repository_root_and_our_folder_is_not_pydatas_bottleneck():

@@ -110,7 +110,8 @@ OneRunOrMore = Annotated[
     Option(
         "--results",
         "--run",
-        help="A results folder, or the folder of one run [default: the latest].",
+        help="A results folder, the folder of one run, or shipped: the pair of the package "
+        "[default: the latest, else shipped].",
     ),
 ]
 Where = Annotated[
@@ -143,6 +144,17 @@ def results_folder(results: Path | None) -> Path:
         return latest_output(DEFAULT_OUT)
     check_named(results)
     return results
+
+
+def trained_folder(results: Path | None) -> tuple[Path, str]:
+    """The folder that was named, the latest, or that of the shipped pair; and a name for people."""
+    from ..results.folders import SHIPPED, latest_output, read_experiments
+
+    folder = results or latest_output(DEFAULT_OUT, SHIPPED)
+    if folder not in (SHIPPED, Path("shipped")):
+        return folder, f"{folder}{'' if results else ' (the latest)'}"
+    about = ", ".join(read_experiments(SHIPPED))
+    return SHIPPED, f"the shipped pair ({about}; train your own with `bottleneck reproduce`)"
 
 
 def check_is_folder(folder: Path) -> None:

@@ -19,7 +19,7 @@ from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import output, print_names, say, show
 from .study import benchmark_page
-from .translate import load_arms
+from .translate import load_arms, notes_on
 
 if TYPE_CHECKING:
     from ..figures.heatmaps import Chart
@@ -136,7 +136,8 @@ def plot(
     sentence: Annotated[
         str | None,
         Option(
-            help="For attention: your own sentence, in quotes.", callback=options.check_sentence
+            help="For attention: your own sentence, by the latest runs, else by the shipped pair.",
+            callback=options.check_sentence,
         ),
     ] = None,
     beam: options.Beam = None,
@@ -157,15 +158,16 @@ def plot(
     for file in (path, path.with_suffix(NUMBERS)):
         check_output(file)
     check_figure_file(path)
-    folder = options.results_folder(results)
     if sentence is not None:
-        figure, data = _plot_sentence(sentence, beam, folder, where or [])
+        figure, data = _plot_sentence(sentence, beam, results, where or [])
     else:
-        figure, data = make_figure(name, folder, where=where or [])
+        figure, data = make_figure(name, options.results_folder(results), where=where or [])
     say(f"{path}: its numbers are in {write_figure(figure, data, path)}")
 
 
-def _plot_sentence(sentence: str, beam: int | None, folder: Path, where: Sequence[str]) -> "Chart":
+def _plot_sentence(
+    sentence: str, beam: int | None, results: Path | None, where: Sequence[str]
+) -> "Chart":
     """The weights behind each word that the first run with attention makes of the sentence."""
     from ..figures.heatmaps import attending_run, weights_chart
     from ..results.bundle import Results
@@ -173,7 +175,8 @@ def _plot_sentence(sentence: str, beam: int | None, folder: Path, where: Sequenc
     from ..runs.translate import attended
     from ..tables.selection import where as select
 
-    bundle = select(Results.open(folder), where)
+    folder, place = options.trained_folder(results)
+    bundle = select(Results.open(folder, sentences=False), where)
     run = attending_run(bundle)
     network = store_of(folder) / run
     if not network.is_dir():
@@ -187,6 +190,8 @@ def _plot_sentence(sentence: str, beam: int | None, folder: Path, where: Sequenc
     notes = [f"Translated {f'with a beam of {size}' if size > 1 else 'greedily'}."]
     if unknown := trained.unknown(sentence):
         notes.append(f"Not in its vocabulary: {', '.join(unknown)}.")
+    for line in notes_on(place, {trained.settings.model.arm: network}):
+        say(line, err=True)
     return weights_chart(bundle, run, [example], notes)
 
 

@@ -14,7 +14,7 @@ from typer import Argument, Option
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
 from ..settings.machine import DEFAULT_OUT
 from .console import output, say, show
-from .options import Beam, Form, OneRunOrMore, check_is_folder, check_sentence
+from .options import Beam, Form, OneRunOrMore, check_is_folder, check_sentence, trained_folder
 
 if TYPE_CHECKING:
     from ..lecture.slides import Evidence
@@ -57,8 +57,8 @@ def translate(
 ) -> None:
     """Translate a sentence with every arm, or a text with one.
 
-    The default arms are those of the latest runs. A file or standard input gives one line of output
-    per line of input.
+    The arms are those of the latest runs or, before you have any, of the pair that comes with the
+    package. A file or standard input gives one line of output per line of input.
     """
     from ..settings.concerns import UNSELECTIVE
 
@@ -76,7 +76,7 @@ def translate(
         _translate_sentence(trained, sentence or "", alignment)
     else:
         _translate_text(*trained.values(), lines)
-    for note in _notes(where, arms):
+    for note in notes_on(where, arms):
         say(note, err=True)
 
 
@@ -109,11 +109,11 @@ def _standard_input() -> Iterator[list[str]]:
 
 def _arms(results: Path | None) -> tuple[dict[str, Path], str]:
     """The trained runs by arm, and the folder that they are of, for people."""
-    from ..results.folders import arms, check_trainable, latest_output
+    from ..results.folders import arms, check_trainable
 
-    folder = results if results is not None else latest_output(DEFAULT_OUT)
+    folder, where = trained_folder(results)
     check_trainable(folder)
-    return arms(folder), f"{folder}{'' if results is not None else ' (the latest)'}"
+    return arms(folder), where
 
 
 def load_arms(
@@ -203,7 +203,7 @@ def diagnose(
     slide = SLIDES["L14"]
     text = slide["sentence"] if sentence is None else sentence
     result = diagnosis.diagnose(text, arms, lambda words: say(words, err=True))
-    runs, *warnings = _notes(where, arms)
+    runs, *warnings = notes_on(where, arms)
     length, notes = counted(result.words, "word"), [runs]
     if sentence is None:
         length += f" (the slide says {slide['words']}, elsewhere {slide['words_elsewhere']})"
@@ -216,7 +216,7 @@ def diagnose(
         say(warning, err=True)
 
 
-def _notes(where: str, arms: Mapping[str, Path]) -> list[str]:
+def notes_on(where: str, arms: Mapping[str, Path]) -> list[str]:
     """A line that names the runs, ``Runs of results/runs/lecture: none 0123456789ab.``.
 
     And one on the arms whose BLEU in the shortest filled bucket is under the floor, if there are
@@ -243,8 +243,8 @@ def lecture(
     results: Annotated[
         Path | None,
         Option(
-            help="Folder of a trained run (for L10, L17, L-SHORT) or a benchmark (for L15) "
-            "[default: the latest, results/runs/bench]."
+            help="Folder of trained runs (for L10, L17, L-SHORT) or of a benchmark (for L15) "
+            "[default: the latest, else shipped; results/runs/bench]."
         ),
     ] = None,
 ) -> None:
@@ -258,7 +258,7 @@ def lecture(
         hint = did_you_mean(names[0], WALKTHROUGHS)
         raise UsageError(f"unknown id {name!r}{hint} (`bottleneck claims` decides C1 to C14)")
     if results is not None:
-        check_is_folder(results)
+        check_is_folder(trained_folder(results)[0])
     folder = results or DEFAULT_OUT / "bench"
     measured = measured_exponent(folder)
     evidence = lecture_evidence(measured._replace(folder=str(folder)) if measured else None)
@@ -271,25 +271,23 @@ def lecture(
 def _walk(name: str, evidence: "Evidence", results: Path | None) -> None:
     """Print an id's steps, with what trained runs answer."""
     from ..lecture.walkthroughs import audit
-    from ..results.folders import latest_output
-    from ..results.schema import RUNS
     from ..tables.lecture import print_walkthrough
     from ..tables.render import print_prose
 
-    folder = results or latest_output(DEFAULT_OUT, DEFAULT_OUT / "lecture")
     asked = name in ("L10", "L17", "L-SHORT")
-    if asked and (results or (folder / RUNS).is_file()):
+    if asked:
         from ..runs.lecture import trained_evidence
 
+        folder, where = trained_folder(results)
         evidence = replace(evidence, **trained_evidence(name, folder))
     console = output()
     print_walkthrough(audit(name, evidence), console)
     if evidence.arms:
         runs = ", ".join(f"{arm.arm} {arm.run}" for arm in evidence.arms)
-        print_prose(console, f"Runs of {folder}: {runs}.")
-    elif asked and evidence.learned is None:
+        print_prose(console, f"Runs of {where}: {runs}.")
+    elif asked:
         print_prose(
             console,
-            f"{str(folder)!r} has no trained run to compare with; `bottleneck reproduce` trains "
-            "one, and --results names its folder.",
+            f"{str(folder)!r} has no trained run to compare with; `--results shipped` names the "
+            "pair that comes with the package.",
         )

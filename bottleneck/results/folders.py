@@ -46,6 +46,8 @@ SENTENCES = "sentences.csv"
 SCORES = "scores.csv"
 EXAMPLES = "examples.json"
 
+SHIPPED = Path(__file__).parents[1] / "pair"
+"""The output folder of the trained pair that comes with the package; see the README in it."""
 ENDED = ("done", "diverged")
 """Statuses of a run that is left as it is; its files are listed in ``SHA256SUMS``."""
 WRITTEN = "name one that `bottleneck reproduce` or `bottleneck sweep` wrote"
@@ -111,14 +113,19 @@ def results_inside(folder: Path) -> list[Path]:
 
 
 def latest_output(results: Path, otherwise: Path | None = None) -> Path:
-    """The output folder under ``results`` that was written last, or ``otherwise``, or an error."""
+    """The output folder under ``results`` that was written last, or ``otherwise`` without any.
+
+    A ``UserError`` where there is neither.
+    """
     bundles = list(results.glob(f"*/{schema.RUNS}"))
-    if not bundles and otherwise is None:
+    if bundles:
+        return max(bundles, key=lambda path: path.stat().st_mtime).parent
+    if otherwise is None:
         raise UserError(
             f"no finished run in {str(results)!r}; run `bottleneck reproduce` first, "
             "or name one with --results DIR"
         )
-    return max(bundles, key=lambda path: path.stat().st_mtime).parent if bundles else otherwise
+    return otherwise
 
 
 def check_named(folder: Path) -> None:
@@ -165,6 +172,8 @@ def damaged(path: Path, reason: object, otherwise: str = "") -> DamagedError:
     run = path.parent
     if isinstance(reason, PermissionError):  # what is in it may be whole
         way = "check its rights"
+    elif path.is_relative_to(SHIPPED):
+        way = "install the package again"
     elif is_run(run):
         run = run if run.name not in ("", "..") else run.resolve()
         results = run.parent.parent if run.parent.name == STORE else run.parent

@@ -23,8 +23,8 @@ from .translate import END, TrainedRun, attention_matrices, load_run, readable
 def trained_evidence(name: str, folder: Path) -> dict[str, Any]:
     """What the English-French runs of a folder answer to an id, as fields of `Evidence`.
 
-    ``learned`` for L10, of the first arm with attention, or None; ``arms`` for L17 and L-SHORT,
-    the arm without attention first.
+    ``learned`` for L10, of the first arm with attention, or None; ``arms``, for L17 and L-SHORT
+    with what they wrote, the arm without attention first.
     """
     use_cache()
     folders = {arm: run for arm, run in arms(folder).items() if (run / SETTINGS).is_file()}
@@ -37,7 +37,8 @@ def trained_evidence(name: str, folder: Path) -> dict[str, Any]:
         if not trained.settings.corpus.reverse_direction:
             runs[folders[arm].name] = trained
     if name == "L10":
-        return {"learned": next(map(learned_weights, runs.values()), None)}
+        asked = [ArmOutput(trained.settings.model.arm, run, ()) for run, trained in runs.items()]
+        return {"learned": next(map(learned_weights, runs.values()), None), "arms": asked}
     slide, outputs = SLIDES[name], []
     sources = [source for source, _ in slide["pairs"]] if "pairs" in slide else [slide["source"]]
     for run, trained in runs.items():

@@ -120,7 +120,6 @@ REFUSED = {
     "{reproduce --preset smoke --quiet --out,translate hello --results} loop": CIRCLE,
     f"{{table vindication,runs,translate hello}} --results {LONG}": TOO_LONG,
     f"{{corpus describe files --target a.fr --source,{SCORE} --sources}} loop": CIRCLE,
-    "translate hello": "bottleneck reproduce ... --results",
     "study cost": "`bottleneck bench --out results/runs/bench`",
     "translate hello {--results,--run} empty": "'empty'",
     "study length --results thre {,--dry-run}": "'thre' ... say which",

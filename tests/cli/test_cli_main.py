@@ -73,7 +73,7 @@ def test_bottleneck_alone_prints_its_help_with_three_commands_to_try(ok):
     text = ok().out
     assert text == ok("--help").out
     tried = [words.split()[0] for words in re.findall(r"`(.*?)`", " ".join(text.split()))]
-    assert tried == ["lecture", "reproduce", "translate"]
+    assert tried == ["translate", "lecture", "reproduce"]
     _, _, rows = text.partition("Commands:\n")
     assert [row.split()[0] for row in rows.splitlines()] == [*NAMES, "corpus"]
     assert all(row.endswith((".", "?")) for row in rows.splitlines())

@@ -24,9 +24,9 @@ from seq2seq_bottleneck.corpus.vocabulary import BOS, EOS, PAD, build_vocabulary
 from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import arms, finished_runs
+from seq2seq_bottleneck.results.folders import SHIPPED, arms, finished_runs
 from seq2seq_bottleneck.runs.checkpoint import save_weights
-from seq2seq_bottleneck.runs.translate import load_run
+from seq2seq_bottleneck.runs.translate import END, load_run
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.tables.lecture import COLUMNS
 
@@ -187,6 +187,58 @@ def test_a_run_of_another_version_is_one_line(copied, fails):
     assert "was made by another version of this program" in message
 
 
+NAMED = (
+    r"Runs of the shipped pair \(preset lecture, .*seed \d+, trained \d{4}-\d\d-\d\d; "
+    r"train your own with `bottleneck reproduce`\): "
+)
+
+
+def test_the_shipped_pair_translates_the_lectures_sentences(ok, lecture):
+    """At once, in an empty folder; each command names the pair, which has learned to translate."""
+    english, french = (SLIDES["L16"][side] for side in ("english", "french"))
+    printed = ok("translate", [english])
+    assert f"additive  {french.lower()}\n" in printed.out
+    assert re.fullmatch(f"{NAMED}none [0-9a-f]{{12}}, additive [0-9a-f]{{12}}.\n", printed.err)
+    for name in ("L10", "L17", "L-SHORT"):
+        text = lecture(name)
+        assert re.search(NAMED, text)
+    assert int(re.search("As on the slide .*additive ([0-5]) of 5", text)[1]) >= 3
+
+
+def test_the_shipped_pair_is_asked_any_sentence(ok):
+    assert re.search(NAMED, " ".join(ok("diagnose").out.split()))
+    printed = ok("plot attention --sentence 'my tailor is rich' -o where.svg")
+    assert re.match(NAMED, printed.err)
+    weights = pd.read_csv("where.csv").pivot(
+        index="output_place", columns="source", values="weight"
+    )
+    assert set(weights) == {"my", "tailor", "is", "rich", END}
+    np.testing.assert_allclose(weights.sum(axis=1), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["translate 'the cat'", "diagnose", "lecture L17", "plot attention --sentence 'the cat'"],
+)
+def test_the_users_runs_come_before_the_shipped_pair_which_has_a_name(command, ok, fails):
+    write_planted(Path("results/runs/own"), {"none": [0.5] * 5, "additive": [0.1] * 5}, seeds=1)
+    assert "no weights in 'results/runs/own/runs/" in fails(command)
+    assert "of the shipped pair" in " ".join("".join(ok(command, "--results shipped")).split())
+
+
+@pytest.mark.parametrize(
+    "name", ["experiments.json", "settings.json", "target.vocabulary", "weights.safetensors"]
+)
+def test_a_damaged_pair_is_one_line_with_the_file(name, tmp_path, monkeypatch, fails):
+    pair = Path(shutil.copytree(SHIPPED, tmp_path / "pair"))
+    monkeypatch.setattr("seq2seq_bottleneck.results.folders.SHIPPED", pair)
+    path = next(pair.rglob(name))
+    path.write_bytes(path.read_bytes()[:-1])
+    message = fails("translate 'the cat'")
+    assert f"{str(path)!r} cannot be read" in message
+    assert message.endswith("install the package again")
+
+
 TINY = """# Has it learned?
 preset = "smoke"
 corpus = { train_pairs = 300, valid_pairs = 20, test_pairs = 20 }
@@ -281,15 +333,14 @@ def test_a_benchmark_decides_on_the_cost(tmp_path, ok, lecture):
 
 
 @pytest.mark.parametrize("name", ["L10", "L17", "L-SHORT"])
-def test_without_a_trained_run_the_command_that_makes_one_is_named(name, tmp_path, lecture):
-    """Nothing, a bundle, and a run that cannot be asked: no attention to learn, or the reverse."""
+def test_where_no_run_can_be_compared_the_shipped_pair_is_named(name, tmp_path, lecture):
+    """A bundle, and a run that cannot be asked: no attention to learn, or the reverse."""
     write_planted(tmp_path / "store", {"none": [0.5] * 5, "additive": [0.1] * 5})
     write_bundle(finished_runs(tmp_path / "store"), tmp_path / "bundle")
     write_trained(tmp_path / "run", "uniform", "corpus.reverse_direction=true")
-    for options in ("", "--results bundle", "--results run"):
-        text = lecture(name, options)
-        folder = options.rpartition(" ")[2] or "results/runs/lecture"
-        assert f"{folder!r} has no trained run to compare with; `bottleneck reproduce`" in text
+    for folder in ("bundle", "run"):
+        text = lecture(name, "--results", folder)
+        assert f"{folder!r} has no trained run to compare with; `--results shipped`" in text
         assert "Runs of" not in text
 
 

@@ -5,13 +5,16 @@ import json
 
 import numpy as np
 import pytest
+import sacrebleu
 from executing import executed, smoke
 from random_run import never_ending, random_run, walked
 
 from seq2seq_bottleneck.corpus.batches import EncodedPairs
+from seq2seq_bottleneck.corpus.corpus import load_corpus
+from seq2seq_bottleneck.corpus.pair import by_bucket
 from seq2seq_bottleneck.corpus.vocabulary import EOS
-from seq2seq_bottleneck.results.folders import HYPOTHESES
-from seq2seq_bottleneck.runs.translate import END, attended, attention_matrices
+from seq2seq_bottleneck.results.folders import HYPOTHESES, SCORES, SHIPPED, arms, run_rows
+from seq2seq_bottleneck.runs.translate import BATCH, END, attended, attention_matrices, load_run
 
 
 def translation_of(run, sentence):
@@ -125,3 +128,19 @@ def test_a_runs_own_test_decoding_copies_by_setting(tmp_path):
             assert written in plain["source"].split() if word == "⁇" else written == word
             replaced += word == "⁇"
     assert replaced > 20
+
+
+@pytest.mark.slow
+def test_half_precision_moves_no_score_of_the_shipped_pair():
+    """Its scores are of its test set and full precision; a smaller training set changes neither."""
+    for run in arms(SHIPPED).values():
+        trained, rows = load_run(run), run_rows(run / SCORES)
+        settings = trained.settings.changed(corpus={"train_pairs": 1_000, "valid_pairs": 10})
+        edges = settings.scoring.lower_edges
+        buckets = by_bucket(load_corpus(settings.corpus, edges).test, edges)
+        for row in rows:
+            pairs = buckets[row["bucket"]]
+            outputs = trained.translations([pair.source for pair in pairs], BATCH)
+            texts = [output.text for output in outputs]
+            bleu = sacrebleu.corpus_bleu(texts, [[pair.target for pair in pairs]]).score
+            assert abs(bleu - float(row["bleu"])) < 0.2

@@ -1,0 +1,49 @@
+"""Puts a trained pair into the package: ``python experiments/ship_pair.py FOLDER...``.
+
+A folder is an output folder of preset lecture (its arms that ended last), or that of one run.
+"""
+
+import re
+import shutil
+import sys
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+from safetensors.numpy import load_file, save
+
+from seq2seq_bottleneck.results import folders
+from seq2seq_bottleneck.results.folders import ENVIRONMENT, SHIPPED, STATUS, STORE, WEIGHTS
+from seq2seq_bottleneck.settings.files import seal, write_bytes, write_text
+from seq2seq_bottleneck.settings.run import resolve
+
+UNUSED = ("checkpoint*", "examples*", "hypotheses*", "log*", "sentences*", ".*")
+
+if __name__ == "__main__":
+    runs = [run for name in sys.argv[1:] for run in folders.arms(Path(name)).values()]
+    shutil.rmtree(SHIPPED / STORE, ignore_errors=True)
+    members = {}
+    for run in runs:
+        copy = SHIPPED / STORE / run.name
+        shutil.copytree(run, copy, ignore=shutil.ignore_patterns(*UNUSED))
+        facts = folders.read_object(run / ENVIRONMENT)
+        facts["command"] = re.sub(r" --out \S+", "", facts["command"])  # a path of this machine
+        write_text(copy / ENVIRONMENT, folders.json_text(facts))
+        weights = load_file(run / WEIGHTS).items()
+        halved = {name: array.astype(np.float16) for name, array in weights}
+        write_bytes(copy / WEIGHTS, save(halved))
+        seal(copy, [STATUS])
+        settings = folders.read_settings(run)
+        arm = settings.model.attention
+        members[run.name] = [arm, "" if arm == "none" else "none"]
+    usual = resolve("lecture", [f"model.attention={arm}"]).model_dump()
+    changed = [
+        f"{section}.{name}={value}"
+        for section, values in settings.model_dump().items()
+        for name, value in values.items()
+        if value != usual[section][name] and name != "seed"
+    ]
+    day = date.fromtimestamp((run / STATUS).stat().st_mtime)
+    about = ["preset lecture", *changed, f"seed {settings.training.seed}", f"trained {day}"]
+    write_text(SHIPPED / folders.EXPERIMENTS, folders.json_text({", ".join(about): members}))
+    seal(SHIPPED, ["README.md"])
