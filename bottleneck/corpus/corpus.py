@@ -11,7 +11,7 @@ from ..settings.concerns import NAMED, CorpusSettings
 from ..settings.errors import UserError, counted
 from .drawing import Copying, Reversed, cached_splits, chained, draw_splits
 from .files import split_files
-from .pair import Pairs, Splits, by_bucket
+from .pair import Pairs, Splits, by_bucket, reverse_pair, sources
 from .subwords import learn_subwords
 from .vocabulary import Vocabulary, build_vocabulary, tokenize
 
@@ -112,14 +112,23 @@ def _draw(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     """The splits of a corpus that is drawn from its language."""
     if corpus.name == "copy":  # which is its own translation
         return draw_splits(Copying(corpus.copy_words), corpus, edges)
+    from .grammar import english_french
+
+    grammar, reverse = english_french(corpus.lexicon), corpus.reverse_direction
+    language = Reversed(grammar) if reverse else grammar
+    held_out = sources(lecture_pairs(corpus))
+    return draw_splits(language, corpus, edges, held_out, partial(chained, grammar.parse, reverse))
+
+
+def lecture_pairs(corpus: CorpusSettings) -> Pairs:
+    """The lecture's own sentences with their translations; none if the corpus has other text."""
+    if corpus.name != "grammar":
+        return ()
     # Imported here, so that other corpora do not pay for building the grammar.
     from .grammar import LECTURE_SENTENCES, english_french
 
-    grammar, reverse = english_french(corpus.lexicon), corpus.reverse_direction
-    known = filter(None, map(grammar.parse, LECTURE_SENTENCES))
-    held_out = frozenset(pair.target if reverse else pair.source for pair in known)
-    language = Reversed(grammar) if reverse else grammar
-    return draw_splits(language, corpus, edges, held_out, partial(chained, grammar.parse, reverse))
+    pairs = filter(None, map(english_french(corpus.lexicon).parse, LECTURE_SENTENCES))
+    return tuple(map(reverse_pair, pairs) if corpus.reverse_direction else pairs)
 
 
 def fingerprint(splits: Splits, reverse: bool = False) -> str:
