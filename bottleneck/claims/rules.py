@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
@@ -292,15 +293,13 @@ def measure_curve(cells: Sequence[Cell]) -> tuple[Estimate, ...]:
     squared part correlation, (r_length - r_ratio r)^2 / (1 - r^2), with r the correlation of ratio
     and length. In a resample the cells of a bucket have the same sentences.
     """
-    from scipy.stats import rankdata  # here, because it takes a second to import
-
-    ratio, length = (
-        rankdata([getattr(cell, name) for cell in cells])
-        for name in ("compression_ratio", "source_words")
-    )
+    columns = ("compression_ratio", "source_words")
+    numbers = pd.DataFrame({name: [getattr(cell, name) for cell in cells] for name in columns})
+    ratio, length = numbers.rank().to_numpy().T
     # The test set's BLEU in the first row, a resample's in every other; rounding makes no order.
     bleu = np.stack([np.array([cell.bleu.value, *cell.bleu.draws]) for cell in cells], axis=-1)
-    order, common = rankdata(np.round(bleu, 9), axis=-1), float(correlation(ratio, length))
+    order = pd.DataFrame(np.round(bleu, 9)).rank(axis=1).to_numpy()
+    common = float(correlation(ratio, length))
     by_ratio, by_length = correlation(ratio, order), correlation(length, order)
     added = (by_length - by_ratio * common) ** 2 / (1 - common**2)
     rows = by_ratio, 100 * by_ratio**2, 100 * added

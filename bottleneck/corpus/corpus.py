@@ -18,7 +18,7 @@ from .drawing import (
     draw_splits,
 )
 from .files import split_files
-from .pair import Pairs, Splits, by_bucket
+from .pair import Pairs, Splits, by_bucket, reverse_pair, sources
 from .subwords import learn_subwords
 from .vocabulary import IN_CHARACTERS, Vocabulary, build_vocabulary, spaceless, tokenize
 
@@ -121,13 +121,21 @@ def _draw(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     """The splits of a corpus that is drawn from its language."""
     if corpus.name == "copy":
         return draw_splits(language_of(corpus), corpus, edges)
+    from .grammar import english_french
+
+    join = partial(chained, english_french(corpus.lexicon).parse, corpus.reverse_direction)
+    held_out = sources(lecture_pairs(corpus))
+    return draw_splits(language_of(corpus), corpus, edges, held_out, join)
+
+
+def lecture_pairs(corpus: CorpusSettings) -> Pairs:
+    """The lecture's own sentences with their translations; none if the corpus has other text."""
+    if corpus.name != "grammar":
+        return ()
     from .grammar import LECTURE_SENTENCES, english_french
 
-    parse, reverse = english_french(corpus.lexicon).parse, corpus.reverse_direction
-    known = filter(None, map(parse, LECTURE_SENTENCES))
-    held_out = frozenset(pair.target if reverse else pair.source for pair in known)
-    join = partial(chained, parse, reverse)
-    return draw_splits(language_of(corpus), corpus, edges, held_out, join)
+    pairs = filter(None, map(english_french(corpus.lexicon).parse, LECTURE_SENTENCES))
+    return tuple(map(reverse_pair, pairs) if corpus.reverse_direction else pairs)
 
 
 def language_of(corpus: CorpusSettings) -> SentenceSource:

@@ -23,10 +23,11 @@ Example = Mapping[str, Any]
 
 
 def attention_chart(bundle: Results) -> Chart:
-    """The shortest example and the longest of the first run with attention that has some."""
+    """The shortest test sentence and the longest of the first run with attention and examples."""
     examples = dict(bundle.examples())
     for run in _attending(bundle):
-        drawable = [example for example in examples.get(run, ()) if example["hypothesis"]]
+        known = examples.get(run, ())
+        drawable = [item for item in known if item["hypothesis"] and item["sentence"] >= 0]
         if ordered := sorted(drawable, key=lambda example: len(example["source"])):
             # More words of a source cannot be read on a slide.
             short = [item for item in ordered if len(item["source"]) <= 26] or ordered[:1]

@@ -111,7 +111,8 @@
 
   data.sentences.forEach((sentence, index) => {
     const length = sentence.text.split(" ").length;
-    const option = make("option", "", `${length} words: ${sentence.text}`);
+    const whose = sentence.lecture ? "the lecture's, " : "";
+    const option = make("option", "", `${whose}${length} words: ${sentence.text}`);
     option.value = String(index);
     choice.append(option);
   });

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
+import pandas as pd
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
@@ -33,21 +34,22 @@ from ..lecture.walkthroughs import audit_all
 from ..questions.cost import measured_exponent
 from ..questions.word_survival import LinkedReference, word_reports
 from ..results import schema
-from ..results.bundle import Example, Results, holds_results
+from ..results.bundle import Example, Results, holds_results, tidy_csv
 from ..results.folders import has_probe, results_inside
 from ..results.folders import tables as measured_tables
 from ..settings.concerns import CorpusSettings
-from ..settings.errors import DamagedError, UnwrittenError, UserError
+from ..settings.errors import DamagedError, UnwrittenError, UserError, counted
 from ..settings.files import write_text
 from ..tables import claims
-from ..tables.comparison import NONE, describe, of_experiment
+from ..tables.comparison import NONE, of_experiment, what_was_run
 from ..tables.lecture import audit_page, lecture_evidence
 from ..tables.page import Page
 from ..tables.pages import make_page, study_page
+from ..tables.render import PlainConsole
 
 BESIDE: Mapping[str, Sequence[str]] = {
     "C1": ("compression", "context-size", "context-length"),
-    "C7": (schema.GOLD_TABLE, "attention"),
+    "C7": (schema.GOLD_TABLE,),
     "C10": ("arms",),
     "C12": ("fit",),
 }
@@ -59,16 +61,22 @@ FORMS = {".md": "markdown", ".csv": "csv"}
 """Forms of tables and claims, by the file's ending."""
 IMAGES = (".png", ".svg")
 Made = TypeVar("Made")
+Tell = Callable[[str], object]
+"""Called with a few words before each part of the page is made."""
 
 
 def write_report(folder: Path, path: Path) -> int:
-    """Write the page of a bundle or a store, and return its size in bytes."""
-    page = make_report(folder)
+    """Write the page of a bundle or a store, and return its size in bytes.
+
+    A terminal shows on standard error what is being made.
+    """
+    with PlainConsole(stderr=True).status("Reading the results") as status:
+        page = make_report(folder, status.update)
     write_text(path, page)
     return len(page.encode("utf8"))
 
 
-def make_report(folder: Path) -> str:
+def make_report(folder: Path, tell: Tell = str) -> str:
     """The page. A folder without results, or with damaged ones, is a ``UserError``."""
     check_results(folder)
     environment = Environment(
@@ -81,12 +89,14 @@ def make_report(folder: Path) -> str:
         for name in ("page.html.j2", "explorer.js")
     )
     page = environment.from_string(template).render(
-        collect(folder),
+        collect(folder, tell),
         script=Markup(script),
         script_hash=b64encode(hashlib.sha256(script.encode("utf8")).digest()).decode("ascii"),
         colours=ATTENTION,
         versions=f"bottleneck {__version__}, Python {platform.python_version()}",
     )
+    if folder.is_absolute():  # readers do not have this machine's folders
+        page = page.replace(escape(f"{folder.parent}/"), "")
     return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]", "\ufffd", page)
 
 
@@ -112,18 +122,20 @@ def cell(text: str) -> Markup:
     return escape(re.sub(r"(?<=\w)-\n(?=[a-z])", "", text).replace("\n", " "))
 
 
-def collect(folder: Path) -> dict[str, Any]:
+def collect(folder: Path, tell: Tell) -> dict[str, Any]:
     """All that the template shows."""
+    tell("The claims")
     decisions = claims.decide_results(folder)
-    bundles = {item.folder: Results.find(item.folder) for item in decisions}
     slides = [item for item in decisions if item.claim.id.startswith("L-")]
-    place = next((item.folder for item in slides if item.measured), folder)
-    pair = bundles[place]
+    first = next((item for item in slides if item.measured), slides[0])
+    place, pair = first.folder, first.bundle
     if pair is not None:  # the runs that the slides' tables are made of, or those of one arm
         pair = claims.first_arms(pair) or of_experiment(pair, "vindication")
     bench = next(item.folder for item in decisions if item.claim.id == "C9")
     audits = audit_all(lecture_evidence(measured_exponent(bench)))
     rows = claims.claims(decisions).to_dict("records")
+    bundles = {item.folder: item.bundle for item in decisions if item.bundle}
+    tell("The two tables and the explorer")
     return {
         "folder": folder,
         "bench": bench,
@@ -131,22 +143,36 @@ def collect(folder: Path) -> dict[str, Any]:
         "claims": [row | {"number": claims.number(row)} for row in rows],
         "claims_caption": claims.CAPTION,
         "slides": find_views(("failure-pattern", "vindication", "bleu", "learning"), place, pair),
-        "slides_measure": dict.fromkeys(filter(None, (item.command for item in slides))),
-        "questions": dict(questions(decisions[len(slides) :], bundles)),
+        "explorer": explorer_data(pair) if pair else None,
+        "questions": dict(questions(decisions[len(slides) :], tell)),
         "audits": audits,
         "audit_caption": audit_page(audits).caption,
-        "explorer": explorer_data(pair) if pair else None,
-        "runs": {place: describe(bundle.runs) for place, bundle in bundles.items() if bundle},
+        "runs": {
+            place: f"{counted(len(bundle.names), 'run')}: {what_was_run(bundle.runs)}"
+            for place, bundle in bundles.items()
+        },
+        "settings": settings_address(bundles),
     }
 
 
+def settings_address(bundles: Mapping[Path, Results]) -> str:
+    """The settings of all runs, a row each, as the address of a CSV file."""
+    names = ["run", "experiment", "arm", *schema.SETTING_COLUMNS]
+    tables = [bundle.runs[names] for bundle in bundles.values()]
+    text = tidy_csv(pd.concat(tables).drop_duplicates()) if tables else ""
+    return f"data:text/csv,{quote(text, safe=',/')}"
+
+
 def questions(
-    decisions: Iterable[claims.Decision], bundles: Mapping[Path, Results | None]
+    decisions: Sequence[claims.Decision], tell: Tell
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What goes with a claim, by its id; what two claims share goes with the first."""
+    """What goes with each claim that has numbers, by its id.
+
+    What two claims share goes with the first.
+    """
     seen: dict[tuple[Path, str], str] = {}
-    for item in decisions:
-        claim, folder, bundle = item.claim, item.folder, bundles[item.folder]
+    for place, item in enumerate(decisions, 1):
+        claim, folder, bundle = item.claim, item.folder, item.bundle
         # Some compare: they say nothing of a single arm or size.
         compared = item.measured or claim.id not in ("C1", "C10")
         first = {
@@ -154,14 +180,18 @@ def questions(
             for name in (claim.study, *(BESIDE.get(claim.id, ()) if compared else ()))
             if name and has_numbers(name, folder, bundle)
         }
-        names = [name for name, other in first.items() if other == claim.id]
-        parts = {
-            "views": find_views(names, folder, bundle),
-            "measure": [item.command or f"bottleneck {claim.command}"],
-            "slides": [key for key in SLIDES if claim.id in SLIDES[key].get("claims", "")],
-            "shared": {*first.values()} - {claim.id},
-        }
-        yield claim.id, parts
+        if item.measured or first:
+            tell(f"{claim.id} ({place} of {len(decisions)})")
+            names = [name for name, other in first.items() if other == claim.id]
+            yield (
+                claim.id,
+                {
+                    "views": find_views(names, folder, bundle),
+                    "measure": item.command or f"bottleneck {claim.command}",
+                    "slides": [key for key in SLIDES if claim.id in SLIDES[key].get("claims", "")],
+                    "shared": {*first.values()} - {claim.id},
+                },
+            )
 
 
 def find_views(names: Iterable[str], folder: Path, bundle: Results | None) -> dict[str, Any]:
@@ -359,6 +389,7 @@ def _sentence(examples: Sequence[Example], corpus: CorpusSettings) -> dict[str, 
             }
         )
     return {
+        "lecture": examples[0]["sentence"] < 0,
         "text": readable(source),
         "source": examples[0]["source"],
         "reference": reference,

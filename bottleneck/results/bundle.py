@@ -58,8 +58,9 @@ PRECISE: Mapping[str, Any] = (
 _SETTING_KINDS = {column: kind for column, (_, kind) in schema.SETTING_COLUMNS.items()}
 
 Example = Mapping[str, Any]
-"""``sentence`` (its place in the test set), ``source`` and ``hypothesis`` (tokens), ``reference``
-(a text), and ``weights``: one row per token of the hypothesis, one column per source token."""
+"""``sentence`` (its place in the test set, below 0 for one of the lecture's own), ``source`` and
+``hypothesis`` (tokens), ``reference`` (a text), and ``weights``: one row per token of the
+hypothesis, one column per source token."""
 
 
 @dataclass(frozen=True, eq=False)

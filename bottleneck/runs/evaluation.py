@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ..corpus.batches import EncodedPairs, EvaluationBatch, encode_pairs, evaluation_batches
-from ..corpus.corpus import Corpus, share
+from ..corpus.corpus import Corpus, lecture_pairs, share
 from ..corpus.drawing import note
 from ..corpus.vocabulary import EOS, tokenizer_advice
 from ..decoding.search import caps
@@ -124,7 +124,7 @@ def evaluate(
     ]
     lines = [f"{json.dumps(row, ensure_ascii=False)}\n" for row in texts]
     write_text(folder.path / HYPOTHESES, "".join(lines))
-    examples = make_examples(graph, trained.weights, settings, corpus, encoded, decoded)
+    examples = make_examples(graph, trained.weights, settings, corpus, decoded)
     folder.write_json(EXAMPLES, examples)
 
 
@@ -217,34 +217,34 @@ def bucket_rows(columns: dict[str, ndarray], settings: RunSettings) -> list[dict
 
 
 def make_examples(
-    graph: nnx.GraphDef,
-    weights: Weights,
-    settings: RunSettings,
-    corpus: Corpus,
-    encoded: EncodedPairs,
-    decoded: Decoded,
+    graph: nnx.GraphDef, weights: Weights, settings: RunSettings, corpus: Corpus, decoded: Decoded
 ) -> list[dict[str, Any]]:
-    """Source, reference, hypothesis and weights (hypothesis x source) of a few test sentences.
+    """Source, reference, hypothesis and weights (hypothesis x source) of a few sentences.
 
-    They are the first two of each bucket. An output that was cut at its cap has no end token.
+    They are the lecture's own, where the corpus has such (their numbers are below 0), and the first
+    two test sentences of each bucket. An output that was cut at its cap has no end token.
     """
     inside = by_bucket([pair.words for pair in corpus.test], settings)
     chosen = np.concatenate([places[:2] for places in inside.values()]).tolist()
+    lecture = lecture_pairs(settings.corpus)
+    pairs = [*lecture, *(corpus.test[place] for place in chosen)]
     source, target = corpus.source_vocabulary, corpus.target_vocabulary
-    pairs = EncodedPairs(
-        [encoded.source[sentence] for sentence in chosen],
-        [decoded.ids[sentence] for sentence in chosen],
-    )
     reverse = settings.model.reverse_source
-    matrices = attention_matrices(graph, weights, pairs, reverse, len(chosen))
+    encoded = encode_pairs(pairs, source, target, reverse)
+    # Translated with the others, so that the batch has a shape that is compiled already.
+    batches = evaluation_batches(encoded, EVALUATION_BATCH) if lecture else []
+    answers = search_outputs(graph, weights, settings.decoding, batches)[: len(lecture)]
+    outputs = [*answers, *(decoded.ids[place] for place in chosen)]
+    encoded = encoded._replace(target=outputs)
+    matrices = attention_matrices(graph, weights, encoded, reverse, len(pairs))
+    numbers = [*range(-len(lecture), 0), *chosen]
     examples = []
-    for sentence, matrix in zip(chosen, matrices, strict=True):
-        pair, ended = corpus.test[sentence], EOS in decoded.ids[sentence]
+    for number, pair, ids, matrix in zip(numbers, pairs, outputs, matrices, strict=True):
         example = {
-            "sentence": sentence,
+            "sentence": number,
             "source": readable(source.pieces(pair.source), True, source.tokenizer),
             "reference": pair.target,
-            "hypothesis": readable(decoded.tokens[sentence], ended, target.tokenizer),
+            "hypothesis": readable(target.decode(ids), EOS in ids, target.tokenizer),
             "weights": matrix.round(3).tolist(),
         }
         examples.append(example)

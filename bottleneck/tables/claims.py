@@ -9,6 +9,7 @@ one of those may. A study's claim says nothing of a network that has not learned
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,7 @@ CAPTION = (
 class Decision:
     """A claim, its verdict, the runs it rests on in words, and the command that it lacks.
 
-    ``folder`` has the results that decide it, or those that do not.
+    ``folder`` has the results that decide it, or those that do not; ``bundle`` are its runs.
     """
 
     claim: Claim
@@ -78,6 +79,7 @@ class Decision:
     runs: str
     command: str
     folder: Path
+    bundle: Results | None = None
 
     @property
     def measured(self) -> bool:
@@ -96,14 +98,14 @@ def decide_results(
     """
     whole = Results.find(folder) if existing is None else existing
     bundle = whole and where(whole, conditions)
-    inside = {} if conditions else {place: Results.find(place) for place in results_inside(folder)}
+    inside, find = [] if conditions else results_inside(folder), cache(Results.find)
     decisions = []
     for claim in CLAIMS:
         decided = decision(claim, folder, bundle)
         for place in sorted(inside, key=lambda place: (place.name != claim.home, place.name)):
             if decided.measured:
                 break
-            other = decision(claim, place, inside[place])
+            other = decision(claim, place, find(place))
             if other.measured:
                 decided = replace(other, runs=": ".join(filter(None, (place.name, other.runs))))
             elif place.name == claim.home:
@@ -119,14 +121,14 @@ def decision(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
     """
     verdict, runs = (_studied if claim.study else _from_runs)(claim, folder, bundle)
     if verdict.verdict != "not measured":
-        return Decision(claim, verdict, runs, "", folder)
+        return Decision(claim, verdict, runs, "", folder, bundle)
     command = f"bottleneck {claim.command}"
     several = bundle is None and bool(results_inside(folder))
     if claim.makes and (claim.makes == "bench" or not without_runs(folder)):
         command += f" --out {shlex.quote(str(folder / claim.home if several else folder))}"
     elif not (claim.makes or several or claim.own_runs or without_runs(folder)):
         command += f" --results {shlex.quote(str(folder))}"
-    return Decision(claim, verdict, runs, command, folder)
+    return Decision(claim, verdict, runs, command, folder, bundle)
 
 
 def _from_runs(claim: Claim, _: Path, bundle: Results | None) -> tuple[Verdict, str]:

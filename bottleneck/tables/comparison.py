@@ -87,8 +87,9 @@ class Comparison:
         return [BucketScores(*row) for row in rows]
 
 
+@lru_cache(maxsize=8)
 def declared(bundle: Results) -> pd.DataFrame:
-    """The bundle's runs, a row each, as declared.
+    """The bundle's runs, a row each, as declared; checked once.
 
     A ``UserError`` unless they are of one experiment, and an arm's runs differ in the seed alone.
     """
@@ -111,7 +112,9 @@ def declared(bundle: Results) -> pd.DataFrame:
 
 def of_experiment(bundle: Results, home: str) -> Results:
     """The runs of one experiment alone: of ``home`` if the bundle has it, else of its first."""
-    name = min(bundle.runs["experiment"].unique(), key=lambda name: name != home)
+    name, *others = sorted(bundle.runs["experiment"].unique(), key=lambda name: name != home)
+    if not others:
+        return bundle
     return replace(bundle, runs=bundle.runs[bundle.runs["experiment"] == name])
 
 

@@ -1,6 +1,7 @@
 """The page in a real browser: it runs, it answers, it asks nothing of anybody, it fits a phone."""
 
 import json
+from pathlib import Path
 
 import pytest
 from browser import executable, visit
@@ -20,7 +21,10 @@ FRAME = """<!doctype html><body><iframe width=WIDTH height=800 src="report.html"
 <script>const frame = document.querySelector("iframe");
 frame.onload = () => {
   const page = frame.contentDocument;
-  const sizes = [page.documentElement.clientWidth, page.documentElement.scrollWidth];
+  const whole = page.documentElement;
+  const sizes = [whole.clientWidth, whole.scrollWidth, whole.scrollHeight];
+  frame.contentWindow.scrollTo(0, whole.scrollHeight);
+  sizes.push(page.querySelector("nav").getBoundingClientRect().top);
   const choice = page.getElementById("explorer-choice");
   choice.focus();
   choice.value = "1";
@@ -96,12 +100,24 @@ def test_markup_in_the_text_stays_text(tmp_path):
     assert CLOSING in shown.all("thead")[0].text
 
 
-@pytest.mark.parametrize("width", [360, 1280])
-def test_a_chosen_sentence_has_its_address_and_no_page_scrolls_sideways(width, folder, tmp_path):
+def in_a_frame(width, folder, tmp_path):
+    """What `FRAME` says of the page of a folder in a window of this width."""
     frame = folder / f"frame{width}.html"
     frame.write_text(FRAME.replace("WIDTH", str(width)))
     visited = visit(frame.as_uri(), tmp_path, "--window-size=1400,900", "--hide-scrollbars")
-    inner, scrolled, *chosen = json.loads(parse(visited.dom).all("title")[0].text)
-    assert scrolled <= inner == width
-    assert chosen == ["dogs run", True, "#sentence=2", "1"]
     assert visited.console == []
+    return json.loads(parse(visited.dom).all("title")[0].text)
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_a_sentence_has_its_address_contents_stay_and_nothing_is_too_wide(width, folder, tmp_path):
+    inner, scrolled, _, top, *chosen = in_a_frame(width, folder, tmp_path)
+    assert (scrolled <= inner == width, top) == (True, 0)
+    assert chosen == ["dogs run", True, "#sentence=2", "1"]
+
+
+def test_the_page_of_the_reference_results_has_at_most_25_screens(tmp_path):
+    reference = Path(__file__).parents[2] / "results" / "reference"
+    (tmp_path / "report.html").write_text(make_report(reference), encoding="utf8")
+    _, _, height, *_ = in_a_frame(1280, tmp_path, tmp_path)
+    assert height <= 25 * 800

@@ -4,12 +4,14 @@ import hashlib
 import json
 import re
 from base64 import b64encode
+from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 from random import Random
 from urllib.parse import unquote
 
 import numpy as np
+import pandas as pd
 import pytest
 from listed import write_relisted
 from page_parser import LOADING, parse
@@ -43,7 +45,7 @@ from seq2seq_bottleneck.report.page import (
     readable,
 )
 from seq2seq_bottleneck.results.bundle import Results
-from seq2seq_bottleneck.results.schema import TABLES
+from seq2seq_bottleneck.results.schema import SETTING_COLUMNS, TABLES
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.tables.claims import decide_results
 from seq2seq_bottleneck.tables.comparison import describe
@@ -100,7 +102,12 @@ def test_nothing_is_loaded_links_lead_somewhere_and_tables_have_heads(name, requ
     assert not [key for node in page.nodes for key in node.attributes if key[:2] == "on"]
     ids = [node.attributes["id"] for node in page.nodes if "id" in node.attributes]
     assert len(ids) == len(set(ids))
-    assert {node.attributes["href"].removeprefix("#") for node in page.all("a")} <= set(ids)
+    links = [node.attributes["href"] for node in page.all("a") if "download" not in node.attributes]
+    assert {link.removeprefix("#") for link in links} <= set(ids)
+    (contents,) = page.all("nav")
+    named = [link.attributes["href"][1:] for link in contents.all("a")]
+    parts = [node.attributes["id"] for node in page.by_id("questions").all("section")]
+    assert named == ["tables", "explorer", "claims", *parts, "printed", "runs"]
     levels = [int(node.name[1]) for node in page.nodes if re.fullmatch("h[1-6]", node.name)]
     assert (levels[0], levels.count(1)) == (1, 1)
     assert all(after <= before + 1 for before, after in pairwise(levels))
@@ -150,42 +157,55 @@ def test_every_number_of_every_table_is_on_the_page(bundle, folder, page):
 @pytest.mark.slow
 def test_every_claim_has_its_verdict_its_number_its_rule_and_its_command(folder, page):
     decisions = decide_results(folder)
+    parts = [node.attributes["id"] for node in page.by_id("questions").all("section")]
+    assert parts == ["C11"]  # nothing measured the others
     rows = page.by_id("claims").all("tbody")[0].all("tr")
     assert [row.children[0].text for row in rows] == [item.claim.id for item in decisions]
     for item, row in zip(decisions, rows, strict=True):
         verdict, name = item.verdict, item.claim.id
-        section = page.by_id("tables" if name.startswith("L-") else name)
+        place = name if name in parts else "tables" if item.measured else "missing"
+        assert row.all("a")[0].attributes["href"] == f"#{place}"
+        section = page.by_id(place)
         shown = section.text.replace("`", "")
         assert row.children[2].text.strip() == verdict.verdict
-        for part in (verdict.verdict, verdict.because[1:], verdict.rule):
+        command = item.command.replace(f"{folder.parent}/", "")
+        for part in (verdict.because[1:], verdict.rule if item.measured else command):
             assert part.replace("`", "") in shown
-        assert item.command in "\n".join(node.text for node in section.all("pre"))
         number = row.children[3].text
         if verdict.value is None:
             assert number == ""
         else:
             assert float(number.split()[0]) == pytest.approx(verdict.value, abs=0.05)
             assert number in section.text or name.startswith("L-")
-    section = page.by_id("C3")  # nothing measured it
-    assert section.all("table") == section.all("img") == []
-    command = f"bottleneck study survival --results {folder}"
-    assert [node.text for node in section.all("pre")] == [command]
+    assert page.by_id("missing").all("summary")[0].text.startswith("Not measured: C1, C2, C3, ")
 
 
 @pytest.mark.slow
 def test_figures_printed_numbers_runs_and_what_cannot_be_drawn_are_there(folder, page):
     assert "did not log their validation loss" in page.by_id("tables").text
     images = [unquote(node.attributes["src"]) for node in page.all("img")]
-    assert len(images) == len(page.all("figure")) == 3
+    assert len(images) == len(page.all("figure")) == 2
     assert all("<text" in image and "<script" not in image for image in images)
     ids = {node.attributes.get("id") for node in page.by_id("printed").all("th")}
     assert {f"printed-{name}" for name in SLIDES} <= ids
-    assert [node.text for node in page.by_id("C7").all("a")] == ["L5", "L10", "L16"]
-    assert "4 runs: none, additive, seeds 1, 2." in page.by_id("runs").text
-    assert Results.open(folder).runs["signature"].iloc[0] in page.by_id("tables").text
+    runs = Results.open(folder).runs
+    assert "4 runs: grammar; 10 training pairs; context 32; 10 upd" in page.by_id("runs").text
+    (link,) = page.by_id("runs").all("a")
+    settings = pd.read_csv(StringIO(unquote(link.attributes["href"].partition(",")[2])))
+    assert set(SETTING_COLUMNS) <= set(settings)
+    assert list(settings["run"]) == list(runs["run"].unique())
+    assert runs["signature"].iloc[0] in page.by_id("tables").text
     # Without scripts the explorer is hidden.
     assert "hidden" in page.by_id("explorer-app").attributes
     assert "JavaScript" in page.by_id("explorer").all("noscript")[0].text
+
+
+@pytest.mark.slow
+def test_no_folder_of_the_machine_is_on_the_page(folder, text, hostile_text):
+    """Commands and reasons name the results folder by its own name alone."""
+    assert f"bottleneck study survival --results {folder.name}<" in text
+    for page in (text, hostile_text):
+        assert str(folder.parent) not in unquote(page)
 
 
 @pytest.mark.slow
@@ -226,7 +246,9 @@ def test_of_two_experiments_a_table_has_the_claims_own_or_the_first(tmp_path):
 
 @pytest.mark.exhaustive(sample="session")
 def test_equal_results_give_equal_bytes_and_each_claim_is_from_its_folder(folder, text, tmp_path):
-    assert make_report(folder) == text
+    heard = []
+    assert make_report(folder, heard.append) == text
+    assert heard == ["The claims", "The two tables and the explorer", "C11 (11 of 14)"]
     write_results(tmp_path / "vindication", seeds=1)
     with_controls(tmp_path / "controls").write()
     plant_costs(tmp_path / "bench")
@@ -234,7 +256,7 @@ def test_equal_results_give_equal_bytes_and_each_claim_is_from_its_folder(folder
     for claim in ("C10", "C11", "C9"):
         assert page.by_id(claim).all("table")
         assert page.by_id(claim).all("img")
-    heads = [Path(node.text).name for node in page.by_id("runs").all("h3")]
+    heads = [Path(node.text).name for node in page.by_id("runs").all("code")]
     assert heads == ["vindication", "controls"]
 
 
@@ -282,6 +304,15 @@ def test_the_data_are_those_of_the_examples(tmp_path):
     fates = dict(zip(words, sentence["arms"][0]["fates"], strict=True))
     assert fates["script"] == ["in part", "script"]  # once of three times
     assert fates["amp"] == ["survived", "amp"]
+
+
+def test_the_lectures_own_sentences_come_first(tmp_path):
+    folder = write_results(tmp_path)
+    for path in (folder / "runs").glob("*/examples.json"):
+        (example,) = json.loads(path.read_text())
+        write_relisted(path, json.dumps([example, example | {"sentence": -2}]))
+    sentences = explorer_data(Results.open(folder))["sentences"]
+    assert [sentence["lecture"] for sentence in sentences] == [True, False]
 
 
 def test_words_are_put_together_as_a_person_reads_them():

@@ -11,10 +11,12 @@ from random_run import never_ending, random_run, walked
 
 from seq2seq_bottleneck.corpus.batches import EncodedPairs
 from seq2seq_bottleneck.corpus.corpus import load_corpus
+from seq2seq_bottleneck.corpus.grammar import LECTURE_SENTENCES, english_french
 from seq2seq_bottleneck.corpus.pair import by_bucket
 from seq2seq_bottleneck.corpus.vocabulary import EOS
 from seq2seq_bottleneck.results.folders import HYPOTHESES, SCORES, SHIPPED, arms, run_rows
 from seq2seq_bottleneck.runs.translate import BATCH, END, attended, attention_matrices, load_run
+from seq2seq_bottleneck.settings.run import resolve
 
 
 def translation_of(run, sentence):
@@ -144,3 +146,26 @@ def test_half_precision_moves_no_score_of_the_shipped_pair():
             texts = [output.text for output in outputs]
             bleu = sacrebleu.corpus_bleu(texts, [[pair.target for pair in pairs]]).score
             assert abs(bleu - float(row["bleu"])) < 0.2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_run_on_the_grammar_keeps_its_translations_of_the_lectures_sentences(reverse, tmp_path):
+    settings = resolve("smoke", ["training.updates=2", "scoring.resamples=9"])
+    settings = settings.changed(corpus={"reverse_direction": reverse})
+    run = tmp_path / executed(tmp_path, settings)[-1]["run"]
+    examples = json.loads((run / "examples.json").read_text())
+    lecture = [item for item in examples if item["sentence"] < 0]
+    assert examples[: len(lecture)] == lecture
+    assert [item["sentence"] for item in lecture] == [*range(-len(LECTURE_SENTENCES), 0)]
+    pairs = map(english_french().parse, LECTURE_SENTENCES)
+    texts = [
+        (pair.target, pair.source) if reverse else (pair.source, pair.target) for pair in pairs
+    ]
+    assert [item["reference"] for item in lecture] == [reference for _, reference in texts]
+    trained = load_run(run)
+    translations = trained.translations([source for source, _ in texts], 8, attended=True)
+    for item, translation in zip(lecture, translations, strict=True):
+        shown = attended(trained, translation)
+        assert (item["source"], item["hypothesis"]) == (shown.source, shown.output)
+        np.testing.assert_allclose(item["weights"], shown.weights, atol=2e-3)
