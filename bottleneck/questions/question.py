@@ -155,9 +155,9 @@ class Question:
     With a ``rule`` it decides its first id, and ``decide`` judges the numbers or says why not;
     ``more_rules`` are such for others of its ids. ``notes`` are the caption of the table, ``run``
     its short form. ``measures`` are the columns of its CSV, of which those are left out that were
-    not measured; ``keys`` say what a row is of. ``figure`` is the figure's title, with "{longest}" for the longest bucket.
-    ``intervals`` says what the table's intervals are if they are not over test sentences;
-    ``counted`` says it for the figure.
+    not measured; ``keys`` say what a row is of. ``figure`` is the figure's title, with "{longest}"
+    for the longest bucket. ``intervals`` says what the table's intervals are if they are not over
+    test sentences; ``counted`` says it for the figure.
     """
 
     name: str

@@ -4,8 +4,8 @@ import csv
 import gzip
 import io
 import json
-import re
 import os
+import re
 
 import pandas as pd
 import pytest
@@ -86,6 +86,8 @@ def test_table_without_a_name_is_the_one_that_shows_every_arm(
     text = ok("table").out
     assert [title for title in TITLES if title in text] == heads
     assert "All tables: failure-pattern, vindication," in " ".join(text.split())
+
+
 def test_a_table_is_written_to_a_file_in_the_format_of_its_ending(tmp_path, ok):
     write_planted(tmp_path / "out", ARMS)
     for ending, form in ENDINGS.items():

@@ -5,7 +5,6 @@ import re
 import pytest
 from ordinary_user import bottleneck
 
-from seq2seq_bottleneck.settings.concerns import FILES
 from seq2seq_bottleneck.settings.errors import UsageError, counted, quoted
 from seq2seq_bottleneck.settings.machine import mendable, nproc_from
 from seq2seq_bottleneck.settings.run import (
@@ -105,7 +104,6 @@ def test_identity_depends_on_every_setting_and_on_the_data_but_not_on_where_file
         for folder in ("here", "there")
     )
     assert here.identity("data") == there.identity("data") != here.identity("other data")
-
 
 
 def test_changed_is_checked_again_and_the_json_form_comes_back():
