@@ -146,17 +146,17 @@ def _like_slide(
     A second line has the slide's claims that do not hold, or L4's words that do not order BLEU.
     """
     texts, table, intervals = slide_table(name, frame, title)
-    lines = [f"{'; '.join(filter(None, [run[0], intervals, *run[1:]]))}."]
+    lines = [f"{'; '.join(filter(None, [run[0].capitalize(), intervals, *run[1:]]))}."]
     if name == "compression":
         lines += [SLIDE_WORDS, word_spans(frame)]
     else:
         says = {claim.id: claim.says for claim in CLAIMS}
-        unlike = "; ".join(
-            f'"{says[item.claim]}": {item.verdict} ({item.because.split("; ")[0]})'
+        unlike = [
+            f"{says[item.claim]}: {item.verdict} ({item.because.split('; ')[0]})."
             for item in judged
             if item.verdict != "held"
-        )
-        lines += [f"Not as on the slide: {unlike}." if unlike else ""]
+        ]
+        lines += [" ".join(["Not as on the slide.", *unlike])] if unlike else []
     lines = [line for line in lines if line]
     return Page(name.replace("-", "_"), title, texts, table, [], lines, above=True)
 

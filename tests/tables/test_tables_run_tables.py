@@ -173,9 +173,7 @@ def test_a_flat_curve_is_not_called_a_fall(tmp_path, shares, verdict):
     assert failure.verdicts[0].startswith(f"L-FAIL: {verdict}: ")
     assert gains.verdicts[0].startswith(f"L-VIND: {verdict}: ")
     like = make_page("failure-pattern", Results.open(tmp_path), like_slide=True)
-    says = (
-        'Not as on the slide: "Without attention quality falls as sentences grow longer": not held'
-    )
+    says = "Not as on the slide. Without attention quality falls as sentences grow longer: not held"
     assert like.caption[-1].startswith(says) == (verdict != "held")
 
 
