@@ -64,7 +64,7 @@ Assignments = Annotated[
 ]
 ContextSize = Annotated[str | None, Option(metavar="N,..", help="Numbers in the context.")]
 Attention = Annotated[str | None, Option(metavar="NAME,..", help="Attention: none, dot, additive.")]
-TrainLength = Annotated[str | None, Option(metavar="N,..", help="Most words in training text.")]
+TrainLength = Annotated[str | None, Option(metavar="N,..", help="Longest sentence trained on.")]
 CorpusName = Annotated[
     str | None, Option("--corpus", help="grammar, copy, files, or a name from `corpus list`.")
 ]
@@ -170,7 +170,7 @@ def find_name(command: str, name: str) -> str:
     """The known name, with ``-`` and ``_`` alike; a ``UsageError`` if another command has it."""
     from ..settings.sweep import experiment_names
 
-    names = {"table": ALL_TABLES, "plot": FIGURES, "study": QUESTIONS, "sweep": experiment_names()}
+    names = {"study": QUESTIONS, "table": ALL_TABLES, "plot": FIGURES, "sweep": experiment_names()}
     for kind in (command, *names):
         spelt = {known.replace("-", "_"): known for known in names[kind]}
         if known := spelt.get(name.replace("-", "_")):
