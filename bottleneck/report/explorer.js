@@ -41,11 +41,13 @@
     return `${count("survived")} of ${judged} ${what}${part}`;
   }
 
-  /** The judged words in their order, each as this arm kept or lost it. */
+  /** The judged words in their order, each as this arm kept or lost it; the pointer shows how. */
   function words(sentence, result) {
-    const spans = sentence.words.map(([word], index) => {
-      const kind = KINDS[result.fates[index][0]];
-      return make(kind === "lost" ? "del" : "span", kind, word);
+    const spans = sentence.words.map(([word, reference], index) => {
+      const [fate, found] = result.fates[index];
+      const span = make(fate === "lost" ? "del" : "span", KINDS[fate], word);
+      span.title = `${fate}; reference: ${reference}; output: ${found}`;
+      return span;
     });
     return make("p", "words", ...spans.flatMap((span) => [span, " "]));
   }
@@ -68,20 +70,6 @@
     return table(name, `heat arm-${arm.name}${many}`, ["", ...sentence.source], rows);
   }
 
-  /** Every judged word with its fate in each arm. */
-  function fates(sentence) {
-    const names = data.arms.map((arm) => arm.name);
-    const heads = sentence.linked ? ["source word", "reference", ...names] : ["reference word", ...names];
-    const rows = sentence.words.map(([word, reference], index) => [
-      word,
-      ...(sentence.linked ? [make("td", "text", reference)] : []),
-      ...sentence.arms.map(({ fates: { [index]: [fate, found] } }) =>
-        make("td", "text", found && fate !== "lost" ? `${fate}: ${found}` : fate)),
-    ]);
-    return make("details", "", make("summary", "", "Word by word"),
-      table("Word by word", "fates", heads, rows));
-  }
-
   /** A definition list of pairs of texts. */
   function list(pairs) {
     return make("dl", "", ...pairs.flatMap(([name, text]) => [make("dt", "", name), make("dd", "", text)]));
@@ -97,7 +85,7 @@
         heatmap(sentence, arm, result));
     });
     shown.replaceChildren(list([["Source", sentence.text], ["Reference", sentence.reference]]),
-      make("div", "arms", ...arms), fates(sentence));
+      make("div", "arms", ...arms));
     choice.value = String(index);
   }
 

@@ -61,8 +61,7 @@ FORMS = {".md": "markdown", ".csv": "csv"}
 """Forms of tables and claims, by the file's ending."""
 IMAGES = (".png", ".svg")
 Made = TypeVar("Made")
-Tell = Callable[[str], object]
-"""Called with a few words before each part of the page is made."""
+Tell = Callable[[str], object]  # called with a few words before each part of the page
 
 
 def write_report(folder: Path, path: Path) -> int:
@@ -135,6 +134,8 @@ def collect(folder: Path, tell: Tell) -> dict[str, Any]:
     audits = audit_all(lecture_evidence(measured_exponent(bench)))
     rows = claims.claims(decisions).to_dict("records")
     bundles = {item.folder: item.bundle for item in decisions if item.bundle}
+    names = ["run", "experiment", "arm", *schema.SETTING_COLUMNS]
+    settings = [bundle.runs[names].drop_duplicates() for bundle in bundles.values()]
     tell("The two tables and the explorer")
     return {
         "folder": folder,
@@ -151,16 +152,8 @@ def collect(folder: Path, tell: Tell) -> dict[str, Any]:
             place: f"{counted(len(bundle.names), 'run')}: {what_was_run(bundle.runs)}"
             for place, bundle in bundles.items()
         },
-        "settings": settings_address(bundles),
+        "settings": quote(tidy_csv(pd.concat(settings)), safe=",/") if settings else "",
     }
-
-
-def settings_address(bundles: Mapping[Path, Results]) -> str:
-    """The settings of all runs, a row each, as the address of a CSV file."""
-    names = ["run", "experiment", "arm", *schema.SETTING_COLUMNS]
-    tables = [bundle.runs[names] for bundle in bundles.values()]
-    text = tidy_csv(pd.concat(tables).drop_duplicates()) if tables else ""
-    return f"data:text/csv,{quote(text, safe=',/')}"
 
 
 def questions(

@@ -112,10 +112,9 @@ def declared(bundle: Results) -> pd.DataFrame:
 
 def of_experiment(bundle: Results, home: str) -> Results:
     """The runs of one experiment alone: of ``home`` if the bundle has it, else of its first."""
-    name, *others = sorted(bundle.runs["experiment"].unique(), key=lambda name: name != home)
-    if not others:
-        return bundle
-    return replace(bundle, runs=bundle.runs[bundle.runs["experiment"] == name])
+    names = bundle.runs["experiment"]
+    chosen = names == min(names.unique(), key=lambda name: name != home)
+    return bundle if chosen.all() else replace(bundle, runs=bundle.runs[chosen])
 
 
 def usual(runs: pd.DataFrame) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from seq2seq_bottleneck.corpus.corpus import (
     SplitRow,
     describe,
     fingerprint,
+    lecture_pairs,
     load_corpus,
     near_copies,
     share,
@@ -163,6 +164,11 @@ def test_nothing_is_shared_and_the_lecture_is_held_out(name, request):
     assert [pair.source for pair in lecture] == list(LECTURE_SENTENCES)
     sides = {side for pair in lecture for side in (pair.source, pair.target)}
     assert not (train | valid | test) & sides
+    settings = CorpusSettings(reverse_direction=name == "french")
+    known = lecture_pairs(settings)
+    english = [pair.target if settings.reverse_direction else pair.source for pair in known]
+    assert english == list(LECTURE_SENTENCES)
+    assert lecture_pairs(CorpusSettings(name="copy")) == ()
 
 
 @pytest.mark.exhaustive(sample="session")
