@@ -103,7 +103,7 @@ def test_of_an_arm_and_seed_an_experiment_has_the_newest_run_and_readers_take_it
     out = tmp_path / "out"
     commanded(out, "ab")
     commanded(out, "cd", "training.seed=2")
-    assert bundled(out) == {"pair": ["a", "b", "c", "d"]}
+    assert bundled(out) == {"pair": ["c", "d", "a", "b"]}
     commanded(out, "ef", fingerprint="mended")
     commanded(tmp_path / "alone", "ef", fingerprint="mended")
     for command in ("export", "claims --format csv", "table vindication --format csv"):
