@@ -14,6 +14,7 @@ import pandas as pd
 from rich.table import Table
 from rich.text import Text
 
+from ..corpus.corpus import load_corpus
 from ..corpus.grammar import FUNCTION, english_french, word_class
 from ..corpus.vocabulary import count_words, is_word, plain, tokenize
 from ..tables.page import Page
@@ -33,6 +34,8 @@ from .word_survival import (
     word_reports,
 )
 
+LEXICON_PAIRS = 20_000
+"""Training pairs from which IBM model 1 learns where there is no reference."""
 LEAST = 0.1
 """The translation probability from which a word of the output vouches for one of the source."""
 FATES = {
@@ -80,7 +83,12 @@ def diagnose(sentence: str, runs: Mapping[str, Path], tell: Tell) -> Diagnosis:
         judged_by = "A word survives if the output has the words of the language's own reference."
     else:
         tell("no reference: learning from the run's training text which word is which")
-        model = lexicon(first.corpus.train[:20_000])
+        if corpus.is_drawn:  # the first pairs are the same however many are drawn
+            few = corpus.model_copy(update={"train_pairs": min(LEXICON_PAIRS, corpus.train_pairs)})
+            train = load_corpus(few, first.settings.scoring.lower_edges).train
+        else:
+            train = first.corpus.train[:LEXICON_PAIRS]
+        model = lexicon(train)
         judge = partial(aligned_reports, model, tokens, classes)
         judged_by = (
             "No reference is known for this sentence: a word counts as kept if IBM model 1, "

@@ -222,7 +222,7 @@ def test_the_shipped_pair_is_asked_any_sentence(ok):
 )
 def test_the_users_runs_come_before_the_shipped_pair_which_has_a_name(command, ok, fails):
     write_planted(Path("results/runs/own"), {"none": [0.5] * 5, "additive": [0.1] * 5}, seeds=1)
-    assert "no weights in 'results/runs/own/runs/" in fails(command)
+    assert "'results/runs/own/runs/" in fails(command)  # which have no weights
     assert "of the shipped pair" in " ".join("".join(ok(command, "--results shipped")).split())
 
 
