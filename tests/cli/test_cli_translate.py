@@ -205,6 +205,7 @@ def test_the_shipped_pair_translates_the_lectures_sentences(ok, lecture):
     assert int(re.search("As on the slide .*additive ([0-5]) of 5", text)[1]) >= 3
 
 
+@pytest.mark.slow
 def test_the_shipped_pair_is_asked_any_sentence(ok):
     assert re.search(NAMED, " ".join(ok("diagnose").out.split()))
     printed = ok("plot attention --sentence 'my tailor is rich' -o where.svg")
