@@ -68,8 +68,6 @@ USAGE = {
     "table bleu": "bleu is a figure: bottleneck plot bleu",
     "reproduce --context-size 64,256": "reproduce takes one value; `bottleneck sweep` takes a list",
     "settings contxt_size": "unknown setting 'contxt_size'; did you mean 'model.context_size'?",
-    "sweep textless.toml": "--set corpus.source=FILE",
-    "sweep unasked.toml": "unasked.toml: no question",
     "{sweep textless.toml,reproduce --corpus files,corpus show files}": GIVE_FILES,
     "corpus fetch multi3k": "no corpus 'multi3k' to fetch; did you mean",
     "corpus describe grammar --test tatoeba": "test=tatoeba is for real text",

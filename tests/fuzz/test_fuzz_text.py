@@ -125,7 +125,7 @@ def test_gold_links(tmp_path, budget):
     def check(case):
         sides, gold, base = case
         write(tmp_path, ("gold", "s", "t"), (gold, *sides))
-        sentences = read_gold(*(tmp_path / name for name in ("gold", "s", "t")), base)
+        sentences, _ = read_gold(*(tmp_path / name for name in ("gold", "s", "t")), base)
         known = [[item.split() for item in lines_of(data)] for data in sides]
         assert [len(item.words[0]) for item in sentences] == [len(words) for words in known[0]]
         for (_, _, sure, possible), gold_line, *pair in zip(

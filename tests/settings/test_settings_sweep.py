@@ -304,7 +304,7 @@ def test_a_typed_sweep_is_named_by_what_varies_and_is_saved_as_a_file_of_the_sam
     assert len(cells) == 2 * 2 * 2 * 3
     named = complete(typed, cells)
     assert named.question == "BLEU by context size, attention and training length"
-    assert named.name.startswith("smoke-by-corpus=files-corpus.source=a,_b_.é-reverse_direction")
+    assert named.name.startswith("smoke-by-corpus=files-source=a,_b_.é-reverse_direction")
     assert complete(typed, cells, "mine").name == "mine"
     assert complete(typed, cells, ".\udcff").name == named.name
     path = tmp_path / "typed.toml"
@@ -334,7 +334,7 @@ def test_a_file_needs_no_question():
         (["model.cell=rnn,gru", "model.context_size=64"], "lecture-cell-context_size=64"),
         (
             ["corpus.name=files", "corpus.source=my/a b.en"],
-            "lecture-corpus=files-corpus.source=a_b.en",
+            "lecture-corpus=files-source=a_b.en",
         ),
         (["scoring.edges=5,21"], "lecture-edges=5,21"),
     ],
