@@ -190,7 +190,7 @@ def _plot_sentence(
     notes = [f"Translated {f'with a beam of {size}' if size > 1 else 'greedily'}."]
     if unknown := trained.unknown(sentence):
         notes.append(f"Not in its vocabulary: {', '.join(unknown)}.")
-    for line in notes_on(place, {trained.settings.model.arm: network}):
+    for line in notes_on(place, {trained.settings.model.attention: network}):
         say(line, err=True)
     return weights_chart(bundle, run, [example], notes)
 
