@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 KINDS = "the folder of a run, or a file with one translation per line."
 REFERENCES = "Reference translations, one per line. Several: repeat it, or put tabs between them."
 Edges = Annotated[str, Option(help="Lower edges of the length buckets, in source words.")]
-Tokenize = Annotated[str, Option(help="SacreBLEU's tokenizer: 13a, intl, zh, char, none and others.")]
+Tokenize = Annotated[str, Option(help="SacreBLEU's tokenizer: 13a, intl, zh, char and others.")]
 Resamples = Annotated[int, Option(min=1, max=10_000_000, help="Number of bootstrap resamples.")]
 Trials = Annotated[int, Option(min=1, max=10_000_000, help="Trials of approximate randomisation.")]
 Seed = Annotated[int, Option(min=0, max=2**63 - 1, help="Seed for resampling.")]

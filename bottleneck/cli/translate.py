@@ -13,7 +13,7 @@ from typer import Argument, Option
 
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
 from ..settings.machine import DEFAULT_OUT
-from .console import output, say, show
+from .console import output, print_names, say, show
 from .options import Beam, Form, OneRunOrMore, check_is_folder, check_sentence, trained_folder
 
 if TYPE_CHECKING:
@@ -247,12 +247,21 @@ def lecture(
             "[default: the latest, else shipped; results/runs/bench]."
         ),
     ] = None,
+    ids: Annotated[
+        bool, Option("--ids", help="List what the ids of slides and claims stand for.")
+    ] = False,
 ) -> None:
     """Recompute the numbers that the slides print, or explain one."""
+    from ..claims.registry import CLAIMS
+    from ..lecture.slides import SLIDES
     from ..lecture.walkthroughs import WALKTHROUGHS, audit
     from ..questions.cost import measured_exponent
     from ..tables.lecture import audit_page, lecture_evidence
 
+    if ids:
+        topics = {name: slide["topic"] for name, slide in SLIDES.items()}
+        print_names(topics | {claim.id: claim.says for claim in CLAIMS})
+        return
     names = list(WALKTHROUGHS) if name is None else [name.upper()]
     if names[0] not in WALKTHROUGHS:
         hint = did_you_mean(names[0], WALKTHROUGHS)

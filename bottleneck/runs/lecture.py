@@ -37,7 +37,9 @@ def trained_evidence(name: str, folder: Path) -> dict[str, Any]:
         if not trained.settings.corpus.reverse_direction:
             runs[folders[arm].name] = trained
     if name == "L10":
-        asked = [ArmOutput(trained.settings.model.attention, run, ()) for run, trained in runs.items()]
+        asked = [
+            ArmOutput(trained.settings.model.attention, run, ()) for run, trained in runs.items()
+        ]
         return {"learned": next(map(learned_weights, runs.values()), None), "arms": asked}
     slide, outputs = SLIDES[name], []
     sources = [source for source, _ in slide["pairs"]] if "pairs" in slide else [slide["source"]]

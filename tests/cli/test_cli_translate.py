@@ -19,6 +19,7 @@ from ordinary_user import bottleneck
 from planted import write_planted
 from planted_cost import plant_costs
 
+from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.corpus.vocabulary import BOS, EOS, PAD, build_vocabulary
 from seq2seq_bottleneck.lecture.slides import SLIDES
@@ -302,6 +303,14 @@ def lecture(ok):
 
 def csv_of(ok, *arguments):
     return pd.read_csv(io.StringIO(ok("lecture --format csv", *arguments).out))
+
+
+def test_every_id_has_its_line(ok):
+    text = ok("lecture --ids").out.replace("\n ", " ")  # a long line is broken
+    lines = dict(line.split(maxsplit=1) for line in text.splitlines())
+    assert lines.keys() == SLIDES.keys() | {claim.id for claim in CLAIMS}
+    assert lines["L7"].startswith(SLIDES["L7"]["topic"])
+    assert lines["C3"].startswith("Gist survives, detail is lost")
 
 
 def test_the_audit_and_one_id_are_printed_and_are_csv(ok, lecture):
