@@ -66,7 +66,10 @@ def table(
     """
     from ..results.folders import latest_output
 
-    if not name and results is None and latest_output(DEFAULT_OUT, DEFAULT_OUT) == DEFAULT_OUT:
+    if like_slide and not name:
+        raise UsageError("--like-slide: say which table, as in `bottleneck table vindication`")
+    none = results is None and latest_output(DEFAULT_OUT, DEFAULT_OUT) == DEFAULT_OUT
+    if not name and none and out is None:
         print_names(options.table_lines(ALL_TABLES))
         return
     from ..results.bundle import Results
@@ -359,7 +362,9 @@ def compare(
         Path | None, Option(help="Source sentences, one per line. Required for a file.")
     ] = None,
     edges: Edges = "5,11,21,31,41",
-    tokenize: Tokenize = "13a",
+    tokenize: Annotated[
+        str | None, Option(help="SacreBLEU's tokenizer [default: that of the runs, else 13a].")
+    ] = None,
     resamples: Resamples = 1000,
     trials: Trials = 10_000,
     seed: Seed = 1,
@@ -369,10 +374,14 @@ def compare(
 
     The difference is that of B minus A.
     """
+    from ..results.folders import is_run, read_settings
     from ..scoring.bootstrap import Resampling
     from ..settings.run import parse_settings
     from ..tables.score import paired_page, read_systems, text_warnings
 
+    if tokenize is None:
+        names = {read_settings(path).scoring.tokenize for path in (a, b) if is_run(path)}
+        tokenize = names.pop() if len(names) == 1 else "13a"
     lower_edges = parse_settings({"scoring": {"edges": edges}}).scoring.lower_edges
     systems = read_systems(a, b, references or [], sources)
     page = paired_page(*systems, lower_edges, Resampling(resamples, trials, seed), tokenize)

@@ -61,7 +61,7 @@ def study(
 
     name = options.find_name("study", name)
     question, files = find_study(name), (gold, source, target)
-    if any(files) and not (all(files) and name == "alignment"):
+    if (any(files) or first_word is not None) and not (all(files) and name == "alignment"):
         raise UsageError("--gold, --source, --target go together, and are for study alignment")
     if question.probe is None:
         given = {"--preset": preset, "--set": assignments, "--seeds": seeds, "--where": where}

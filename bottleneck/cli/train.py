@@ -136,6 +136,8 @@ def sweep(
     given = options.given_settings(locals())
     from ..settings import sweep as sweeps
 
+    if save and not (given or assignments):
+        raise UsageError("--save: type what varies, as in --context-size 64,256")
     if not (name or given or assignments):
         questions = {name: sweeps.load_sweep(name).question for name in sweeps.experiment_names()}
         print_names({name: f"{text.partition('?')[0]}?" for name, text in questions.items()})
@@ -155,7 +157,8 @@ def sweep(
     folder = out or DEFAULT_OUT / read.name
     execute = _executor(len(cells), jobs, seeds_together, threads, scheduler, quiet)
     corpus_settings, edges = cells[0].settings.corpus, cells[0].settings.scoring.lower_edges
-    notes += check_text(cells[0].settings)
+    for settings in {cell.settings.scoring.tokenize: cell.settings for cell in cells}.values():
+        notes += check_text(settings)
     if save:
         write_text(save, sweeps.as_toml(read, cells))
         say(f"Written to {save}", err=True)

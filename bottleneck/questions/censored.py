@@ -72,8 +72,9 @@ def text(number: Number, form: str = "{:.1f}") -> str:
 
 
 def cell(number: Number) -> str:
-    """A cell of a table, in which bounds have a sign, and open ends are empty."""
-    return "{}\n{}..{}".format(*signed_ends(number, "{:.1f}"))
+    """A cell of a table, in which bounds have a sign; if all three are one bound it stands once."""
+    value, low, high = signed_ends(number, "{:.1f}")
+    return value if low == high in ("", value) else f"{value}\n{low}..{high}"
 
 
 def unbounded(number: Number) -> Number:

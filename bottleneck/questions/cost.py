@@ -81,9 +81,9 @@ def in_long_form(costs: pd.DataFrame) -> pd.DataFrame:
             subset = (sizes >= least) & (values > 0)
             if (power := fit(sizes[subset], values[subset])) is not None:
                 keys = {"arm": arm, "attention": points["attention"].iloc[0], "bucket": bucket}
-                keys |= {"measure": "exponent", "control": quantity, "from": sizes[subset].min()}
+                keys |= {"measure": "exponent", "control": quantity}
                 powers.append(keys | vars(power))
-    frame = pd.concat([*parts, pd.DataFrame(powers)])
+    frame = pd.concat([*parts, pd.DataFrame(powers)] if powers else parts)
     return frame.assign(run="", seed=math.nan, note="", part="", corpus="random words")
 
 
@@ -221,7 +221,6 @@ class CostQuestion(Question):
     def page(self, frame: pd.DataFrame) -> Page:
         """The table, whose caption says on which machine it was measured, and how."""
         costs = frame[frame["measure"] == "seconds"]
-        upper = frame.loc[frame["bucket"] == "upper", "from"].min()
         sizes = ("context_size", "embedding_size", "batch_size", "repeats", "threads")
         context, embedding, batch, repeats, threads = (_listed(costs[name]) for name in sizes)
         versions = f"bottleneck {_listed(costs['version'])}, jax {_listed(costs['jax'])}"
@@ -233,10 +232,13 @@ class CostQuestion(Question):
             "model without attention in the same placement / time.",
             f"Machine: {_machine(costs)}; XLA's threads: {threads}; {versions}.",
             "Growth: least squares of log quantity on log length, over all lengths and over those "
-            f"from the geometric middle of the range up ({upper:g}). Lengths at which attention "
-            "took no time are left out. Ranges: 95 % intervals of the slope (Student's t).",
+            "from the geometric middle of their range up. Lengths at which attention took no time "
+            "are left out. Ranges: 95 % intervals of the slope (Student's t).",
         ]
-        return replace(super().page(frame), caption=notes, run=f"Measured on {_machine(costs)}")
+        page = super().page(frame)
+        data = page.frame.rename(columns={"bucket": "length", "control": "quantity"})
+        data = data.drop(columns="part")
+        return replace(page, frame=data, caption=notes, run=f"Measured on {_machine(costs)}")
 
     def footnotes(self, frame: pd.DataFrame) -> tuple[str, ...]:
         """What the bars are, and where it was measured."""

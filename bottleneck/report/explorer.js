@@ -98,9 +98,8 @@
   }
 
   data.sentences.forEach((sentence, index) => {
-    const length = sentence.text.split(" ").length;
     const whose = sentence.lecture ? "the lecture's, " : "";
-    const option = make("option", "", `${whose}${length} words: ${sentence.text}`);
+    const option = make("option", "", `${whose}${sentence.length} words: ${sentence.text}`);
     option.value = String(index);
     choice.append(option);
   });

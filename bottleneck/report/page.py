@@ -26,7 +26,7 @@ from ..claims.registry import CLAIMS as ALL_CLAIMS
 from ..corpus.grammar import english_french
 from ..corpus.pair import SentencePair, reverse_pair
 from ..corpus.subwords import Subwords
-from ..corpus.vocabulary import EOS, SPECIAL, is_word, plain, tokenize
+from ..corpus.vocabulary import EOS, SPECIAL, count_words, is_word, plain, tokenize
 from ..figures.draw import ATTENTION
 from ..figures.registry import image, make_figure, write_figure
 from ..lecture.slides import SLIDES
@@ -94,7 +94,7 @@ def make_report(folder: Path, tell: Tell = str) -> str:
         colours=ATTENTION,
         versions=f"bottleneck {__version__}, Python {platform.python_version()}",
     )
-    if folder.is_absolute():  # readers do not have this machine's folders
+    if folder.is_absolute() and folder.parent != Path(folder.anchor):  # a folder of this machine
         page = page.replace(escape(f"{folder.parent}/"), "")
     return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]", "\ufffd", page)
 
@@ -384,6 +384,7 @@ def _sentence(examples: Sequence[Example], corpus: CorpusSettings) -> dict[str, 
     return {
         "lecture": examples[0]["sentence"] < 0,
         "text": readable(source),
+        "length": count_words(readable(source)),
         "source": examples[0]["source"],
         "reference": reference,
         "linked": pair is not None,

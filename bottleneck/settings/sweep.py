@@ -346,8 +346,11 @@ def complete(sweep: Sweep, cells: Sequence[Cell], name: str = "") -> Sweep:
     words = ", ".join(filter(None, varied)) or "sentence length"
     question = sweep.question or f"BLEU by {' and'.join(words.rsplit(',', 1))}"
     changes = folder_name(sweep.preset, cells, order).removeprefix(sweep.preset)
-    name = sweep.name or (name if is_name(name) else f"{sweep.preset}-by{changes}")
-    return replace(sweep, name=name, question=question)
+    made = f"{sweep.preset}-by{changes}"
+    with suppress(UsageError):
+        _check_name(name)
+        made = name
+    return replace(sweep, name=sweep.name or made, question=question)
 
 
 def folder_name(preset: str, cells: Sequence[Cell], order: Iterable[str] = NAMES) -> str:

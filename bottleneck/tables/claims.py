@@ -275,9 +275,9 @@ def judge(
     missing = sorted(set(frame["run"]) - known - {""})
     if missing and not (claim.own_runs and runs is None):
         because = (
-            f"probes/{claim.study}.csv rests on runs that were not chosen, or that the folder does "
-            f"not have ({', '.join(missing[:3])}{' ...' if missing[3:] else ''}): measure the "
-            "chosen ones alone, with the same --where"
+            f"probes/{claim.study}.csv rests on runs that were not chosen, were replaced by later "
+            f"ones, or are not there ({', '.join(missing[:3])}{' ...' if missing[3:] else ''}): "
+            f"measure again with `bottleneck study {claim.study}`, with the same --where"
         )
         if runs is not None and set(missing) <= set(runs["run"]):
             because = (

@@ -27,7 +27,11 @@ SIDES = {"at least": ">", "under": "<"}
 MARKDOWN = str.maketrans(
     {sign: f"\\{sign}" for sign in "\\|*_`"} | {"<": "&lt;", ">": "&gt;", "\n": " "}
 )
-LATEX = str.maketrans({sign: f"\\{sign}" for sign in "%&#$_{}"})
+LATEX = str.maketrans(
+    {sign: f"\\{sign}" for sign in "%&#$_{}"}
+    | {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
+    | {"<": "\\textless{}", ">": "\\textgreater{}"}
+)
 HEADS = {"bucket": "source words", "source_words": "mean source words"}
 """Heads of columns whose names say too little to a reader."""
 

@@ -30,7 +30,7 @@ def test_the_cost_is_what_the_benchmark_measured(tmp_path, ok):
     assert "C9: " in text
     assert ok("table cost --results", tmp_path).out == text
     rows = csv.DictReader(io.StringIO(ok("study cost --format csv --results", tmp_path).out))
-    dot = {int(row["bucket"]): float(row["seconds"]) for row in rows
+    dot = {int(row["length"]): float(row["seconds"]) for row in rows
            if row["arm"] == "dot" and row["seconds"]}  # fmt: skip
     assert dot == {n: pytest.approx((n + n**2 / 100) / 1e3) for n in (10, 20, 40, 80, 160)}
 
