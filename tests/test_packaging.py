@@ -113,7 +113,7 @@ def test_the_score_of_readme_trains_translates_and_is_drawn(tmp_path):
     (case,) = re.findall(r'`(case "low-rank": [^`]*)`', README, flags=re.DOTALL)
     edit(scores, "def make_attention", f"{added}\n\ndef make_attention")
     edit(scores, '        case "additive":', f'        {case}\n        case "additive":')
-    names = '"uniform"] = setting('
+    names = '"additive", "uniform"] = setting('
     edit(package / "settings" / "concerns.py", names, names.replace("]", ', "low-rank"]'))
     for line in (
         "reproduce --preset smoke --set model.attention=low-rank --out out --quiet",
