@@ -136,14 +136,14 @@ def sweep(
     given = options.given_settings(locals())
     from ..settings import sweep as sweeps
 
+    if save and name:
+        raise UsageError(f"--save is for a typed sweep, without a name: {name} is a file already")
     if save and not (given or assignments):
         raise UsageError("--save: type what varies, as in --context-size 64,256")
     if not (name or given or assignments):
         questions = {name: sweeps.load_sweep(name).question for name in sweeps.experiment_names()}
         print_names({name: f"{text.partition('?')[0]}?" for name, text in questions.items()})
         return
-    if save and name:
-        raise UsageError(f"--save is for a typed sweep, without a name: {name} is a file already")
     from ..corpus.corpus import load_corpus
     from ..results.folders import check_trainable
     from ..runs.sweep import check_text, plan, run_sweep
