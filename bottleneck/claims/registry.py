@@ -95,7 +95,7 @@ CLAIMS: tuple[Claim, ...] = (
           study="gradients", arms=(NONE, ATTENTION), known=("grammar", "copy"), learned=True),
     Claim("C9", "Attention's cost grows with Tx x Ty",
           "exponent of the length in the time that attention adds to a training step",
-          makes="bench", study="cost", own_runs=True, sweep="bench"),
+          study="cost", own_runs=True, sweep="bench"),
     Claim("C10", "Selection beats compression",
           "attention minus each control that does not select, BLEU of the longest sentences",
           makes="sweep controls"),

@@ -1,26 +1,60 @@
-"""``bottleneck corpus``: fetch real text, and look at the sentences before training on them."""
+"""``bottleneck corpus``: look at sentences before training on them, and fetch real text."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
 from typer import Argument, Option
 
 from ..settings.errors import UsageError, did_you_mean
 from . import options
 from .console import output, say
 
-app = typer.Typer(
-    help="Download real text, and inspect any corpus.", no_args_is_help=True, rich_markup_mode=None
-)
-
-Name = Annotated[
-    str, Argument(metavar="name", help="grammar, copy, files, or a name from `corpus list`.")
-]
+if TYPE_CHECKING:
+    from ..settings.run import RunSettings
 
 
-@app.command("list")
-def list_corpora() -> None:
-    """List the corpora that can be downloaded, and which are here."""
+def corpus(
+    name: Annotated[
+        str, Argument(help="grammar, copy, files, or real text by name. Without it, list these.")
+    ] = "",
+    count: Annotated[int, Option("-n", min=0, max=1_000_000, help="How many pairs to show.")] = 5,
+    fetch: Annotated[
+        bool, Option("--fetch", help="Download real text once. Runs then read it offline.")
+    ] = False,
+    limit: Annotated[
+        int | None,
+        Option(min=1, help="With --fetch: training pairs to keep, evenly spread over the text."),
+    ] = None,
+    preset: options.Preset = "lecture",
+    source: options.Source = None,
+    target: options.Target = None,
+    test_source: options.TestSource = None,
+    test_target: options.TestTarget = None,
+    test: options.TestSet = None,
+    reverse_direction: options.ReverseDirection = False,
+    assignments: options.Assignments = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Show sentence pairs; count lengths and unknown words.
+
+    Pairs come with their word alignment and bits, where these are known.
+    """
+    given = options.given_settings(locals() | {"corpus": name})
+    from ..settings.run import resolve
+
+    if fetch:
+        _fetch(name, limit, quiet)
+    elif limit is not None:
+        raise UsageError("--limit is for --fetch")
+    elif not given:
+        _list()
+    else:
+        settings = resolve(preset, assignments or [], given)
+        _show(settings, count)
+        _describe(settings)
+
+
+def _list() -> None:
+    """The corpora that can be downloaded, and which are here."""
     from ..corpus.download import CORPORA, read_source
     from ..tables.render import new_table, print_prose
 
@@ -34,26 +68,17 @@ def list_corpora() -> None:
         column.justify = "left"
     console = output()
     console.print(table)
-    print_prose(console, "`bottleneck corpus fetch NAME` brings one here.")
+    print_prose(console, "`bottleneck corpus NAME --fetch` brings one here.")
 
 
-@app.command()
-def fetch(
-    name: Annotated[str, Argument(help="A name from `corpus list`.")],
-    limit: Annotated[
-        int | None,
-        Option(min=1, help="Keep this many training pairs, evenly spread over the text."),
-    ] = None,
-    quiet: options.Quiet = False,
-) -> None:
-    """Download a corpus once. Runs then read it offline."""
-    from ..corpus.download import CORPORA, folder_of
-    from ..corpus.download import fetch as fetch_corpus
+def _fetch(name: str, limit: int | None, quiet: bool) -> None:
+    """Download a corpus, whole or not at all."""
+    from ..corpus.download import CORPORA, fetch, folder_of
 
     if name not in CORPORA:
         raise UsageError(f"no corpus {name!r} to fetch{did_you_mean(name, CORPORA)}")
     tell = (lambda _: None) if quiet else lambda file: say(f"downloading {file}", err=True)
-    source = fetch_corpus(name, limit, tell)
+    source = fetch(name, limit, tell)
     splits = {"train": "training", "valid": "validation", "test": "test"}
     counts = [f"{count:,} {splits[split]}" for split, count in source["pairs"].items()]
     say(f"{name}: {', '.join(counts)} pairs in {folder_of(name)}")
@@ -63,29 +88,18 @@ def fetch(
     say(f"licence: {source['licence']}; cite: {source['citation']}")
 
 
-@app.command()
-def show(
-    corpus: Name = "grammar",
-    count: Annotated[int, Option("-n", min=1, max=1_000_000, help="How many pairs.")] = 5,
-    preset: options.Preset = "lecture",
-    source: options.Source = None,
-    target: options.Target = None,
-    reverse_direction: options.ReverseDirection = False,
-    assignments: options.Assignments = None,
-) -> None:
-    """Print training pairs with their word alignment and bits."""
-    given = options.given_settings(locals())
+def _show(settings: "RunSettings", count: int) -> None:
+    """The first training pairs."""
     from ..corpus.corpus import load_corpus
     from ..corpus.files import languages
     from ..corpus.vocabulary import plain, tokenize
-    from ..settings.run import resolve
 
-    settings = resolve(preset, assignments or [], given)
+    if not count:
+        return
     few = settings.changed(corpus={"train_pairs": count, "tokens": "words"})
-    text = load_corpus(few.corpus, few.scoring.lower_edges)
     sides = languages(few.corpus)
     ours, theirs, indent = (f"{name:{max(map(len, sides))}}  " for name in (*sides, ""))
-    for pair in text.train:
+    for pair in load_corpus(few.corpus, few.scoring.lower_edges).train:
         bits = "" if pair.bits is None else f", {pair.bits:.1f} bits"
         say(f"{ours}{pair.source}\n{theirs}{pair.target}\n{indent}{pair.words} words{bits}")
         words = tokenize(pair.source), tokenize(pair.target)
@@ -94,29 +108,14 @@ def show(
         say()
 
 
-@app.command()
-def describe(
-    corpus: Name = "grammar",
-    preset: options.Preset = "lecture",
-    source: options.Source = None,
-    target: options.Target = None,
-    test_source: options.TestSource = None,
-    test_target: options.TestTarget = None,
-    test: options.TestSet = None,
-    reverse_direction: options.ReverseDirection = False,
-    assignments: options.Assignments = None,
-) -> None:
-    """Count lengths by bucket, vocabulary, unknown words and bits."""
-    given = options.given_settings(locals())
-    from ..corpus.corpus import describe as describe_corpus
-    from ..corpus.corpus import load_corpus, share
-    from ..settings.run import resolve
+def _describe(settings: "RunSettings") -> None:
+    """Lengths by bucket, vocabulary, unknown words and bits."""
+    from ..corpus.corpus import describe, load_corpus, share
     from ..tables.render import new_table, print_prose
 
-    settings = resolve(preset, assignments or [], given)
     edges, tokens = settings.scoring.lower_edges, settings.corpus.tokens
     text = load_corpus(settings.corpus, edges)
-    rows = describe_corpus(text, edges)
+    rows = describe(text, edges)
     drawn = any(row.bits is not None for row in rows)
     heads = ["pairs", "mean\nwords", "mean target\ntokens", *(["mean\nbits"] if drawn else [])]
     table = new_table("", ["split", "source\nwords", *heads], texts=2)

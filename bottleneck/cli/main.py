@@ -17,20 +17,32 @@ from typer import Option
 
 from .. import __version__
 from ..settings.machine import COMMAND, NUMBERS, mendable
-from . import corpus, results, runs, study, train, translate
+from . import corpus, results, study, train, translate
 from .console import say
 
 INTERRUPTED = 130
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 COMMANDS = (
-    *(translate.translate, translate.diagnose, translate.lecture),
+    *(translate.translate, translate.lecture),
     *(train.reproduce, train.sweep, train.settings),
-    *(results.table, results.claims, results.plot, results.report, results.export),
-    *(results.merge, runs.runs),
-    *(study.study, study.bench),
-    *(results.score, results.compare),
+    *(results.table, results.plot, results.export),
+    *(study.study, results.score, corpus.corpus),
 )
 """The commands by task: try it, run the story, look at results, ask a question, score text."""
+FORMER = {
+    "claims": "table claims",
+    "runs": "table runs",
+    "report": "export -o report.html",
+    "merge": "export --results DIR --results DIR --bundle DIR",
+    "bench": "study cost",
+    "compare": "score SYSTEM OTHER",
+    "diagnose": "translate --diagnose",
+    "corpus list": "corpus",
+    "corpus fetch": "corpus NAME --fetch",
+    "corpus show": "corpus NAME",
+    "corpus describe": "corpus NAME",
+}
+"""What the commands of the first edition are called now."""
 stopped_by = 0
 """The signal that asked us to stop, once there was one."""
 
@@ -42,7 +54,6 @@ app = typer.Typer(
 )
 for command in COMMANDS:
     app.command()(command)
-app.add_typer(corpus.app, name="corpus")
 
 
 def _print_version(wanted: bool | None) -> None:
@@ -98,6 +109,9 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run with these arguments and return the exit code: 0, 1, 2 (usage) or 130 (interrupted)."""
+    for words in (" ".join(arguments[:count]) for count in (1, 2)):
+        if words in FORMER:
+            return _fail(f"{words} is now `bottleneck {FORMER[words]}`", 2)
     try:
         code = app(arguments, prog_name="bottleneck", standalone_mode=False) or 0
     except (KeyboardInterrupt, typer.Abort):

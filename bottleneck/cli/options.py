@@ -10,7 +10,10 @@ from ..results.schema import ALL_TABLES, FIGURES, FORMATS, GOLD_TABLE, QUESTIONS
 from ..settings.errors import UsageError, UserError
 from ..settings.machine import DEFAULT_OUT
 
+TABLES = (*ALL_TABLES, "claims", "runs")
 OF_RUNS = {
+    "claims": "Each claim of the lecture: held, partly, not held, not measured; why.",
+    "runs": "All runs of a folder, finished or not.",
     "failure-pattern": "BLEU without attention by sentence length (L-FAIL).",
     "vindication": "No attention against attention by sentence length (L-VIND).",
     "context-size": "BLEU by context size and sentence length; several sizes (C1).",
@@ -66,7 +69,7 @@ ContextSize = Annotated[str | None, Option(metavar="N,..", help="Numbers in the 
 Attention = Annotated[str | None, Option(metavar="NAME,..", help="Attention: none, dot, additive.")]
 TrainLength = Annotated[str | None, Option(metavar="N,..", help="Longest sentence trained on.")]
 CorpusName = Annotated[
-    str | None, Option("--corpus", help="grammar, copy, files, or a name from `corpus list`.")
+    str | None, Option("--corpus", help="grammar, copy, files, or real text by name (`corpus`).")
 ]
 Source = Annotated[
     str | None, Option(help="Parallel text: the source side, or a TSV with both. May be .gz.")
@@ -78,7 +81,7 @@ TestSource = Annotated[
 TestTarget = Annotated[str | None, Option(help="Test set, target side.")]
 TestSet = Annotated[
     str | None,
-    Option("--test", metavar="NAME", help="Test on this corpus (a name from `corpus list`)."),
+    Option("--test", metavar="NAME", help="Test on this corpus (real text by name)."),
 ]
 ReverseDirection = Annotated[
     bool,
@@ -162,7 +165,7 @@ def check_is_folder(folder: Path) -> None:
     if not folder.is_dir():
         raise UserError(
             f"{str(folder)!r} is not a folder: name one that `bottleneck reproduce`, `bottleneck "
-            "sweep` or `bottleneck bench` wrote"
+            "sweep` or `bottleneck study cost` wrote"
         )
 
 
@@ -170,7 +173,7 @@ def find_name(command: str, name: str) -> str:
     """The known name, with ``-`` and ``_`` alike; a ``UsageError`` if another command has it."""
     from ..settings.sweep import experiment_names
 
-    names = {"study": QUESTIONS, "table": ALL_TABLES, "plot": FIGURES, "sweep": experiment_names()}
+    names = {"study": QUESTIONS, "table": TABLES, "plot": FIGURES, "sweep": experiment_names()}
     for kind in (command, *names):
         spelt = {known.replace("-", "_"): known for known in names[kind]}
         if known := spelt.get(name.replace("-", "_")):

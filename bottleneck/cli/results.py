@@ -1,7 +1,6 @@
-"""Commands that read results, without jax: ``table``, ``claims``, ``plot``, ``report``, ``export``.
+"""Commands that read results: ``table``, ``plot``, ``export``; and ``score``, of any system.
 
-Also ``merge``, and ``score`` and ``compare``, which take the output of any systems. ``plot`` needs
-jax for a sentence of the user's alone, which has to be translated.
+None loads jax, except ``plot`` for a sentence of the user's own, which has to be translated.
 """
 
 import sys
@@ -12,26 +11,23 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from ..results.schema import ALL_TABLES, BENCHMARK, ENDINGS, FIGURES, RUNS
+from ..results.schema import BENCHMARK, ENDINGS, FIGURES, RUNS
 from ..settings.errors import UsageError, UserError, counted
 from ..settings.files import check_output, check_place, write_text
 from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import output, print_names, say, show
-from .study import benchmark_page
+from .runs import print_runs
+from .study import refuse
 from .translate import load_arms, notes_on
 
 if TYPE_CHECKING:
     from ..figures.heatmaps import Chart
     from ..results.bundle import Results
 
-KINDS = "the folder of a run, or a file with one translation per line."
-REFERENCES = "Reference translations, one per line. Several: repeat it, or put tabs between them."
-Edges = Annotated[str, Option(help="Lower edges of the length buckets, in source words.")]
-Tokenize = Annotated[str, Option(help="SacreBLEU's tokenizer: 13a, intl, zh, char and others.")]
-Resamples = Annotated[int, Option(min=1, max=10_000_000, help="Number of bootstrap resamples.")]
-Trials = Annotated[int, Option(min=1, max=10_000_000, help="Trials of approximate randomisation.")]
-Seed = Annotated[int, Option(min=0, max=2**63 - 1, help="Seed for resampling.")]
+REFERENCES = (
+    "Reference translations, one per line, for a file. Several: repeat it, or put tabs between."
+)
 
 
 def _relative(folder: Path) -> Path:
@@ -62,6 +58,7 @@ def table(
 ) -> None:
     """Print a table of finished runs and its verdicts.
 
+    `table claims` decides each claim of the lecture; `table runs` lists all runs of a folder.
     Without a name and without results, list the tables.
     """
     from ..results.folders import latest_output
@@ -70,52 +67,54 @@ def table(
         raise UsageError("--like-slide: say which table, as in `bottleneck table vindication`")
     none = results is None and latest_output(DEFAULT_OUT, DEFAULT_OUT) == DEFAULT_OUT
     if not name and none and out is None:
-        print_names(options.table_lines(ALL_TABLES))
+        print_names(options.table_lines(options.TABLES))
         return
     from ..results.bundle import Results
-    from ..tables.pages import check_name, fitting_pages, make_page
+    from ..tables.pages import check_name, fitting_pages, make_page, study_page
     from ..tables.render import print_prose
     from ..tables.selection import where as select
 
-    if name:
-        name = options.find_name("table", name)
-        check_name(name, like_slide)
+    name = name and options.find_name("table", name)
     if out is not None:
         check_output(out)
         if (ending := out.suffix.lower()) not in ENDINGS:
             raise UsageError(f"{str(out)!r}: the name of a table ends in {', '.join(ENDINGS)}")
         form = ENDINGS[ending]
+    if name == "claims":
+        _print_claims(options.results_folder(results), where or [], form, out)
+        return
+    if name == "runs":
+        print_runs(options.results_folder(results))
+        return
+    if name:
+        check_name(name, like_slide)
     if name == BENCHMARK:
-        show(benchmark_page(results, {"--where": where}), form, details, out)
+        refuse({"--where": where})
+        show(study_page(name, results or DEFAULT_OUT / "bench"), form, details, out)
         return
     bundle = select(Results.open(options.results_folder(results)), where or [])
     pages = [make_page(name, bundle, like_slide)] if name else fitting_pages(bundle)
     for page in pages if form == "rich" else pages[-1:]:
         show(page, form, details, out)
     if not name and form == "rich":
-        line = f"Results: {bundle.folder}. All tables: {', '.join(ALL_TABLES)}."
+        line = f"Results: {bundle.folder}. All tables: {', '.join(options.TABLES)}."
         print_prose(output(), line, "dim")
 
 
-def claims(
-    results: options.Results = None,
-    where: options.Where = None,
-    form: Annotated[
-        str, Option("--format", help="Output format: rich, csv, markdown or json.")
-    ] = "rich",
-) -> None:
+def _print_claims(folder: Path, where: Sequence[str], form: str, out: Path | None) -> None:
     """Decide the lecture's claims, or say what would decide them."""
     from ..results.bundle import Results
     from ..tables.claims import FORMATS, decide_results, print_claims, render
     from ..tables.page import check_format
 
     check_format(form, FORMATS)
-    folder = options.results_folder(results)
     options.check_is_folder(folder)
     bundle = Results.find(folder)
-    decisions = decide_results(folder, where or [], bundle)
+    decisions = decide_results(folder, where, bundle)
     if form == "rich":
         print_claims(decisions, output())
+    elif out is not None:
+        write_text(out, render(decisions, form))
     else:
         say(render(decisions, form), nl=False)
     if bundle is not None:
@@ -198,20 +197,11 @@ def _plot_sentence(
     return weights_chart(bundle, run, [example], notes)
 
 
-def report(
-    results: options.Results = None,
-    out: Annotated[Path, Option("-o", "--out", help="Output file.")] = Path("report.html"),
-) -> None:
-    """Write all results as one page, to put next to the slides."""
-    from ..report.page import write_report
-
-    check_output(out)
-    size = write_report(_relative(options.results_folder(results)), out)
-    say(f"{out}: {size / 1e6:.2f} MB")
-
-
 def export(
-    results: options.Results = None,
+    results: Annotated[
+        list[Path] | None,
+        Option(help="A folder of results [default: the latest]. Repeated: merge them (--bundle)."),
+    ] = None,
     where: options.Where = None,
     bundle: Annotated[
         Path | None, Option(help="Write all results as a bundle into this folder.")
@@ -219,7 +209,10 @@ def export(
     without_text: Annotated[
         bool, Option("--without-text", help="Leave every sentence of the corpus out of the bundle.")
     ] = False,
-    out: Annotated[Path | None, Option("-o", "--out", help="Write the CSV to this file.")] = None,
+    out: Annotated[
+        Path | None,
+        Option("-o", "--out", help="Write the CSV to this file, or all as a page to a .html."),
+    ] = None,
     everything: Annotated[
         bool,
         Option(
@@ -228,27 +221,40 @@ def export(
         ),
     ] = False,
 ) -> None:
-    """Print the tidy CSV, or write all tables and figures.
+    """Take results away: as CSV, a page, a bundle, tables and figures.
 
-    On a terminal it prints the first rows.
+    It prints the tidy CSV; on a terminal its first rows.
     """
     from ..results.bundle import Results, tidy_csv
     from ..tables.selection import where as select
 
-    others = {"--where": where, "--bundle": bundle, "-o": out, "--without-text": without_text}
-    if everything and (given := [name for name, value in others.items() if value]):
-        raise UsageError(f"--all writes all of the results beside them: leave {given[0]} out")
-    if bundle is not None and out is not None:
-        raise UsageError("-o names a file for the CSV, which --bundle writes too: give one of them")
+    given = {"--all": everything, "--bundle": bundle, "-o": out}
+    if len(several := [name for name, value in given.items() if value]) > 1:
+        raise UsageError(f"{' and '.join(several)} are different things to write: give one of them")
+    page = out is not None and out.suffix.lower() in (".html", ".htm")
+    if where and (everything or page):
+        raise UsageError("--where is for the CSV and a bundle; a page and --all have all results")
     if without_text and bundle is None:
         raise UsageError("--without-text is of a bundle: name its folder with --bundle")
     if out is not None:
         check_output(out)
     if bundle is not None:
         check_place(bundle)
-    folder = options.results_folder(results)
+    folder, *others = results or [options.results_folder(None)]
+    if others:
+        if bundle is None or where or without_text:
+            raise UsageError("several --results are merged: give --bundle FOLDER, and no --where")
+        _write_merged([folder, *others], bundle)
+        return
+    options.results_folder(folder)
     if everything:
         _write_all(_relative(folder))
+        return
+    if page:
+        from ..report.page import write_report
+
+        size = write_report(_relative(folder), out)
+        say(f"{out}: {size / 1e6:.2f} MB")
         return
     selected = select(Results.open(folder, sentences=False), where or [])
     if bundle is not None:
@@ -302,19 +308,13 @@ def _write_bundle(folder: Path, names: set[str], bundle: Path, text: bool) -> No
         say(f"Not in it, for they rest on runs that are left out: {lost} (`study` again)", err=True)
 
 
-def merge(
-    folders: Annotated[list[Path], Argument(help="Folders of results.")],
-    out: Annotated[
-        Path, Option("-o", "--out", help="Write the bundle of all runs into this folder.")
-    ],
-) -> None:
-    """Merge the results of several machines or people."""
+def _write_merged(folders: Sequence[Path], out: Path) -> None:
+    """Write the runs of several folders, of several machines or people, as one bundle."""
     from ..results.export import write_merged
     from ..results.folders import check_named, tables
 
     for folder in folders:
         check_named(folder)
-    check_place(out)
     merged = write_merged(folders, out)
     say(f"Written to {out}: {counted(merged.runs, 'run')}")
     if merged.again:
@@ -328,63 +328,54 @@ def merge(
 
 
 def score(
-    hypotheses: Annotated[
-        Path, Option(help="Translations, detokenised, one per line. May be .gz.")
+    systems: Annotated[
+        list[Path],
+        Argument(
+            metavar="SYSTEM [OTHER]",
+            help="Translations, detokenised, one per line (may be .gz), or the folder of a run.",
+        ),
     ],
-    references: Annotated[list[Path], Option(help=REFERENCES)],
-    sources: Annotated[Path, Option(help="Source sentences, one per line.")],
-    edges: Edges = "5,11,21,31,41",
-    tokenize: Tokenize = "13a",
-    resamples: Resamples = 1000,
-    seed: Seed = 1,
-    form: options.Form = "rich",
-) -> None:
-    """Print BLEU by sentence length for the output of any system."""
-    from ..settings.run import parse_settings
-    from ..tables.score import read_files, score_page, text_warnings
-
-    values = {"edges": edges, "resamples": resamples, "seed": seed, "tokenize": tokenize}
-    scoring = parse_settings({"scoring": values}).scoring
-    (output,) = read_files({"--hypotheses": hypotheses}, references, sources).values()
-    page = score_page(output, scoring)
-    for line in text_warnings([output], tokenize):
-        say(line, err=True)
-    show(page, form)
-
-
-def compare(
-    a: Annotated[Path, Argument(metavar="A", help=f"One system: {KINDS}")],
-    b: Annotated[Path, Argument(metavar="B", help=f"The other system: {KINDS}")],
-    references: Annotated[
-        list[Path] | None, Option(help=f"{REFERENCES} Required for a file.")
-    ] = None,
+    references: Annotated[list[Path] | None, Option(help=REFERENCES)] = None,
     sources: Annotated[
-        Path | None, Option(help="Source sentences, one per line. Required for a file.")
+        Path | None, Option(help="Source sentences, one per line, for a file.")
     ] = None,
-    edges: Edges = "5,11,21,31,41",
+    edges: Annotated[
+        str, Option(help="Lower edges of the length buckets, in source words.")
+    ] = "5,11,21,31,41",
     tokenize: Annotated[
         str | None, Option(help="SacreBLEU's tokenizer [default: that of the runs, else 13a].")
     ] = None,
-    resamples: Resamples = 1000,
-    trials: Trials = 10_000,
-    seed: Seed = 1,
+    resamples: Annotated[
+        int, Option(min=1, max=10_000_000, help="Number of bootstrap resamples.")
+    ] = 1000,
+    trials: Annotated[
+        int, Option(min=1, max=10_000_000, help="Trials of approximate randomisation.")
+    ] = 10_000,
+    seed: Annotated[int, Option(min=0, max=2**63 - 1, help="Seed for resampling.")] = 1,
     form: options.Form = "rich",
 ) -> None:
-    """Test the difference of two systems by sentence length.
+    """Print BLEU by length of any system, or compare two.
 
-    The difference is that of B minus A.
+    The difference is that of OTHER minus SYSTEM, with paired tests.
     """
     from ..results.folders import is_run, read_settings
     from ..scoring.bootstrap import Resampling
     from ..settings.run import parse_settings
-    from ..tables.score import paired_page, read_systems, text_warnings
+    from ..tables.score import paired_page, read_systems, score_page, text_warnings
 
+    if len(systems) > 2:
+        raise UsageError(f"score takes one system or two, not {len(systems)}")
     if tokenize is None:
-        names = {read_settings(path).scoring.tokenize for path in (a, b) if is_run(path)}
+        names = {read_settings(path).scoring.tokenize for path in systems if is_run(path)}
         tokenize = names.pop() if len(names) == 1 else "13a"
-    lower_edges = parse_settings({"scoring": {"edges": edges}}).scoring.lower_edges
-    systems = read_systems(a, b, references or [], sources)
-    page = paired_page(*systems, lower_edges, Resampling(resamples, trials, seed), tokenize)
-    for line in text_warnings(systems, tokenize):
+    values = {"edges": edges, "resamples": resamples, "seed": seed, "tokenize": tokenize}
+    scoring = parse_settings({"scoring": values}).scoring
+    outputs = read_systems(systems, references or [], sources)
+    if len(outputs) == 1:
+        page = score_page(*outputs, scoring)
+    else:
+        how = Resampling(resamples, trials, seed)
+        page = paired_page(*outputs, scoring.lower_edges, how, tokenize)
+    for line in text_warnings(outputs, tokenize):
         say(line, err=True)
     show(page, form)

@@ -1,6 +1,6 @@
 """``bottleneck study``: a question of the lecture, answered by measuring trained runs.
 
-And ``bottleneck bench``: what a training step costs (C9).
+``study cost`` trains none: it measures what a training step costs (C9).
 """
 
 import sys
@@ -24,7 +24,6 @@ from .console import print_names, say, show, time_left
 if TYPE_CHECKING:
     from ..questions.benchmark import Row
     from ..questions.question import Question
-    from ..tables.page import Page
 
 
 def study(
@@ -43,6 +42,21 @@ def study(
     source: Annotated[Path | None, Option(help="Source sentences of --gold.")] = None,
     target: Annotated[Path | None, Option(help="Their translations, one per line.")] = None,
     first_word: Annotated[int | None, Option(min=0, max=1, help="Count links from 0 or 1.")] = None,
+    lengths: Annotated[
+        str | None,
+        Option(metavar="N,..", help="Of cost, tokens per side [default: 10,20,30,50,70,...200]."),
+    ] = None,
+    arms: Annotated[
+        str | None,
+        Option(
+            metavar="ARM,..",
+            help="Of cost, attentions, with -output for Luong's placement "
+            "[default: none, additive, dot, dot-output].",
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, Option("--quick", help="Of cost, few lengths: in a few minutes.")
+    ] = False,
     form: options.Form = "rich",
     details: options.Details = False,
     jobs: options.Jobs = None,
@@ -55,7 +69,7 @@ def study(
         print_names(options.table_lines(QUESTIONS))
         return
     from ..questions.question import find_study
-    from ..results.folders import check_named, check_trainable, latest_output
+    from ..results.folders import check_named, check_trainable, has_probe, latest_output
     from ..runs.pool import default_width
     from ..tables.pages import study_page
 
@@ -65,8 +79,14 @@ def study(
         raise UsageError("--gold, --source, --target go together, and are for study alignment")
     if question.probe is None:
         given = {"--preset": preset, "--set": assignments, "--seeds": seeds, "--where": where}
-        show(benchmark_page(results, given), form, details)
+        folder = results or DEFAULT_OUT / "bench"
+        refuse(given)
+        if force or lengths or arms or quick or not has_probe(folder, name):
+            _measure_cost(folder, lengths, arms, quick, quiet)
+        show(study_page(name, folder), form, details)
         return
+    if lengths or arms or quick:
+        raise UsageError("--lengths, --arms, --quick are for study cost")
     if gold is not None:  # every run whose weights can be read, whatever text it was trained on
         from ..questions.alignment import GOLD_QUESTION
 
@@ -92,7 +112,7 @@ def study(
         raise UserError(
             f"no finished run in {str(folder)!r} that study {name} can measure"
             + (f" with {' '.join(where)}" if where else "")
-            + f"; `bottleneck runs --results {folder}` lists them all"
+            + f"; `bottleneck table runs --results {folder}` lists them all"
         )
     if dry_run:
         listed = f"{counted(len(runs), 'run')} of {folder}: {', '.join(run.name for run in runs)}"
@@ -195,31 +215,16 @@ def _measure_gold(
     return GOLD_QUESTION.name
 
 
-def bench(
-    out: Annotated[Path, Option(help="Output folder.")] = DEFAULT_OUT / "bench",
-    lengths: Annotated[
-        str | None,
-        Option(metavar="N,..", help="Tokens per side [default: 10,20,30,50,70,100,140,200]."),
-    ] = None,
-    arms: Annotated[
-        str | None,
-        Option(
-            metavar="ARM,..",
-            help="Attentions, with -output for Luong's placement "
-            "[default: none, additive, dot, dot-output].",
-        ),
-    ] = None,
-    quick: Annotated[bool, Option("--quick", help="Few lengths: in a few minutes.")] = False,
-    quiet: options.Quiet = False,
-    form: options.Form = "rich",
+def _measure_cost(
+    folder: Path, lengths: str | None, arms: str | None, quick: bool, quiet: bool
 ) -> None:
-    """Measure the cost of a training step by length."""
+    """Time a training step of each arm at each length, and write the table."""
     from ..questions import benchmark
 
     usual = benchmark.QUICK_ARMS if quick else benchmark.DEFAULT_ARMS
-    names = benchmark.parse_arms(usual if arms is None else arms)
+    names = benchmark.parse_arms(arms or usual)
     sizes = list(benchmark.QUICK_LENGTHS if quick else benchmark.LENGTHS)
-    sizes = sizes if lengths is None else benchmark.parse_lengths(lengths)
+    sizes = benchmark.parse_lengths(lengths) if lengths else sizes
     start, done = time.monotonic(), []
 
     def listen(length: int, rows: "Sequence[Row]") -> None:
@@ -229,22 +234,15 @@ def bench(
         if not quiet:
             say(f"length {length}: {steps} ({len(done)} of {len(sizes)}{left})", err=True)
 
-    check_place(out)
+    check_place(folder)
     rows, failed = benchmark.measure(sizes, names, 3 if quick else 5, listen)
-    benchmark.write(out, rows)
-    show(benchmark_page(out, {}), form)
+    benchmark.write(folder, rows)
     for length, reason in failed.items():
         say(f"length {length} could not be measured: {reason}", err=True)
-    say(f"Written to {out / 'probes' / f'{BENCHMARK}.csv'}", err=True)
+    say(f"Written to {folder / 'probes' / f'{BENCHMARK}.csv'}", err=True)
 
 
-def benchmark_page(results: Path | None, given: Mapping[str, Any]) -> "Page":
-    """The benchmark's table (C9) of a folder.
-
-    ``given`` are options that choose or train runs: one with a value is a ``UsageError``.
-    """
-    from ..tables.pages import study_page
-
+def refuse(given: Mapping[str, Any]) -> None:
+    """Refuse options that choose or train runs, where the benchmark is asked for."""
     if named := [name for name, value in given.items() if value]:
         raise UsageError(f"{BENCHMARK} is about no runs: {named[0]} is not for it")
-    return study_page(BENCHMARK, results or DEFAULT_OUT / "bench")

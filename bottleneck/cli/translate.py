@@ -1,4 +1,4 @@
-"""``bottleneck translate`` and ``bottleneck diagnose``: sentences through trained runs.
+"""``bottleneck translate``: sentences through trained runs.
 
 And ``bottleneck lecture``: the slides' numbers recomputed, their examples put to trained runs.
 """
@@ -7,10 +7,11 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Argument, Option
 
+from ..results.schema import FORMATS
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
 from ..settings.machine import DEFAULT_OUT
 from .console import output, print_names, say, show
@@ -54,12 +55,33 @@ def translate(
             help="Replace unknown words by the source word attended to most.",
         ),
     ] = False,
+    diagnose: Annotated[
+        bool,
+        Option(
+            "--diagnose",
+            help="Show which words of a sentence survive [default: the lecture's long sentence].",
+        ),
+    ] = False,
+    form: Annotated[
+        Literal[*FORMATS], Option("--format", help="Output format of --diagnose.")
+    ] = "rich",
 ) -> None:
     """Translate a sentence with every arm, or a text with one.
 
     The arms are those of the latest runs or, before you have any, of the pair that comes with the
     package. A file or standard input gives one line of output per line of input.
     """
+    if diagnose:
+        if given := [
+            name
+            for name, value in {"--file": file, "--arm": arm, "--alignment": alignment}.items()
+            if value
+        ]:
+            raise UsageError(f"--diagnose takes a sentence in quotes and all arms: not {given[0]}")
+        _diagnose(sentence, results, form)
+        return
+    if form != "rich":
+        raise UsageError("--format is for --diagnose; a translation is plain text")
     from ..settings.concerns import UNSELECTIVE
 
     lines = _lines(sentence, file)
@@ -179,17 +201,7 @@ def _translate_sentence(arms: "dict[str, TrainedRun]", sentence: str, alignment:
         say(f"not in the training vocabulary: {', '.join(unknown)}", err=True)
 
 
-def diagnose(
-    sentence: Annotated[
-        str | None,
-        Argument(
-            help="An English sentence [default: the lecture's own long sentence].",
-            callback=check_sentence,
-        ),
-    ] = None,
-    results: OneRunOrMore = None,
-    form: Form = "rich",
-) -> None:
+def _diagnose(sentence: str | None, results: Path | None, form: str) -> None:
     """Show which words of a sentence survive translation."""
     from ..lecture.slides import SLIDES
     from ..questions import diagnosis
@@ -265,7 +277,7 @@ def lecture(
     names = list(WALKTHROUGHS) if name is None else [name.upper()]
     if names[0] not in WALKTHROUGHS:
         hint = did_you_mean(names[0], WALKTHROUGHS)
-        raise UsageError(f"unknown id {name!r}{hint} (`bottleneck claims` decides C1 to C14)")
+        raise UsageError(f"unknown id {name!r}{hint} (`bottleneck table claims` decides C1 to C14)")
     if results is not None:
         check_is_folder(trained_folder(results)[0])
     folder = results or DEFAULT_OUT / "bench"

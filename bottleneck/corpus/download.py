@@ -64,7 +64,7 @@ def named_files(name: str, split: str) -> tuple[str, str] | None:
     source = read_source(name)
     if source is None:
         raise UserError(
-            f"corpus {name!r} is not on this machine; `bottleneck corpus fetch {name}` brings it"
+            f"corpus {name!r} is not on this machine; `bottleneck corpus {name} --fetch` brings it"
         )
     if split not in source["pairs"]:
         return None

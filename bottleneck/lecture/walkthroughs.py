@@ -297,7 +297,7 @@ def attention_cost(slide: Slide, evidence: Evidence) -> Walk:
     checks.append(Check("quadratic", remedy, f"self-attention O(T^{power})", solved))
     step = Step("Orders in the length T", "exponent of attention's seconds", checks=checks)
     if cost is None:
-        return [step], "`bottleneck bench` measures the orders"
+        return [step], "`bottleneck study cost` measures the orders"
     why = f"{cost.arm}: T^{cost.value:.2f} [{cost.low:.2f}, {cost.high:.2f}] with T tokens per side"
     if cost.folder:
         why += f" ({cost.folder})"

@@ -1,4 +1,4 @@
-"""What `bottleneck bench` measures: a training step of each arm, by length (C9).
+"""What `bottleneck study cost` measures: a training step of each arm, by length (C9).
 
 Each length is measured in a process of its own, so that none is influenced by what another left
 behind. All arms are compiled first; then they take turns, A B A B, a group of steps each.

@@ -1,6 +1,6 @@
 """C9 and L15: does attention's cost grow with source length times target length?
 
-`bottleneck bench` measures it (`benchmark`), not a probe of trained runs: ``probes/cost.csv`` has a
+`benchmark` measures it, not a probe of trained runs: ``probes/cost.csv`` has a
 row for each arm and length.
 
 Both sides of its sentences are equally long, so Tx x Ty is the length squared. Attention's own part
@@ -206,14 +206,15 @@ def _machine(costs: pd.DataFrame) -> str:
 
 
 class CostQuestion(Question):
-    """The question that `bottleneck bench` measures."""
+    """The question that `bottleneck study cost` measures."""
 
     def load(self, folder: Path) -> pd.DataFrame:
         """The measured points and the exponents, in long form; a UserError without them."""
         if not has_probe(folder, self.name):
             where = shlex.quote(str(folder))
             raise UserError(
-                f"no benchmark in {str(folder)!r}: `bottleneck bench --out {where}` measures it"
+                f"no benchmark in {str(folder)!r}: `bottleneck study cost --results {where}` "
+                "measures it"
             )
         with made_of(folder, self.name):
             return in_long_form(read_table(probe_file(folder, self.name), COLUMNS))
@@ -251,7 +252,7 @@ class CostQuestion(Question):
 QUESTION = CostQuestion(
     name=BENCHMARK,
     ids=("C9", "L15"),
-    question="Does attention's cost grow with Tx x Ty? Measured by `bottleneck bench`.",
+    question="Does attention's cost grow with Tx x Ty? Measured by `bottleneck study cost`.",
     title="Cost of a training step (C9)",
     rule=RULE,
     decide=decide,

@@ -190,8 +190,7 @@ class Question:
     def verdict(self, frame: pd.DataFrame | None) -> Sequence[Verdict]:
         """The verdicts, from the table of the probe's numbers; None where nothing was measured."""
         rules = {self.ids[0]: (self.rule, self.decide)} if self.rule else {}
-        command = f"study {self.name}" if self.probe else "bench"
-        missing = f"there are no numbers yet: run `bottleneck {command}`"
+        missing = f"there are no numbers yet: run `bottleneck study {self.name}`"
         estimates = None if frame is None else Estimates(frame)
         return [
             conclude(claim, rule, missing if estimates is None else decide(estimates))

@@ -281,7 +281,7 @@ QUESTION = Question(
         "common: of words in the same third that were seen about as often in training (under 16 "
         "times, 16-31, 32-63, and so on; Mantel-Haenszel weights). n: source words; by length, "
         "sentences. Without gold links, on real text, words are linked by IBM model 1.",
-        f"Slide (L-LOST), of one sentence that `bottleneck diagnose` shows: "
+        f"Slide (L-LOST), of one sentence that `bottleneck translate --diagnose` shows: "
         f"{', '.join(SLIDES['L-LOST']['lost'])} are lost.",
     ],
     measures=(*MEASURES, "gist_more", "gist_more_alike"),

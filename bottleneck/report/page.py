@@ -104,7 +104,7 @@ def check_results(folder: Path) -> None:
     if not (holds_results(folder) or measured_tables(folder) or results_inside(folder)):
         raise UserError(
             f"no results in {str(folder)!r}: name a folder that `bottleneck reproduce`, "
-            "`bottleneck sweep` or `bottleneck bench` wrote"
+            "`bottleneck sweep` or `bottleneck study cost` wrote"
         )
 
 

@@ -100,7 +100,7 @@ class Results:
         if stored.any:
             others = len(stored.other_versions)
             way = "only the version that made them reads them: train them again, into a new folder"
-            goes_on = "`bottleneck runs` lists them, the command that began them continues"
+            goes_on = "`bottleneck table runs` lists them, the command that began them continues"
             raise UserError(
                 f"{str(folder)!r} holds no finished run ({len(stored.unfinished)} not done, "
                 f"{others} of another version): {way if others else goes_on}"
@@ -230,7 +230,7 @@ class Results:
             (known.get("replaced", 0), "left out: replaced by later runs of the same arms."),
             (
                 len(known.get("unfinished", {})),
-                "without a result: `bottleneck runs` lists them, where they were made.",
+                "without a result: `bottleneck table runs` lists them, where they were made.",
             ),
         )
         return [
@@ -281,7 +281,7 @@ class Results:
         return figure
 
     def verdicts(self) -> pd.DataFrame:
-        """Every claim of the lecture with its verdict and the reason, as of `bottleneck claims`."""
+        """Every claim of the lecture with its verdict and the reason, as of `table claims`."""
         claims = import_module("...tables.claims", __name__)
         return claims.claims(claims.decide_results(self.folder))
 

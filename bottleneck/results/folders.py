@@ -176,9 +176,7 @@ def damaged(path: Path, reason: object, otherwise: str = "") -> DamagedError:
         way = "install the package again"
     elif is_run(run):
         run = run if run.name not in ("", "..") else run.resolve()
-        results = run.parent.parent if run.parent.name == STORE else run.parent
-        removal = f"`bottleneck runs {run.name} --remove --results {results}`"
-        way = f"delete the run with {removal} and train it again"
+        way = f"delete the run with `rm -r {shlex.quote(str(run))}` and train it again"
     elif path.name in schema.FILES:
         way = otherwise or "export it again"
     elif path.name == EXPERIMENTS:
@@ -436,7 +434,7 @@ def way_back(table: Path) -> str:
     folder, study = table.parent.parent, table.stem
     where = shlex.quote(str(folder))
     if study == BENCHMARK:
-        return f"`bottleneck bench --out {where}` measures it again"
+        return f"`bottleneck study cost --results {where}` measures it again"
     if study in COMMANDS and runs_in(store_of(folder)):  # a study is put to runs
         return f"`bottleneck {COMMANDS[study]} --results {where}` makes it again"
     return f"delete it and its line in {SUMS}, or export the bundle again"

@@ -161,7 +161,7 @@ GOLD = "alignment_gold"
 GOLD_TABLE = "alignment-gold"
 """The numbers and the table of the study ``alignment`` put to gold links of the user's own."""
 BENCHMARK = "cost"
-"""The question whose numbers `bottleneck bench` measures."""
+"""The question whose numbers `bottleneck study cost` measures."""
 QUESTIONS = (*STUDIES, BENCHMARK)
 TABLES = ("failure-pattern", "vindication", "context-size", "compression", "arms")
 """The tables of runs; each of `QUESTIONS` has one, too."""

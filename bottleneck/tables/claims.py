@@ -124,7 +124,7 @@ def decision(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
         return Decision(claim, verdict, runs, "", folder, bundle)
     command = f"bottleneck {claim.command}"
     several = bundle is None and bool(results_inside(folder))
-    if claim.makes and (claim.makes == "bench" or not without_runs(folder)):
+    if claim.makes and not without_runs(folder):
         command += f" --out {shlex.quote(str(folder / claim.home if several else folder))}"
     elif not (claim.makes or several or claim.own_runs or without_runs(folder)):
         command += f" --results {shlex.quote(str(folder))}"

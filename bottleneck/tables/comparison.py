@@ -158,7 +158,7 @@ def compare(bundle: Results, *, alone: bool = False) -> Comparison:
         raise UserError(
             "this table compares an arm with attention with its baseline without, of one seed: "
             f"there are {list_values(runs['arm'])}"
-            + (f"; {missing} more did not end, `bottleneck runs` lists them" if missing else "")
+            + (f"; {missing} more did not end: `bottleneck table runs`" if missing else "")
         )
     return paired(bundle, *known[0])
 

@@ -146,15 +146,16 @@ def _columns(file: str, lines: list[str]) -> list[list[str]]:
 
 
 def read_systems(
-    a: Path, b: Path, references: Sequence[Path], sources: Path | None
-) -> tuple[Output, Output]:
-    """Two systems, a run's folder or a file of translations each, checked to be of one test set.
+    paths: Sequence[Path], references: Sequence[Path], sources: Path | None
+) -> list[Output]:
+    """One system or two, a run's folder or a file of translations each, of one test set.
 
     A file needs the files of its test set (else a ``UsageError``); a run has its own. Two test
     sets are a ``UserError``: nothing would be paired. White space does not matter to a score.
     """
     outputs, files = {}, {}
-    for label, path in (("system A", a), ("system B", b)):
+    labels = ("system A", "system B")[: len(paths)]
+    for label, path in zip(labels, paths, strict=True):
         if path.is_dir() and is_run(path):
             result, settings = read_texts(path), read_settings(path)
             name = f"{path} ({settings.model.attention}, seed {settings.training.seed})"
@@ -169,8 +170,8 @@ def read_systems(
             raise UsageError(f"{label} {str(path)!r} is not the folder of one run; {way}")
     if files:
         outputs |= read_files(files, references, sources)
-    systems = outputs["system A"], outputs["system B"]
-    for what in ("references", "sources"):
+    systems = [outputs[label] for label in labels]
+    for what in ("references", "sources") if len(systems) > 1 else ():
         texts = [s.references if what == "references" else [s.sources] for s in systems]
         rows = (
             [[text.split() for text in row] for row in zip(*side, strict=True)] for side in texts
