@@ -171,6 +171,8 @@ def _usage(error: Exception) -> str:
     # A folder is written into by one name and read from by the other.
     wrong = getattr(error, "option_name", "")
     right = {"--results": "--out", "--out": "--results"}.get(wrong)
+    if wrong == "--hypotheses":
+        message = "--hypotheses is gone: write the file alone, as in `bottleneck score system.fr`"
     if right in names:
         message = f"No such option: {wrong}: this command's folder is named by {right}"
     return f"{message} (see `{context.command_path} --help`)"
