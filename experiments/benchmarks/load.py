@@ -18,8 +18,8 @@ from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import finished_runs
 
 COMMANDS = {
-    "bundle": ["table", "claims", "export", "plot", "report"],
-    "store": ["table", "claims", "export", "runs"],
+    "bundle": ["table", "table claims", "export", "plot", "export -o report.html"],
+    "store": ["table", "table claims", "export", "table runs"],
 }
 
 
@@ -60,9 +60,8 @@ def arguments(command: str, table: str, folder: Path) -> list[str]:
     more = {
         "table": [table],
         "plot": ["bleu" if table == "vindication" else table, "-o", str(folder / "figure.png")],
-        "report": ["-o", str(folder / "report.html")],
     }
-    return [command, *more.get(command, [])]
+    return [*command.split(), *more.get(command, [])]
 
 
 def measure(command: list[str]) -> Row:
