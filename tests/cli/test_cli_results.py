@@ -5,7 +5,6 @@ import gzip
 import io
 import json
 import os
-import re
 
 import pandas as pd
 import pytest
@@ -49,19 +48,6 @@ TITLES = [
     "BLEU by context size and source words",
     "BLEU of every arm by sentence length",
 ]
-
-
-def test_on_a_terminal_export_prints_the_first_rows_and_where_the_rest_is(
-    tmp_path, ok, monkeypatch
-):
-    write_planted(tmp_path, ARMS)
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    lines = ok("export --results", tmp_path).out.splitlines()
-    assert lines[0].split()[:4] == ["run", "attention", "context_size", "seed"]
-    assert lines[1].split()[:2] == ["none1x1", "none"]
-    assert max(map(len, lines[:-1])) <= 80
-    assert re.fullmatch(rf"\.\.\. All 20 rows and \d+ columns: {tmp_path}/runs.csv", lines[-1])
-    assert len(lines) == 1 + 10 + 1
 
 
 @pytest.mark.parametrize(
@@ -182,21 +168,6 @@ def test_score_prints_the_buckets_as_csv_and_as_a_table_of_plain_or_packed_files
     assert "50 resamples, seed 3" in caption
     assert f"sacreBLEU: {bleu_signature()}" in caption
     assert "3 sentences of fewer than 5 source words" in caption
-
-
-@pytest.mark.parametrize(
-    ("name", "form", "expected"),
-    [
-        (":bug:[red]", "rich", ":bug:[red]"),
-        ("h\udcff", "rich", r"h\udcff"),
-        ("h\udcff", "json", "h?"),
-    ],
-)
-def test_a_files_name_is_printed_as_it_is(folder, printed, name, form, expected):
-    """It may look like a sign of rich's, or hold bytes that are no text."""
-    (folder / name).write_bytes((folder / "a").read_bytes())
-    text = printed("score --format", form, "--hypotheses", [name], TEST_SET)
-    assert f"Hypotheses: {expected}." in text
 
 
 @pytest.mark.usefixtures("folder")

@@ -7,21 +7,17 @@ import hashlib
 import io
 import json
 import os
-import random
 import re
 import shutil
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pandas as pd
-import psutil
 import pytest
 from disturbed import TIMES, Disturbed, begin, numbers, wait
 from grids import expand
 from listed import relist, write_relisted
-from ordinary_user import PROGRAM, bottleneck
+from ordinary_user import bottleneck
 from planted import write_begun
 from sacrebleu import corpus_bleu, corpus_chrf
 from small_sweeps import DIVERGES, FOUR, planted_jobs
@@ -31,7 +27,6 @@ from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.runs import pool
-from seq2seq_bottleneck.runs.pool import Outcome
 from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION
 from seq2seq_bottleneck.settings.sweep import load_sweep
@@ -86,36 +81,12 @@ def test_scores_are_sacrebleus_own_on_the_written_hypotheses(done):
 
 
 @pytest.mark.slow
-def test_arms_and_seeds_share_data_updates_tokens_and_settings(done):
-    bundle = Results.open(done[0] / "out")
-    runs = bundle.runs.drop_duplicates("run")
-    assert sorted(zip(runs["attention"], runs["seed"], strict=True)) == [
-        ("additive", 1), ("additive", 2), ("none", 1), ("none", 2),
-    ]  # fmt: skip
-    assert runs["updates"].nunique() == 1
-    assert (runs.groupby("seed")["train_tokens"].nunique() == 1).all()
-    facts = bundle.environment["runs"].values()
-    assert len({run["environment"]["fingerprint"] for run in facts}) == 1
-    assert {run["settings"]["training"]["updates"] for run in facts} == {60}
-    assert {run["environment"]["threads"] for run in facts} == {1}
-
-
-@pytest.mark.slow
 def test_translate_repeats_the_runs_own_hypotheses(done, ok):
     folder = run_folders(done[0] / "out" / "runs")[0].path
     lines = [json.loads(line) for line in (folder / "hypotheses.jsonl").read_text().splitlines()]
     for line in lines[:3]:
         arm_and_text = ok("translate", [line["source"]], "--run", folder).out.split(maxsplit=1)
         assert (arm_and_text[1:] or [""])[0].strip() == line["hypothesis"]
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_beam_and_a_checked_schedule(tmp_path, ok):
-    options = "--set decoding.beam_size=3 --check-schedule --quiet --out"
-    printed = ok("reproduce --preset smoke --corpus copy", options, tmp_path / "out").out
-    assert "beam 3" in printed
-    assert "Schedule: " in printed
-    assert "not shown" not in printed
 
 
 @pytest.mark.exhaustive(sample="session")
@@ -222,16 +193,6 @@ def test_the_environment_of_jax_makes_no_other_csv(tmp_path, cache, once, monkey
     for name, other in OF_JAX.items():
         monkeypatch.setenv(name, other)
     assert same_sweep(tmp_path, cache, ["--jobs", "1"]) == once
-
-
-@pytest.mark.exhaustive(minutes=2, sample="session")
-def test_a_log_on_a_full_disk_ends_no_sweep(tmp_path, cache, once):
-    (tmp_path / "four.toml").write_text(FOUR)
-    sweep = [sys.executable, *PROGRAM, "sweep", "four.toml", *TINY, "--jobs", "1", "--out", "out"]
-    environment = os.environ | {"XDG_CACHE_HOME": str(cache)}
-    with Path("/dev/full").open("w") as full, Path(os.devnull).open("w") as null:
-        subprocess.run(sweep, stdout=null, stderr=full, cwd=tmp_path, env=environment, check=True)
-    assert untimed(tmp_path / "out" / "runs.csv") == once
 
 
 @pytest.mark.exhaustive(minutes=2, sample="session")
@@ -411,66 +372,3 @@ def test_seeds_threads_and_jobs_are_handed_on(ok, monkeypatch, options, expected
     monkeypatch.setattr(pool, "cores", lambda: 2)
     ok("sweep mine.toml --quiet", options)
     assert handed == [expected]
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("planted")
-@pytest.mark.parametrize(
-    ("address", "quiet"), [("tls://head.node:8786", []), ("tcp://[::1]:1", ["--quiet"])]
-)
-def test_a_scheduler_is_handed_on_and_what_it_says(capsys, monkeypatch, address, quiet):
-    def on_cluster(jobs, _store, _listener, scheduler, force, tell):
-        tell(f"waiting for workers at {scheduler}")
-        assert not force
-        return [Outcome(job, "failed", reason="no worker") for job in jobs]
-
-    monkeypatch.setattr("seq2seq_bottleneck.runs.cluster.run_jobs_on_cluster", on_cluster)
-    assert run(["sweep", "mine.toml", "--scheduler", address, *quiet]) == 3
-    assert (f"waiting for workers at {address}\n" in capsys.readouterr().err) != bool(quiet)
-
-
-PAIRS = 2_000_000
-WORDS = [f"w{number}" for number in range(20_000)]
-SWEEP = f"""# Does a large text fit?
-preset = "smoke"
-[corpus]
-name = "files"
-source = "large.tsv"
-train_pairs = {PAIRS}
-[model]
-attention = "none"
-"""
-
-
-def pairs():
-    """Random sentences of 5 to 12 words, common words commoner, each with itself reversed."""
-    draw = random.Random(1)
-    for _ in range(PAIRS):
-        words = [WORDS[int(20_000 * draw.random() ** 3)] for _ in range(draw.randint(5, 12))]
-        yield f"{' '.join(words)}\t{' '.join(reversed(words))}\n"
-
-
-def resident(process):
-    """Bytes of a process and its children."""
-    try:
-        return sum(
-            member.memory_info().rss for member in (process, *process.children(recursive=True))
-        )
-    except psutil.NoSuchProcess:  # one ended meanwhile
-        return 0
-
-
-@pytest.mark.exhaustive(minutes=5)
-def test_two_million_pairs_are_trained_on_within_four_gigabytes(tmp_path):
-    with (tmp_path / "large.tsv").open("w") as file:
-        file.writelines(pairs())
-    (tmp_path / "large.toml").write_text(SWEEP)
-    command = [sys.executable, "-m", "seq2seq_bottleneck", "sweep", "large.toml", "--quiet"]
-    most = 0
-    with subprocess.Popen([*command, "--out", "out"], cwd=tmp_path) as running:
-        while running.poll() is None:
-            most = max(most, resident(psutil.Process(running.pid)))
-            time.sleep(0.1)
-    assert running.returncode == 0
-    assert most < 4 * 10**9
-    assert Results.open(tmp_path / "out").runs["train_pairs"].iloc[0] > 0.99 * PAIRS

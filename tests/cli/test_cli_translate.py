@@ -13,19 +13,16 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from listed import relist
 from model import numpy_translator
 from ordinary_user import bottleneck
 from planted import write_planted
 from planted_cost import plant_costs
 
-from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.corpus.vocabulary import BOS, EOS, PAD, build_vocabulary
 from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.model.translator import create
-from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import SHIPPED, arms, finished_runs
+from seq2seq_bottleneck.results.folders import SHIPPED, arms
 from seq2seq_bottleneck.runs.checkpoint import save_weights
 from seq2seq_bottleneck.runs.translate import END, load_run
 from seq2seq_bottleneck.settings.run import resolve
@@ -47,12 +44,6 @@ def out(tmp_path_factory):
     arguments = ["reproduce", "--preset", "smoke", "--corpus", "copy", "--quiet"]
     assert run([*arguments, *changes, "--out", str(folder)]) == 0
     return folder
-
-
-@pytest.fixture
-def copied(out, tmp_path):
-    """The same, to be changed."""
-    return Path(shutil.copytree(out, tmp_path / "copied"))
 
 
 @pytest.fixture
@@ -134,21 +125,6 @@ def test_every_arm_or_one_translates_and_the_runs_are_named(translate, out, ok):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("scores", "arms"), [(None, 2), (("", "5.0"), 0)])
-def test_the_shortest_filled_bucket_says_whether_an_arm_has_learned(
-    scores, arms, copied, translate
-):
-    """The arms as they are have not: a few updates."""
-    for path in copied.glob("runs/*/scores.csv") if scores else ():
-        rows = pd.read_csv(path, dtype=str)
-        rows["bleu"] = scores
-        rows.to_csv(path, index=False)
-        relist(path)
-    _, said = translate("w1 w2 w3", folder=copied)
-    assert said.count("has not learned to translate: BLEU ") == arms
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code", "parts"),
     [
@@ -175,17 +151,6 @@ def test_standard_input_may_be_closed_and_at_a_terminal_nobody_waits(
 ):
     monkeypatch.setattr(sys, "stdin", stdin)
     assert "give a sentence in quotes" in fails("translate", arguments, code=2)
-
-
-@pytest.mark.slow
-def test_a_run_of_another_version_is_one_line(copied, fails):
-    """Its weights could be read, and mean something else."""
-    for path in copied.glob("runs/*/environment.json"):
-        known = json.loads(path.read_text())
-        path.write_text(json.dumps(known | {"schema": known["schema"] - 1}))
-        relist(path)
-    message = fails("translate 'w1 w2' --run", copied)
-    assert "was made by another version of this program" in message
 
 
 NAMED = (
@@ -283,13 +248,6 @@ def test_another_sentence_as_json_with_the_runs_that_were_asked(trained, ok):
     assert lines == [f"{arm} has not learned to translate" for arm in ("none", "additive")]
 
 
-@pytest.mark.exhaustive(sample="session")
-def test_one_run_is_diagnosed_alone(trained, ok):
-    folder = next(path for path in (trained / "runs").iterdir() if (path / "status.json").is_file())
-    command = "diagnose 'the cat sat' --format csv --results"
-    assert len(ok(command, folder).out.splitlines()[0].split(",")) == 6
-
-
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -303,14 +261,6 @@ def lecture(ok):
 
 def csv_of(ok, *arguments):
     return pd.read_csv(io.StringIO(ok("lecture --format csv", *arguments).out))
-
-
-def test_every_id_has_its_line(ok):
-    text = ok("lecture --ids").out.replace("\n ", " ")  # a long line is broken
-    lines = dict(line.split(maxsplit=1) for line in text.splitlines())
-    assert lines.keys() == SLIDES.keys() | {claim.id for claim in CLAIMS}
-    assert lines["L7"].startswith(SLIDES["L7"]["topic"])
-    assert lines["C3"].startswith("Gist survives, detail is lost")
 
 
 def test_the_audit_and_one_id_are_printed_and_are_csv(ok, lecture):
@@ -340,18 +290,6 @@ def test_a_benchmark_decides_on_the_cost(tmp_path, ok, lecture):
         assert "Verdict: in part" in text
         assert "T^2.00 [2.00, 2.00] with T tokens per side (results/runs/bench)" in text
     assert "(results/runs/bench)" in csv_of(ok, "L15").loc[0, "why"]
-
-
-@pytest.mark.parametrize("name", ["L10", "L17", "L-SHORT"])
-def test_where_no_run_can_be_compared_the_shipped_pair_is_named(name, tmp_path, lecture):
-    """A bundle, and a run that cannot be asked: no attention to learn, or the reverse."""
-    write_planted(tmp_path / "store", {"none": [0.5] * 5, "additive": [0.1] * 5})
-    write_bundle(finished_runs(tmp_path / "store"), tmp_path / "bundle")
-    write_trained(tmp_path / "run", "uniform", "corpus.reverse_direction=true")
-    for folder in ("bundle", "run"):
-        text = lecture(name, "--results", folder)
-        assert f"{folder!r} has no trained run to compare with; `--results shipped`" in text
-        assert "Runs of" not in text
 
 
 def write_trained(folder, attention, *assignments):
