@@ -36,7 +36,7 @@ def test_nothing_that_acts_is_left_and_nothing_is_lost(text):
 
 
 READ = [
-    *(f"table vindication --format {form}" for form in ("rich", "markdown", "json")),
+    *(f"table arms --format {form}" for form in ("rich", "markdown", "json")),
     *("runs", "runs failedrun", "export"),
 ]
 

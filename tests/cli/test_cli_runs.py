@@ -67,24 +67,18 @@ def test_a_removed_run_is_gone_from_the_bundle_too(out, ok):
     assert "bbbb" not in ok("runs --results", out).out
 
 
-@pytest.mark.parametrize("begins", ["never", "before the question", "during the question"])
+@pytest.mark.parametrize("begins", ["never", "before the question"])
 def test_a_run_that_is_kept_or_under_way_is_not_removed(out, ok, fails, monkeypatch, begins):
     folder = RunFolder(out / STORE, "bbbb")
-    claims = [folder.claim()] if begins == "before the question" else []
-
-    def confirm(_):
-        if begins == "during the question":
-            claims.append(folder.claim(wait=False))
-        return begins != "never"
-
-    monkeypatch.setattr(typer, "confirm", confirm)
+    monkeypatch.setattr(typer, "confirm", lambda _: begins != "never")
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     command = "runs bb --remove --results out"
     if begins == "never":
         assert ok(command).err == ""
         assert not folder.in_use
     else:
+        claim = folder.claim()
         assert "bbbb is under way" in fails(command)
-        claims[0].release()
+        claim.release()
     assert "bbbb" in (out / RUNS).read_text()
     assert (folder.path / "scores.csv").is_file()

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 import re
 
 import pandas as pd
@@ -13,7 +12,6 @@ from planted_arms import LOW
 from planted_cost import plant_costs
 
 from seq2seq_bottleneck.questions.cost import COLUMNS
-from seq2seq_bottleneck.runs import pool
 
 ARMS = {"none": LOW, "additive": [0.1] * 5}
 OWN_GOLD = "--gold links --source en --target fr"
@@ -65,20 +63,3 @@ def test_a_tiny_benchmark_end_to_end(ok, tmp_path):
     assert (costs["threads"] == 1).all()
     assert costs[costs["arm"] == "dot"]["attention_share"].notna().all()
     assert json.loads(ok("table cost --format json --results", out).out)["name"] == "cost"
-
-
-def test_where_nothing_could_be_measured_or_it_is_interrupted_nothing_is_written(
-    fails, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(pool, "worker_environment", lambda: {"PYTHONPATH": os.devnull})
-    monkeypatch.setattr("sys.executable", "/bin/false")
-    message = fails("bench --quiet --out", tmp_path / "new")
-    assert "no length could be measured" in message
-    assert "code 1" in message
-
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(pool, "worker_environment", interrupt)
-    assert "interrupted" in fails("bench --quiet --out", tmp_path / "new", code=130)
-    assert os.listdir(tmp_path) == []

@@ -206,34 +206,6 @@ def test_a_damaged_pair_is_one_line_with_the_file(name, tmp_path, monkeypatch, f
     assert message.endswith("install the package again")
 
 
-TINY = """# Has it learned?
-preset = "smoke"
-corpus = { train_pairs = 300, valid_pairs = 20, test_pairs = 20 }
-training = { updates = 2, validations = 1 }
-model = """
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    """An output folder with both arms."""
-    out = tmp_path_factory.mktemp("trained")
-    (out / "arms.toml").write_text(TINY + '{ attention = ["none", "additive"] }\n')
-    assert run(["sweep", str(out / "arms.toml"), "--quiet", "--out", str(out / "out")]) == 0
-    return out / "out"
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_the_lectures_sentence_is_the_default_and_has_30_words(trained, ok):
-    lines = ok("diagnose --results", trained).out.splitlines()
-    assert "Sentence: 30 words (the slide says 40, elsewhere 42)." in lines
-    assert max(map(len, lines)) <= 80
-    for arm in ("none", "additive"):
-        assert any(line.startswith(f"{arm} ") for line in lines)
-    rows = [line.split()[0] for line in lines if line.startswith(" ") and line.strip()]
-    words = SLIDES["L14"]["sentence"].lower().replace(",", "").removesuffix(".").split()
-    assert [row for row in rows if row in words] == words
-
-
 @pytest.mark.exhaustive(sample="session")
 def test_another_sentence_as_json_with_the_runs_that_were_asked(trained, ok):
     printed = ok("diagnose 'the cat sat' --format json --results", trained)
@@ -273,14 +245,6 @@ def test_the_audit_and_one_id_are_printed_and_are_csv(ok, lecture):
     assert text.startswith("L7 ")
     assert "= (0.493, 0.173, 0.440)" in text
     assert list(csv_of(ok, "l-fail")["id"]) == ["L-FAIL"]
-
-
-@pytest.mark.slow
-def test_every_id_can_be_walked_through(ok):
-    for name in SLIDES:
-        printed = ok("lecture", name)
-        assert "Verdict: " in printed.out
-        assert printed.err == ""
 
 
 def test_a_benchmark_decides_on_the_cost(tmp_path, ok, lecture):
