@@ -22,9 +22,9 @@ from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.corpus.vocabulary import BOS, EOS, PAD, build_vocabulary
 from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.model.translator import create
-from seq2seq_bottleneck.results.folders import SHIPPED, arms
+from seq2seq_bottleneck.results.folders import SHIPPED
 from seq2seq_bottleneck.runs.checkpoint import save_weights
-from seq2seq_bottleneck.runs.translate import END, load_run
+from seq2seq_bottleneck.runs.translate import END
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.tables.lecture import COLUMNS
 
@@ -53,10 +53,10 @@ def translate(out, capsys, tmp_path, monkeypatch):
     (tmp_path / "latin").write_bytes("w1\nété\n".encode("latin1"))
     monkeypatch.chdir(tmp_path)
 
-    def translated(*arguments, given="", code=0, folder=out):
+    def translated(*arguments, given="", code=0):
         capsys.readouterr()
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
-        assert run(["translate", *arguments, "--run", str(folder)]) == code
+        assert run(["translate", *arguments, "--run", str(out)]) == code
         printed = capsys.readouterr()
         return printed.out, printed.err
 
@@ -67,7 +67,7 @@ def translate(out, capsys, tmp_path, monkeypatch):
 def test_a_text_has_as_many_lines_out_as_in_each_as_the_argument_is_translated(
     translate, monkeypatch
 ):
-    """In chunks of any size, and in UTF-8 whatever the encoding of the terminal."""
+    """In UTF-8, whatever the encoding of the terminal."""
     printed, said = expected = translate("--file", "text")
     lines = printed.removesuffix("\n").split("\n")
     assert [bool(line) for line in lines] == [bool(line.strip()) for line in TEXT.splitlines()]
@@ -76,14 +76,10 @@ def test_a_text_has_as_many_lines_out_as_in_each_as_the_argument_is_translated(
     assert "Runs of" in said
     for arguments in ([], ["-"]):
         assert translate(*arguments, given=TEXT.removesuffix("\n")) == expected
-    monkeypatch.setattr("seq2seq_bottleneck.cli.translate.CHUNK", 2)
-    options = ["--arm", "none", "--beam", "3"]
-    lines = translate("--file", "text", *options)[0].splitlines()
-    for sentence, line in zip(TEXT.splitlines(), lines, strict=True):
-        if sentence.strip():
-            printed, said = translate(sentence, *options)
-            assert printed.removeprefix("none").strip() == line
-            assert ("zyzzyva" in said) == ("zyzzyva" in sentence)
+    lines = translate("--file", "text", "--arm", "none", "--beam", "3")[0].splitlines()
+    printed, said = translate("w1 zyzzyva w3 w2", "--arm", "none", "--beam", "3")
+    assert printed.removeprefix("none").strip() == lines[4]
+    assert "zyzzyva" in said
     stdout = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")  # the terminal's
     monkeypatch.setattr(sys, "stdout", stdout)
     translate("-", given=TEXT)
@@ -108,7 +104,7 @@ def test_a_line_in_is_a_line_out_while_the_pipe_stays_open(out, translate):
 
 
 @pytest.mark.slow
-def test_every_arm_or_one_translates_and_the_runs_are_named(translate, out, ok):
+def test_every_arm_or_one_translates_and_the_runs_are_named(translate, out):
     both, said = translate("w1 w2 w3", "--alignment")
     assert "there are no weights to show" in both
     assert "weight:" in both
@@ -119,9 +115,6 @@ def test_every_arm_or_one_translates_and_the_runs_are_named(translate, out, ok):
     assert sorted(re.findall(r"[0-9a-f]{12}", line.partition(": ")[2])) == runs
     assert str(out) in line
     assert translate("w1 w2 w3", "--arm", "additive")[0].split() == both.splitlines()[1].split()
-    single = sorted((out / "runs").glob("*/weights.safetensors"))[0].parent
-    text = ok("translate 'w1 w2 w3' --results", single).out
-    assert text in both.replace("none      ", "none  ")
 
 
 @pytest.mark.slow
@@ -130,8 +123,6 @@ def test_every_arm_or_one_translates_and_the_runs_are_named(translate, out, ok):
     [
         (["w1", "--file", "text"], 2, ["--file", "one of them"]),
         (["--file", "latin", "--arm", "none"], 1, ["line 2 is not UTF-8"]),
-        (["w1", "--arm", "aditive"], 2, ["'aditive'", "did you mean 'additive'"]),
-        (["w1", "--copy-unknown"], 2, ["copy_unknown", "arm none"]),
         (["--file", "text", "--alignment"], 2, ["--alignment", "in quotes"]),
     ],
 )
@@ -142,15 +133,9 @@ def test_what_cannot_be_is_one_line(translate, arguments, code, parts):
     assert all(part in said for part in parts), said
 
 
-TERMINAL = SimpleNamespace(isatty=lambda: True)
-
-
-@pytest.mark.parametrize(("stdin", "arguments"), [(None, "-"), (TERMINAL, "")])
-def test_standard_input_may_be_closed_and_at_a_terminal_nobody_waits(
-    stdin, arguments, monkeypatch, fails
-):
-    monkeypatch.setattr(sys, "stdin", stdin)
-    assert "give a sentence in quotes" in fails("translate", arguments, code=2)
+def test_at_a_terminal_nobody_waits(monkeypatch, fails):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: True))
+    assert "give a sentence in quotes" in fails("translate", code=2)
 
 
 NAMED = (
@@ -173,7 +158,6 @@ def test_the_shipped_pair_translates_the_lectures_sentences(ok, lecture):
 
 @pytest.mark.slow
 def test_the_shipped_pair_is_asked_any_sentence(ok):
-    assert re.search(NAMED, " ".join(ok("diagnose").out.split()))
     printed = ok("plot attention --sentence 'my tailor is rich' -o where.svg")
     assert re.match(NAMED, printed.err)
     weights = pd.read_csv("where.csv").pivot(
@@ -185,7 +169,7 @@ def test_the_shipped_pair_is_asked_any_sentence(ok):
 
 @pytest.mark.parametrize(
     "command",
-    ["translate 'the cat'", "diagnose", "lecture L17", "plot attention --sentence 'the cat'"],
+    ["translate 'the cat'", "lecture L17", "plot attention --sentence 'the cat'"],
 )
 def test_the_users_runs_come_before_the_shipped_pair_which_has_a_name(command, ok, fails):
     write_planted(Path("results/runs/own"), {"none": [0.5] * 5, "additive": [0.1] * 5}, seeds=1)
@@ -193,9 +177,7 @@ def test_the_users_runs_come_before_the_shipped_pair_which_has_a_name(command, o
     assert "of the shipped pair" in " ".join("".join(ok(command, "--results shipped")).split())
 
 
-@pytest.mark.parametrize(
-    "name", ["experiments.json", "settings.json", "target.vocabulary", "weights.safetensors"]
-)
+@pytest.mark.parametrize("name", ["experiments.json", "weights.safetensors"])
 def test_a_damaged_pair_is_one_line_with_the_file(name, tmp_path, monkeypatch, fails):
     pair = Path(shutil.copytree(SHIPPED, tmp_path / "pair"))
     monkeypatch.setattr("seq2seq_bottleneck.results.folders.SHIPPED", pair)
@@ -206,18 +188,12 @@ def test_a_damaged_pair_is_one_line_with_the_file(name, tmp_path, monkeypatch, f
     assert message.endswith("install the package again")
 
 
-@pytest.mark.exhaustive(sample="session")
-def test_another_sentence_as_json_with_the_runs_that_were_asked(trained, ok):
-    printed = ok("diagnose 'the cat sat' --format json --results", trained)
-    page = json.loads(printed.out)
+@pytest.mark.slow
+def test_a_sentence_is_diagnosed_word_by_word_as_json(ok):
+    page = json.loads(ok("diagnose 'the cat sat' --format json").out)
     assert [row["word"] for row in page["rows"]] == ["the", "cat", "sat"]
     assert page["rows"][1]["reference"] == "chat"
     assert "Sentence: 3 words." in page["caption"]
-    names = {arm: folder.name for arm, folder in arms(trained).items()}
-    runs = f"Runs of {trained}: none {names['none']}, additive {names['additive']}."
-    assert runs in page["caption"]
-    lines = [line.partition(":")[0] for line in printed.err.splitlines()]
-    assert lines == [f"{arm} has not learned to translate" for arm in ("none", "additive")]
 
 
 @pytest.fixture(autouse=True)
@@ -271,47 +247,18 @@ def write_trained(folder, attention, *assignments):
     return settings, source, target, weights
 
 
-def prefer(folder, token, by=100.0):
-    """Make a run choose this token whatever is before it, or never with ``by`` far below 0."""
-    trained = load_run(folder)
-    bias = trained.weights["decoder"]["output_bias"]
-    bias.set_value(bias.get_value().at[token].set(by))
-    save_weights(folder / "weights.safetensors", trained.weights)
-    return trained.weights
-
-
 @pytest.mark.slow
-def test_a_trained_runs_matrix_is_that_of_the_formulas_beside_the_slide(tmp_path, ok):
-    settings, source, target, weights = write_trained(tmp_path / "run", "dot")
-    text = ok("lecture L10 --results run").out
-    rows = {
-        tuple(line.split()[1:]) for line in text.replace("[", " ").replace("]", " ").splitlines()
-    }
-    words = [*source.encode(["the", "cat", "sat", "on", "the", "mat"]), EOS]
-    before = [BOS, *target.encode(["le", "chat", "était", "assis", "sur", "le", "tapis"])][:-1]
-    arrays = numpy_translator.arrays(weights)
-    _, expected = numpy_translator.translate(arrays, settings.model, words, before)
-    assert expected.shape == (7, 7)
-    for row in expected:
-        cells = [f"{cell:.2f}" for cell in row]
-        assert any([cell.strip("*") for cell in line if cell != "*"] == cells for line in rows)
-    assert "learned: dot" in text
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arm", "assignments"),
-    [("additive", []), ("dot", ["model.placement=output", "model.reverse_source=true"])],
-)
-def test_first_steps_are_those_of_the_formulas(arm, assignments, tmp_path, ok):
+def test_first_steps_are_those_of_the_formulas(tmp_path, ok):
     """Each is given the words that the run itself took before."""
-    settings, source, target, _ = write_trained(tmp_path / "run", arm, *assignments)
-    arrays = numpy_translator.arrays(prefer(tmp_path / "run", EOS, -100.0))
+    written = write_trained(
+        tmp_path / "run", "dot", "model.placement=output", "model.reverse_source=true"
+    )
+    settings, source, target, weights = written
+    arrays = numpy_translator.arrays(weights)
     rows = [" ".join(line.split()) for line in ok("lecture L17 --results run").out.splitlines()]
-    order = -1 if settings.model.reverse_source else 1
-    words = [*source.encode(["the", "cat", "sat"])[::order], EOS]
+    words = [*source.encode(["the", "cat", "sat"])[::-1], EOS]
     before = [BOS]
-    for after in (f"{arm} ", f"{arm} after {{}} "):
+    for after in ("dot ", "dot after {} "):
         logits, _ = numpy_translator.translate(arrays, settings.model, words, before)
         logits[-1][[PAD, BOS]] = -np.inf  # never words of an output
         shares = numpy_translator.softmax(logits[-1])
@@ -319,14 +266,14 @@ def test_first_steps_are_those_of_the_formulas(arm, assignments, tmp_path, ok):
         step = ", ".join(f"{target.tokens[place]} {shares[place]:.3f}" for place in best)
         assert any(row.startswith(after.format(target.tokens[before[-1]]) + step) for row in rows)
         before.append(int(best[0]))
-    assert f"Runs of run: {arm} run." in rows
+    assert "Runs of run: dot run." in rows
 
 
 @pytest.mark.exhaustive(sample="session")
-@pytest.mark.parametrize("line", ["translate a --run run", "reproduce --preset smoke --quiet"])
-def test_a_device_that_is_not_there_is_told_in_a_line(line, tmp_path):
-    write_trained(tmp_path / "run", "none")
-    done = bottleneck(line.split(), tmp_path, JAX_PLATFORMS="nosuch")
+def test_a_device_that_is_not_there_is_told_in_a_line(tmp_path):
+    done = bottleneck(
+        ["reproduce", "--preset", "smoke", "--quiet"], tmp_path, JAX_PLATFORMS="nosuch"
+    )
     assert done.returncode == 1
     message = "bottleneck: jax finds no device of JAX_PLATFORMS='nosuch' here: unset it\n"
     assert done.stderr.endswith(message)
