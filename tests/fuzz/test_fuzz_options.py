@@ -9,10 +9,11 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from disturbed import state
 from hostile import SIGNS, try_cases
 from hypothesis import strategies as st
 from lanes import Draws, draws
@@ -95,7 +96,11 @@ COMMANDS = [
     (f"corpus describe {FEW}", mostly("copy", "files"), TEXTS_OF),
     ("sweep --dry-run", mostly("mine.toml", "out"), f"{TRAINED} --scheduler {AXES} --save"),
     ("reproduce --preset smoke --quiet", None, f"{TEXTS_OF} {TRAINED} --check-schedule"),
-    ("study --dry-run", mostly("length", "alignment"), f"{TRAINED} --results --where --source"),
+    (
+        "study --dry-run --preset smoke",
+        mostly("length", "alignment"),
+        f"{TRAINED} --results --where",
+    ),
     (SCORE, None, "--edges --resamples --seed --format --tokenize --hypotheses"),
 ]
 """Commands, what their argument may be, and some of their options."""
@@ -135,48 +140,24 @@ def untrained(*_: object, **__: object) -> None:
     raise UserError("it would train now")
 
 
-@contextlib.contextmanager
-def own_streams() -> Iterator[io.TextIOWrapper]:
-    """Standard output and error, here given, as a program has them: not every sign can be told."""
-    out = io.TextIOWrapper(io.BytesIO(), "utf8", errors="replace")
-    err = io.TextIOWrapper(io.BytesIO(), "utf8", errors="backslashreplace", write_through=True)
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        yield err
-
-
-def files(folder: Path) -> dict[Path, tuple[int, int]]:
-    """All files with size and time of change."""
-    stats = {path: path.lstat() for path in folder.rglob("*")}
-    return {path: (item.st_size, item.st_mtime_ns) for path, item in stats.items()}
-
-
-def clear(folder: Path, kept: set[Path]) -> None:
-    """Take away what a case has written."""
-    for path in folder.iterdir():
-        if path not in kept and path.is_dir():
-            shutil.rmtree(path)
-        elif path not in kept:
-            path.unlink()
-
-
-def try_lines(lines: st.SearchStrategy[list[str]], budget: Draws, here: Path) -> None:
-    """Command lines: each answers, or says in one line why not, and spoils nothing."""
-    kept, results = set(here.iterdir()), files(here / "out")
+@pytest.mark.parametrize("budget", draws(10, 1_000))
+def test_options(here: Path, budget: Draws) -> None:
+    """Each line answers, or says in one line why not, and spoils nothing."""
+    kept, results = {*here.iterdir()}, state(here / "out")
 
     def check(line: list[str]) -> None:
-        with own_streams() as stderr:
+        # Streams as a program has them: not every sign can be told.
+        out = io.TextIOWrapper(io.BytesIO(), "utf8", errors="replace")
+        err = io.TextIOWrapper(io.BytesIO(), "utf8", errors="backslashreplace", write_through=True)
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = run(line)
-        errors = stderr.buffer.getvalue().decode().splitlines()
+        errors = err.buffer.getvalue().decode().splitlines()
         faults = [item for item in errors if item.startswith("bottleneck: ")]
         assert code in (0, 1, 2), (line, code)
         assert faults == (errors[-1:] if code else []), (line, errors)
-        assert files(here / "out") == results, line
+        assert state(here / "out") == results, line
         assert {path.name for path in here.parent.iterdir()} <= {"here", "cache"}, line
-        clear(here, kept)
+        for path in {*here.iterdir()} - kept:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
-    try_cases(check, lines, budget)
-
-
-@pytest.mark.parametrize("budget", draws(10, 1_000))
-def test_options(here: Path, budget: Draws) -> None:
-    try_lines(command_lines(), budget, here)
+    try_cases(check, command_lines(), budget)

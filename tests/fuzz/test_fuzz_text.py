@@ -74,22 +74,6 @@ def test_two_files(tmp_path, budget):
     try_cases(check, parallel(), budget)
 
 
-@pytest.mark.parametrize("budget", draws(60, 1_000))
-def test_a_file_of_two_columns(tmp_path, budget):
-    def check(data):
-        (tmp_path / "a.tsv").write_bytes(data)
-        read, _ = read_pairs(PairFiles("corpus.source", str(tmp_path / "a.tsv"), None), False)
-        rows = [item.split("\t") for item in lines_of(data) if item.strip()]
-        assert {len(row) for row in rows} <= {2}
-        pairs = [tuple(map(folded, row)) for row in rows]
-        assert [(pair.source, pair.target) for pair in read] == [p for p in pairs if all(p)]
-
-    no_tabs = line.map(lambda text: text.replace("\t", " "))
-    row = st.tuples(no_tabs, no_tabs).map("\t".join)
-    rows = st.lists(row | row | row | row | line, max_size=20)
-    try_cases(check, rows.flatmap(file_bytes), budget)
-
-
 @pytest.mark.parametrize("budget", draws(30, 800))
 def test_a_corpus_of_such_files(tmp_path, budget):
     """Splits share no source, drop nothing unsaid, and their vocabularies come back from disk."""
@@ -195,18 +179,3 @@ def test_scores_and_differences_are_sacrebleus(tmp_path, budget):
                 assert gains[name]["difference"] == pytest.approx(gain, abs=1e-9)
 
     try_cases(check, parallel(4, 24), budget)
-
-
-def test_a_line_of_10_000_words_is_counted_and_told_and_never_cut(tmp_path):
-    texts = [f"le chat {n} " + "noir " * (n % 9) for n in range(60)]
-    for side in "st":
-        (tmp_path / side).write_text("\n".join([*texts, "mot " * 10_000, "mot 2 " * 5_000]))
-        (tmp_path / f"test.{side}").write_text("\n".join(["le 1", "le chat 1 2 3", "un " * 10_000]))
-    paths = {name: str(tmp_path / name[0]) for name in ("source", "target")}
-    paths |= {f"test_{name}": str(tmp_path / f"test.{name[0]}") for name in ("source", "target")}
-    corpus = CorpusSettings(name="files", **paths, valid_pairs=3, max_words=12)
-    made = load_corpus(corpus, EDGES)
-    assert "2 pairs outside 2-12 words taken out of training" in made.notes
-    assert "1 test sentence longer than corpus.max_words=12" in made.notes
-    assert [pair.words for pair in made.test] == [2, 5, 10_000]
-    assert len(made.train) + len(made.valid) == 60
