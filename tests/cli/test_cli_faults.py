@@ -6,9 +6,8 @@ import shutil
 
 import pandas as pd
 import pytest
-from disturbed import TIMES, state
-from ordinary_user import bottleneck, require_ordinary
-from planted import write_planted
+from disturbed import TIMES
+from ordinary_user import bottleneck
 from small_sweeps import TINY
 
 from seq2seq_bottleneck.corpus.download import folder_of, read_source
@@ -73,17 +72,6 @@ def test_no_room_for_files_of_some_size(tmp_path, cache, whole, size):
 
 
 @pytest.mark.exhaustive(minutes=3, sample="session")
-@pytest.mark.parametrize("closed", [".", "out/runs"])
-def test_a_folder_that_nothing_can_be_written_into(tmp_path, cache, whole, closed):
-    folder = tmp_path / "sweep"
-    (folder / closed).mkdir(parents=True)
-    (folder / closed).chmod(0o555)
-    check_message(sweep(folder, cache, ordinary=True), "Permission denied")
-    (folder / closed).chmod(0o755)
-    check_whole(folder, cache, whole)
-
-
-@pytest.mark.exhaustive(minutes=3, sample="session")
 @pytest.mark.parametrize("damage", ["emptied", "bit", "a file"])
 def test_a_spoilt_cache_of_programs(tmp_path, cache, whole, damage):
     """It costs time and nothing else."""
@@ -115,33 +103,6 @@ def test_a_worker_out_of_memory_loses_its_own_run_alone(tmp_path, cache, whole):
     pd.testing.assert_frame_equal(result, whole.drop(columns="arm"))
 
 
-NO_HOME = {"HOME": None, "XDG_CACHE_HOME": None}
-
-
-@pytest.mark.exhaustive(sample="test")
-@pytest.mark.parametrize(
-    ("line", "part"),
-    [("export", "none1x1,"), ("table vindication", "none"), ("plot bleu -o bleu.png", "bleu.png")],
-)
-def test_a_folder_for_reading_only_is_shown_and_drawn_elsewhere(tmp_path, line, part):
-    """Without a home: nothing is said but perhaps one line, nothing written."""
-    store = tmp_path / "store"
-    require_ordinary(tmp_path)
-    write_planted(store, {"none": [0.5] * 5, "additive": [0.1] * 5}, seeds=1)
-    (tmp_path / "elsewhere").mkdir()
-    for path in (store, *store.rglob("*")):
-        path.chmod(0o555 if path.is_dir() else 0o444)
-    before = state(store)
-    arguments = [*line.split(), "--results", store]
-    done = bottleneck(arguments, tmp_path / "elsewhere", ordinary=True, **NO_HOME)
-    assert done.returncode == 0, done.stderr
-    assert len(done.stderr.splitlines()) <= 1
-    assert part in done.stdout
-    assert state(store) == before
-    for path in (store, *store.rglob("*/")):  # pytest is to clear them away
-        path.chmod(0o755)
-
-
 def test_without_a_home_nothing_is_kept(fails, monkeypatch):
     """No HOME, and a user that the system does not know, as in many a container."""
     import pwd
@@ -149,7 +110,7 @@ def test_without_a_home_nothing_is_kept(fails, monkeypatch):
     def unknown(user):
         raise KeyError(user)
 
-    for name in NO_HOME:
+    for name in ("HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(pwd, "getpwuid", unknown)
     assert cache_root() is read_source("europarl") is None

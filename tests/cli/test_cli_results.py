@@ -3,13 +3,11 @@
 import csv
 import gzip
 import io
-import json
 import os
 
 import pandas as pd
 import pytest
 import sacrebleu
-from ordinary_user import bottleneck
 from planted import write_planted, write_sizes
 from system_files import outputs, reference_texts, write_lines, write_test_set
 
@@ -194,33 +192,3 @@ def test_bleu_is_by_the_tokenizer_that_is_named_and_a_wrong_one_is_told(tmp_path
         (line,) = warned.err.splitlines()
         assert line.endswith("has no spaces: give --tokenize zh")
     assert "has no tokenizer 'zhh'; did you mean 'zh'?" in fails(score, "zhh", code=2)
-
-
-AWKWARD = [
-    "L'e\u0301te\u0301 dernier , il a dit : « oui » .",
-    "",
-    "un\u2028deux\x0btrois\x85quatre cinq",
-    "a\rb c d e f",
-    "\u00a0un\u00a0deux trois\u3000quatre ",
-    "&quot;un&quot; <skipped> 3,000.5-7 d'une",
-    "Œuvre ﬁn Å Å ½ \u037e; \x00 \ufeff z",
-]
-
-
-@pytest.mark.slow
-def test_scores_are_those_of_sacrebleus_own_command_on_the_same_files(tmp_path, printed):
-    """Whatever signs the text holds: nothing that a score depends on is changed on the way."""
-    sources = [" ".join("x" * (5 + 7 * (n % 2))) for n in range(len(AWKWARD))]
-    hypotheses = [*AWKWARD[1:], AWKWARD[0]]
-    for name, lines in (("r", AWKWARD), ("h", hypotheses), ("s", sources)):
-        write_lines(tmp_path / name, lines, end="\r\n")
-    paths = ["--hypotheses", tmp_path / "h", "--references", tmp_path / "r"]
-    ours = printed("score --format json --edges 1,9", *paths, "--sources", tmp_path / "s")
-    options = ["br", "-i", "bh", "-m", "bleu", "chrf", "-w", "9", "-b"]
-    for row, parity in zip(json.loads(ours)["rows"], (0, 1), strict=True):
-        # Each bucket's lines as files of their own.
-        for name, lines in (("br", AWKWARD), ("bh", hypotheses)):
-            write_lines(tmp_path / name, lines[parity::2], end="\r\n")
-        theirs = bottleneck(options, tmp_path, program=["-m", "sacrebleu"])
-        scores = json.loads(theirs.stdout)
-        assert [row["bleu"], row["chrf"]] == pytest.approx(scores, abs=1e-8)

@@ -83,26 +83,6 @@ def test_translate_repeats_the_runs_own_hypotheses(done, ok):
         assert (arm_and_text[1:] or [""])[0].strip() == line["hypothesis"]
 
 
-@pytest.mark.slow
-def test_only_the_runs_just_asked_for_are_shown_whatever_else_is_in_the_store(
-    tmp_path, ok, monkeypatch
-):
-    def describe(job, _):
-        training, arm = job.settings.training, job.settings.model.attention
-        shares = [0.1] * 5 if arm == "additive" else [0.2, 0.4, 0.6, 0.7, 0.8]
-        return f"{arm}{training.seed}at{training.learning_rate:g}", shares, training.seed
-
-    run_jobs = planted_jobs(describe)
-    monkeypatch.setattr("seq2seq_bottleneck.runs.sweep.run_jobs", run_jobs)
-    out = tmp_path / "out"
-    smoke = ["reproduce --preset smoke --quiet --out", out]
-    assert "seeds 1, 2" in " ".join(ok(*smoke, "--seeds 2").out.split())
-    again = ok(*smoke, "--set training.learning_rate=1e-3").out
-    assert "seeds 1, 2" not in " ".join(again.split())
-    assert len(set(Results.open(out).runs["run"])) == 2  # the earlier ones are replaced
-    assert pd.read_csv(out / "vindication.csv")["gain"].notna().all()
-
-
 TINY = [
     *("--set", "model.context_size=8", "--set", "corpus.test_pairs=50"),
     *("--set", "training.updates=12", "--set", "training.validations=2"),

@@ -4,14 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from hostile import SIGNS, fault_of, spoilt, try_cases
+from hostile import SIGNS, spoilt, try_cases
 from hypothesis import strategies as st
 from lanes import draws
 
-from seq2seq_bottleneck.settings.run import NAMES, parse_settings, resolve
+from seq2seq_bottleneck.settings.run import NAMES, parse_settings
 from seq2seq_bottleneck.settings.sweep import (
-    Group,
-    Sweep,
     load_sweep,
     make_grid,
 )
@@ -81,22 +79,3 @@ def test_sweep_files(tmp_path, budget):
             assert parse_settings(json.loads(cell.settings.model_dump_json())) == cell.settings
 
     try_cases(check, sweep_files(), budget)
-
-
-flags = st.builds(
-    "{}{}{}".format,
-    st.sampled_from(list(NAMES)) | texts,
-    st.sampled_from(["=", "=", "=", " = ", "", "=="]),
-    values | texts | numbers.map(str) | st.lists(texts, max_size=3).map(",".join),
-)
-
-
-@pytest.mark.parametrize("budget", draws(100, 3_000))
-def test_flags(budget):
-    plain = Sweep("mine", "mine.toml", "Is it?", "smoke", {}, (Group("", {}),))
-
-    def check(changes):
-        fault_of(lambda changes: resolve("smoke", changes), changes)
-        fault_of(lambda changes: make_grid(plain, changes, 2), changes)
-
-    try_cases(check, st.lists(flags, min_size=1, max_size=3), budget)

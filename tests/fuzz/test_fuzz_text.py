@@ -1,4 +1,4 @@
-"""Parallel text, gold links and translations of every kind: what we make of them, told by others.
+"""Parallel text and translations of every kind: what we make of them, told by others.
 
 The oracles read lines as README defines them (LF or CRLF ends one, nothing else does) and know
 nothing of our readers; scores are sacreBLEU's own.
@@ -15,7 +15,6 @@ from lanes import draws
 from seq2seq_bottleneck.corpus.corpus import describe, load_corpus
 from seq2seq_bottleneck.corpus.files import PairFiles, read_pairs
 from seq2seq_bottleneck.corpus.vocabulary import Vocabulary, count_words
-from seq2seq_bottleneck.questions.alignment import read_gold
 from seq2seq_bottleneck.scoring.bootstrap import Resampling
 from seq2seq_bottleneck.settings.concerns import CorpusSettings, ScoringSettings
 from seq2seq_bottleneck.tables.page import csv
@@ -96,38 +95,6 @@ def test_a_corpus_of_such_files(tmp_path, budget):
 
     text = st.one_of(*[plain_sentence] * 3, sentence, line)
     try_cases(check, st.tuples(parallel(2, 60, text), st.booleans()), budget)
-
-
-link = st.builds("{}{}{}".format, st.integers(0, 6), st.sampled_from("-?"), st.integers(0, 6))
-other = st.sampled_from(["", "a-b", "1-", "-1-2", "1--2", "1:2", "٣-٣", "9999999999-1", "0\x000"])
-links = st.lists(st.one_of(*[link] * 12, other), max_size=4).map(" ".join)
-
-
-@pytest.mark.parametrize("budget", draws(100, 1_500))
-def test_gold_links(tmp_path, budget):
-    def check(case):
-        sides, gold, base = case
-        write(tmp_path, ("gold", "s", "t"), (gold, *sides))
-        sentences, _ = read_gold(*(tmp_path / name for name in ("gold", "s", "t")), base)
-        known = [[item.split() for item in lines_of(data)] for data in sides]
-        assert [len(item.words[0]) for item in sentences] == [len(words) for words in known[0]]
-        for (_, _, sure, possible), gold_line, *pair in zip(
-            sentences, lines_of(gold), *known, strict=True
-        ):
-            entries = {entry.replace("?", "-"): "?" in entry for entry in sorted(gold_line.split())}
-            places = {tuple(int(n) - base for n in entry.split("-")) for entry in entries}
-            assert possible == places
-            assert sure <= possible
-            assert all(i < len(pair[0]) and j < len(pair[1]) for i, j in places)
-
-    kinds = (plain_sentence, plain_sentence, links)
-    golds = st.integers(0, 8).flatmap(
-        lambda n: st.tuples(
-            *(st.lists(k, min_size=n, max_size=n).flatmap(file_bytes) for k in kinds)
-        )
-    )
-    cases = st.tuples(golds, st.integers(0, 1))
-    try_cases(check, cases.map(lambda c: (c[0][:2], c[0][2], c[1])), budget)
 
 
 SCORING = ScoringSettings(edges=",".join(map(str, EDGES)), resamples=9)
