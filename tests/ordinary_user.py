@@ -11,8 +11,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
 PROGRAM = ("-m", "seq2seq_bottleneck")
 BEFORE = """
 import ctypes, json, os, resource, signal, sys
@@ -49,33 +47,19 @@ def bottleneck(
     arguments: Sequence[object],
     folder: Path,
     *,
-    ordinary: bool = False,
     size: int | None = None,
     memory: int | None = None,
     program: Sequence[object] = PROGRAM,
     **environment: object,
 ) -> subprocess.CompletedProcess:
-    """Run the command in ``folder``, with the limits of `told_before`; it ends in half an hour.
-
-    None takes a variable of the environment away.
-    """
+    """Run the command in ``folder``, with the limits of `told_before`; it ends in half an hour."""
     command = [sys.executable, *map(str, [*program, *arguments])]
-    changed = {name: str(value) for name, value in environment.items() if value is not None}
-    kept = {name: value for name, value in os.environ.items() if name not in environment}
     return subprocess.run(
-        told_before(command, ordinary, size, memory),
+        told_before(command, False, size, memory),
         cwd=folder,
-        env=kept | changed,
+        env=os.environ | {name: str(value) for name, value in environment.items()},
         capture_output=True,
         text=True,
         check=False,
         timeout=1800,
     )
-
-
-def require_ordinary(folder: Path) -> None:
-    """Skip where rights cannot be given up, so that a folder for reading only is written to."""
-    (folder / "shut").mkdir(mode=0o555)
-    writes = ("-c", "open('shut/x', 'w')")
-    if bottleneck([], folder, ordinary=True, program=writes).returncode == 0:
-        pytest.skip("this system's root cannot give up its rights: nothing is for reading only")

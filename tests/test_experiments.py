@@ -2,7 +2,6 @@
 
 import re
 import tomllib
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -35,10 +34,6 @@ def cells_of(name: str) -> list[Cell]:
     return expand(load_sweep(name))
 
 
-def group(name: str, cells: list[Cell]) -> list[Cell]:
-    return [cell for cell in cells if cell.group == name]
-
-
 def without_attention(settings: RunSettings) -> RunSettings:
     return settings.changed(model={"attention": "none"})
 
@@ -61,7 +56,7 @@ def test_a_sweep_asks_a_question_of_claims_and_varies_what_it_names_and_nothing_
     assert re.search(r"\((C\d+|L-?\w+)(, (C\d+|L-?\w+))*\)", question)
     preset = {"capacity": "capacity"}.get(name, "real" if name.startswith("real") else "lecture")
     assert tomllib.loads(text)["preset"] == preset
-    cells = cells_of(name)
+    cells = expand(load_sweep(name))
     assert len(cells) == count
     assert varied is None or varying(cells) == varied
     # Beside every attention stands its none, all else equal.
@@ -73,59 +68,18 @@ def test_a_sweep_asks_a_question_of_claims_and_varies_what_it_names_and_nothing_
 
 @pytest.mark.parametrize(("start", "preset"), [("", "lecture"), ("real_", "real")])
 def test_the_two_arms_are_what_reproduce_runs(start, preset):
-    none, attention = cells_of(f"{start}vindication")
+    none, attention = expand(load_sweep(f"{start}vindication"))
     assert attention.settings == resolve(preset)
     assert none.settings == without_attention(resolve(preset))
-    assert cells_of(f"{start}failure_pattern")[0].settings == none.settings
-
-
-def test_context_size_leaves_all_other_widths_alone():
-    cells = cells_of("context_size")
-    sizes = {cell.value("model.context_size") for cell in cells}
-    assert sizes == {32, 64, 128, 256, 512}
-    ends = {c.value("model.context_size") for c in cells if c.settings.model.attention != "none"}
-    assert ends == {min(sizes), max(sizes)}
-    assert {(c.settings.model.hidden, c.settings.model.attention_width) for c in cells} == {
-        (512, 256)
-    }
-    assert all(
-        cell.settings.model.hidden == cell.value("model.context_size")
-        for cell in cells_of("context_is_hidden")
-    )
-
-
-def test_capacity_has_both_corpora_and_budgets_at_every_context_and_one_hidden_size():
-    cells = cells_of("capacity")
-    updates = resolve("capacity").training.updates
-    for corpus in ("copy", "grammar"):
-        points = {
-            (cell.value("model.context_size"), cell.value("training.updates"))
-            for cell in cells
-            if cell.value("corpus.name") == corpus
-        }
-        assert points == {(2**power, times * updates) for power in range(4, 10) for times in (1, 2)}
-    assert {cell.settings.model.hidden for cell in cells} == {512}
-    # The text, test sentences among it, is one for all budgets and contexts of a corpus.
-    assert len({cell.settings.corpus for cell in cells}) == 2
-
-
-def test_attention_types_has_all_of_them_and_training_lengths_get_equal_target_tokens():
-    annotation = type(RunSettings().model).model_fields["attention"].annotation
-    counts = Counter(cell.value("model.attention") for cell in cells_of("attention_types"))
-    assert counts == dict.fromkeys(annotation.__args__, 2)
-    names = "corpus.max_words", "training.updates", "training.batch_tokens"
-    cells = cells_of("training_length")
-    given = {tuple(cell.value(name) for name in names) for cell in cells}
-    assert given == {(60, resolve("lecture").training.updates, 1_800)}
+    assert expand(load_sweep(f"{start}failure_pattern"))[0].settings == none.settings
 
 
 def test_every_control_changes_one_thing_of_the_baseline():
-    cells = cells_of("controls")
-    (baseline,) = group("none", cells)
+    cells = {cell.group: cell for cell in expand(load_sweep("controls"))}
     changes = {
-        cell.group: set(varying([baseline, cell])) - {"model.attention"}
-        for cell in cells
-        if cell.group not in ("none", "additive")
+        name: set(varying([cells["none"], cell])) - {"model.attention"}
+        for name, cell in cells.items()
+        if name not in ("none", "additive")
     }
     assert changes == {
         "uniform": set(),
@@ -136,15 +90,8 @@ def test_every_control_changes_one_thing_of_the_baseline():
         "twice the training": {"training.updates"},
         "joined": {"corpus.joined"},
     }
-    for cell in group("twice the training", cells):
-        assert cell.value("training.updates") == 2 * baseline.value("training.updates")
-
-
-def test_the_wide_none_has_at_least_as_many_parameters_as_additive_attention():
-    cells = cells_of("controls")
-    (wide,) = group("as many parameters", cells)
-    (additive,) = group("additive", cells)
-    models = [cell.settings.model for cell in (wide, additive)]
+    updates = [cells[name].value("training.updates") for name in ("none", "twice the training")]
+    assert updates[1] == 2 * updates[0]
+    models = [cells[name].settings.model for name in ("as many parameters", "additive")]
     counts = [count_parameters(create(model, 368, 814, seed=0)[1]) for model in models]
     assert counts == [1_026_224, 955_750]  # as the file says
-    assert wide.value("model.context_size") == additive.value("model.context_size") == 256

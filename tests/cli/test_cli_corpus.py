@@ -1,13 +1,9 @@
 """``bottleneck corpus``, and the flags that name text, as a user meets them."""
 
-import json
-from hashlib import sha256
-
 import pytest
 from loopback import named_corpora
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.results.folders import SETTINGS
 from seq2seq_bottleneck.settings.concerns import NAMED
 from seq2seq_bottleneck.settings.errors import UserError
 
@@ -62,26 +58,7 @@ def test_a_text_of_the_users_is_shown_by_its_own_languages_or_none(ok, tmp_path)
         assert [line.partition("x")[0] + "x" for line in printed.splitlines()[:2]] == heads
 
 
-def test_a_hash_that_is_not_published_is_printed(ok, site):
-    printed = ok("corpus fetch tatoeba --limit 20 --quiet")
-    digest = sha256(site.files["fra-eng.zip"]).hexdigest()
-    assert f"{digest} (none is published)" in printed.out
-    assert "20 training pairs" in printed.out
-    assert printed.err == ""
-
-
-@pytest.mark.exhaustive(sample="session")
-@pytest.mark.usefixtures("site")
-def test_reproduce_on_a_fetched_corpus(ok, tmp_path):
-    ok("corpus fetch multi30k --quiet")
-    command = "reproduce --corpus multi30k --reverse-direction --quiet --out out"
-    assert "BLEU" in ok(command, SMOKE).out
-    text = next((tmp_path / "out" / "runs").glob(f"*/{SETTINGS}")).read_text()
-    settings = json.loads(text)["corpus"]
-    assert (settings["name"], settings["reverse_direction"]) == ("multi30k", True)
-
-
-@pytest.mark.parametrize("name", ["1984", "true", "my file", "a,b.en", 'a"b', "é/x"])
+@pytest.mark.parametrize("name", ["1984", "a,b.en", 'é/a"b'])
 def test_the_name_of_a_text_stays_text(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for start, file in enumerate((name, "b.en", "c.en")):

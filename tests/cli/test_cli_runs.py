@@ -1,8 +1,6 @@
 """``bottleneck runs`` on a planted store: filters that read values as tables do, and removal."""
 
-import io
 import json
-import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -54,26 +52,12 @@ def test_a_line_has_experiment_and_arm_or_the_settings_that_differ_also_of_damag
     assert lines[3].split(maxsplit=1) == ["cccc", "done     (settings not known)"]
 
 
-def test_a_bundle_away_from_its_runs_says_which_they_were(out, ok):
-    shutil.rmtree(out / STORE)
-    printed = ok("runs --results", out).out
-    assert printed.startswith(f"{out} is a bundle without run folders (")
-    assert "steady: 1 run: none, seed 1" in printed
-
-
 def test_a_run_is_shown_with_its_folder_and_why_it_failed(out, ok):
     lines = ok("runs bb --results", out).out.splitlines()
     assert lines[0] == "bbbb  done  additive seed 2"
     assert lines[-1].endswith("out/runs/bbbb")
     RunFolder(out / STORE, "dddd").write_status("failed", "no memory")
     assert ok("runs dd --results", out).out.splitlines()[1] == "no memory"
-
-
-@pytest.mark.parametrize("stdin", [io.StringIO(), None], ids=["empty", "closed"])
-def test_where_nobody_can_be_asked_the_way_out_is_yes(stdin, out, fails, monkeypatch):
-    monkeypatch.setattr("sys.stdin", stdin)
-    assert "--yes" in fails("runs bb --remove --results out")
-    assert (out / "runs" / "bbbb").is_dir()
 
 
 def test_a_removed_run_is_gone_from_the_bundle_too(out, ok):
@@ -83,24 +67,18 @@ def test_a_removed_run_is_gone_from_the_bundle_too(out, ok):
     assert "bbbb" not in ok("runs --results", out).out
 
 
-@pytest.mark.parametrize("begins", ["never", "before the question", "during the question"])
+@pytest.mark.parametrize("begins", ["never", "before the question"])
 def test_a_run_that_is_kept_or_under_way_is_not_removed(out, ok, fails, monkeypatch, begins):
     folder = RunFolder(out / STORE, "bbbb")
-    claims = [folder.claim()] if begins == "before the question" else []
-
-    def confirm(_):
-        if begins == "during the question":
-            claims.append(folder.claim(wait=False))
-        return begins != "never"
-
-    monkeypatch.setattr(typer, "confirm", confirm)
+    monkeypatch.setattr(typer, "confirm", lambda _: begins != "never")
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     command = "runs bb --remove --results out"
     if begins == "never":
         assert ok(command).err == ""
         assert not folder.in_use
     else:
+        claim = folder.claim()
         assert "bbbb is under way" in fails(command)
-        claims[0].release()
+        claim.release()
     assert "bbbb" in (out / RUNS).read_text()
     assert (folder.path / "scores.csv").is_file()

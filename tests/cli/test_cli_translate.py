@@ -13,21 +13,18 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from listed import relist
 from model import numpy_translator
 from ordinary_user import bottleneck
 from planted import write_planted
 from planted_cost import plant_costs
 
-from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.corpus.vocabulary import BOS, EOS, PAD, build_vocabulary
 from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.model.translator import create
-from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import SHIPPED, arms, finished_runs
+from seq2seq_bottleneck.results.folders import SHIPPED
 from seq2seq_bottleneck.runs.checkpoint import save_weights
-from seq2seq_bottleneck.runs.translate import END, load_run
+from seq2seq_bottleneck.runs.translate import END
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.tables.lecture import COLUMNS
 
@@ -50,22 +47,16 @@ def out(tmp_path_factory):
 
 
 @pytest.fixture
-def copied(out, tmp_path):
-    """The same, to be changed."""
-    return Path(shutil.copytree(out, tmp_path / "copied"))
-
-
-@pytest.fixture
 def translate(out, capsys, tmp_path, monkeypatch):
     """Arguments and standard input -> what is printed on both streams."""
     (tmp_path / "text").write_text(TEXT)
     (tmp_path / "latin").write_bytes("w1\nété\n".encode("latin1"))
     monkeypatch.chdir(tmp_path)
 
-    def translated(*arguments, given="", code=0, folder=out):
+    def translated(*arguments, given="", code=0):
         capsys.readouterr()
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
-        assert run(["translate", *arguments, "--run", str(folder)]) == code
+        assert run(["translate", *arguments, "--run", str(out)]) == code
         printed = capsys.readouterr()
         return printed.out, printed.err
 
@@ -76,7 +67,7 @@ def translate(out, capsys, tmp_path, monkeypatch):
 def test_a_text_has_as_many_lines_out_as_in_each_as_the_argument_is_translated(
     translate, monkeypatch
 ):
-    """In chunks of any size, and in UTF-8 whatever the encoding of the terminal."""
+    """In UTF-8, whatever the encoding of the terminal."""
     printed, said = expected = translate("--file", "text")
     lines = printed.removesuffix("\n").split("\n")
     assert [bool(line) for line in lines] == [bool(line.strip()) for line in TEXT.splitlines()]
@@ -85,14 +76,10 @@ def test_a_text_has_as_many_lines_out_as_in_each_as_the_argument_is_translated(
     assert "Runs of" in said
     for arguments in ([], ["-"]):
         assert translate(*arguments, given=TEXT.removesuffix("\n")) == expected
-    monkeypatch.setattr("seq2seq_bottleneck.cli.translate.CHUNK", 2)
-    options = ["--arm", "none", "--beam", "3"]
-    lines = translate("--file", "text", *options)[0].splitlines()
-    for sentence, line in zip(TEXT.splitlines(), lines, strict=True):
-        if sentence.strip():
-            printed, said = translate(sentence, *options)
-            assert printed.removeprefix("none").strip() == line
-            assert ("zyzzyva" in said) == ("zyzzyva" in sentence)
+    lines = translate("--file", "text", "--arm", "none", "--beam", "3")[0].splitlines()
+    printed, said = translate("w1 zyzzyva w3 w2", "--arm", "none", "--beam", "3")
+    assert printed.removeprefix("none").strip() == lines[4]
+    assert "zyzzyva" in said
     stdout = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")  # the terminal's
     monkeypatch.setattr(sys, "stdout", stdout)
     translate("-", given=TEXT)
@@ -117,7 +104,7 @@ def test_a_line_in_is_a_line_out_while_the_pipe_stays_open(out, translate):
 
 
 @pytest.mark.slow
-def test_every_arm_or_one_translates_and_the_runs_are_named(translate, out, ok):
+def test_every_arm_or_one_translates_and_the_runs_are_named(translate, out):
     both, said = translate("w1 w2 w3", "--alignment")
     assert "there are no weights to show" in both
     assert "weight:" in both
@@ -128,24 +115,6 @@ def test_every_arm_or_one_translates_and_the_runs_are_named(translate, out, ok):
     assert sorted(re.findall(r"[0-9a-f]{12}", line.partition(": ")[2])) == runs
     assert str(out) in line
     assert translate("w1 w2 w3", "--arm", "additive")[0].split() == both.splitlines()[1].split()
-    single = sorted((out / "runs").glob("*/weights.safetensors"))[0].parent
-    text = ok("translate 'w1 w2 w3' --results", single).out
-    assert text in both.replace("none      ", "none  ")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("scores", "arms"), [(None, 2), (("", "5.0"), 0)])
-def test_the_shortest_filled_bucket_says_whether_an_arm_has_learned(
-    scores, arms, copied, translate
-):
-    """The arms as they are have not: a few updates."""
-    for path in copied.glob("runs/*/scores.csv") if scores else ():
-        rows = pd.read_csv(path, dtype=str)
-        rows["bleu"] = scores
-        rows.to_csv(path, index=False)
-        relist(path)
-    _, said = translate("w1 w2 w3", folder=copied)
-    assert said.count("has not learned to translate: BLEU ") == arms
 
 
 @pytest.mark.slow
@@ -154,8 +123,6 @@ def test_the_shortest_filled_bucket_says_whether_an_arm_has_learned(
     [
         (["w1", "--file", "text"], 2, ["--file", "one of them"]),
         (["--file", "latin", "--arm", "none"], 1, ["line 2 is not UTF-8"]),
-        (["w1", "--arm", "aditive"], 2, ["'aditive'", "did you mean 'additive'"]),
-        (["w1", "--copy-unknown"], 2, ["copy_unknown", "arm none"]),
         (["--file", "text", "--alignment"], 2, ["--alignment", "in quotes"]),
     ],
 )
@@ -166,26 +133,9 @@ def test_what_cannot_be_is_one_line(translate, arguments, code, parts):
     assert all(part in said for part in parts), said
 
 
-TERMINAL = SimpleNamespace(isatty=lambda: True)
-
-
-@pytest.mark.parametrize(("stdin", "arguments"), [(None, "-"), (TERMINAL, "")])
-def test_standard_input_may_be_closed_and_at_a_terminal_nobody_waits(
-    stdin, arguments, monkeypatch, fails
-):
-    monkeypatch.setattr(sys, "stdin", stdin)
-    assert "give a sentence in quotes" in fails("translate", arguments, code=2)
-
-
-@pytest.mark.slow
-def test_a_run_of_another_version_is_one_line(copied, fails):
-    """Its weights could be read, and mean something else."""
-    for path in copied.glob("runs/*/environment.json"):
-        known = json.loads(path.read_text())
-        path.write_text(json.dumps(known | {"schema": known["schema"] - 1}))
-        relist(path)
-    message = fails("translate 'w1 w2' --run", copied)
-    assert "was made by another version of this program" in message
+def test_at_a_terminal_nobody_waits(monkeypatch, fails):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: True))
+    assert "give a sentence in quotes" in fails("translate", code=2)
 
 
 NAMED = (
@@ -208,7 +158,6 @@ def test_the_shipped_pair_translates_the_lectures_sentences(ok, lecture):
 
 @pytest.mark.slow
 def test_the_shipped_pair_is_asked_any_sentence(ok):
-    assert re.search(NAMED, " ".join(ok("diagnose").out.split()))
     printed = ok("plot attention --sentence 'my tailor is rich' -o where.svg")
     assert re.match(NAMED, printed.err)
     weights = pd.read_csv("where.csv").pivot(
@@ -220,7 +169,7 @@ def test_the_shipped_pair_is_asked_any_sentence(ok):
 
 @pytest.mark.parametrize(
     "command",
-    ["translate 'the cat'", "diagnose", "lecture L17", "plot attention --sentence 'the cat'"],
+    ["translate 'the cat'", "lecture L17", "plot attention --sentence 'the cat'"],
 )
 def test_the_users_runs_come_before_the_shipped_pair_which_has_a_name(command, ok, fails):
     write_planted(Path("results/runs/own"), {"none": [0.5] * 5, "additive": [0.1] * 5}, seeds=1)
@@ -228,9 +177,7 @@ def test_the_users_runs_come_before_the_shipped_pair_which_has_a_name(command, o
     assert "of the shipped pair" in " ".join("".join(ok(command, "--results shipped")).split())
 
 
-@pytest.mark.parametrize(
-    "name", ["experiments.json", "settings.json", "target.vocabulary", "weights.safetensors"]
-)
+@pytest.mark.parametrize("name", ["experiments.json", "weights.safetensors"])
 def test_a_damaged_pair_is_one_line_with_the_file(name, tmp_path, monkeypatch, fails):
     pair = Path(shutil.copytree(SHIPPED, tmp_path / "pair"))
     monkeypatch.setattr("seq2seq_bottleneck.results.folders.SHIPPED", pair)
@@ -241,53 +188,12 @@ def test_a_damaged_pair_is_one_line_with_the_file(name, tmp_path, monkeypatch, f
     assert message.endswith("install the package again")
 
 
-TINY = """# Has it learned?
-preset = "smoke"
-corpus = { train_pairs = 300, valid_pairs = 20, test_pairs = 20 }
-training = { updates = 2, validations = 1 }
-model = """
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    """An output folder with both arms."""
-    out = tmp_path_factory.mktemp("trained")
-    (out / "arms.toml").write_text(TINY + '{ attention = ["none", "additive"] }\n')
-    assert run(["sweep", str(out / "arms.toml"), "--quiet", "--out", str(out / "out")]) == 0
-    return out / "out"
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_the_lectures_sentence_is_the_default_and_has_30_words(trained, ok):
-    lines = ok("diagnose --results", trained).out.splitlines()
-    assert "Sentence: 30 words (the slide says 40, elsewhere 42)." in lines
-    assert max(map(len, lines)) <= 80
-    for arm in ("none", "additive"):
-        assert any(line.startswith(f"{arm} ") for line in lines)
-    rows = [line.split()[0] for line in lines if line.startswith(" ") and line.strip()]
-    words = SLIDES["L14"]["sentence"].lower().replace(",", "").removesuffix(".").split()
-    assert [row for row in rows if row in words] == words
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_another_sentence_as_json_with_the_runs_that_were_asked(trained, ok):
-    printed = ok("diagnose 'the cat sat' --format json --results", trained)
-    page = json.loads(printed.out)
+@pytest.mark.slow
+def test_a_sentence_is_diagnosed_word_by_word_as_json(ok):
+    page = json.loads(ok("diagnose 'the cat sat' --format json").out)
     assert [row["word"] for row in page["rows"]] == ["the", "cat", "sat"]
     assert page["rows"][1]["reference"] == "chat"
     assert "Sentence: 3 words." in page["caption"]
-    names = {arm: folder.name for arm, folder in arms(trained).items()}
-    runs = f"Runs of {trained}: none {names['none']}, additive {names['additive']}."
-    assert runs in page["caption"]
-    lines = [line.partition(":")[0] for line in printed.err.splitlines()]
-    assert lines == [f"{arm} has not learned to translate" for arm in ("none", "additive")]
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_one_run_is_diagnosed_alone(trained, ok):
-    folder = next(path for path in (trained / "runs").iterdir() if (path / "status.json").is_file())
-    command = "diagnose 'the cat sat' --format csv --results"
-    assert len(ok(command, folder).out.splitlines()[0].split(",")) == 6
 
 
 @pytest.fixture(autouse=True)
@@ -305,14 +211,6 @@ def csv_of(ok, *arguments):
     return pd.read_csv(io.StringIO(ok("lecture --format csv", *arguments).out))
 
 
-def test_every_id_has_its_line(ok):
-    text = ok("lecture --ids").out.replace("\n ", " ")  # a long line is broken
-    lines = dict(line.split(maxsplit=1) for line in text.splitlines())
-    assert lines.keys() == SLIDES.keys() | {claim.id for claim in CLAIMS}
-    assert lines["L7"].startswith(SLIDES["L7"]["topic"])
-    assert lines["C3"].startswith("Gist survives, detail is lost")
-
-
 def test_the_audit_and_one_id_are_printed_and_are_csv(ok, lecture):
     assert "4.876" in lecture()
     frame = csv_of(ok)
@@ -325,14 +223,6 @@ def test_the_audit_and_one_id_are_printed_and_are_csv(ok, lecture):
     assert list(csv_of(ok, "l-fail")["id"]) == ["L-FAIL"]
 
 
-@pytest.mark.slow
-def test_every_id_can_be_walked_through(ok):
-    for name in SLIDES:
-        printed = ok("lecture", name)
-        assert "Verdict: " in printed.out
-        assert printed.err == ""
-
-
 def test_a_benchmark_decides_on_the_cost(tmp_path, ok, lecture):
     plant_costs(tmp_path / "results" / "runs" / "bench")
     for arguments in ("", "--results results/runs/bench"):
@@ -340,18 +230,6 @@ def test_a_benchmark_decides_on_the_cost(tmp_path, ok, lecture):
         assert "Verdict: in part" in text
         assert "T^2.00 [2.00, 2.00] with T tokens per side (results/runs/bench)" in text
     assert "(results/runs/bench)" in csv_of(ok, "L15").loc[0, "why"]
-
-
-@pytest.mark.parametrize("name", ["L10", "L17", "L-SHORT"])
-def test_where_no_run_can_be_compared_the_shipped_pair_is_named(name, tmp_path, lecture):
-    """A bundle, and a run that cannot be asked: no attention to learn, or the reverse."""
-    write_planted(tmp_path / "store", {"none": [0.5] * 5, "additive": [0.1] * 5})
-    write_bundle(finished_runs(tmp_path / "store"), tmp_path / "bundle")
-    write_trained(tmp_path / "run", "uniform", "corpus.reverse_direction=true")
-    for folder in ("bundle", "run"):
-        text = lecture(name, "--results", folder)
-        assert f"{folder!r} has no trained run to compare with; `--results shipped`" in text
-        assert "Runs of" not in text
 
 
 def write_trained(folder, attention, *assignments):
@@ -369,47 +247,18 @@ def write_trained(folder, attention, *assignments):
     return settings, source, target, weights
 
 
-def prefer(folder, token, by=100.0):
-    """Make a run choose this token whatever is before it, or never with ``by`` far below 0."""
-    trained = load_run(folder)
-    bias = trained.weights["decoder"]["output_bias"]
-    bias.set_value(bias.get_value().at[token].set(by))
-    save_weights(folder / "weights.safetensors", trained.weights)
-    return trained.weights
-
-
 @pytest.mark.slow
-def test_a_trained_runs_matrix_is_that_of_the_formulas_beside_the_slide(tmp_path, ok):
-    settings, source, target, weights = write_trained(tmp_path / "run", "dot")
-    text = ok("lecture L10 --results run").out
-    rows = {
-        tuple(line.split()[1:]) for line in text.replace("[", " ").replace("]", " ").splitlines()
-    }
-    words = [*source.encode(["the", "cat", "sat", "on", "the", "mat"]), EOS]
-    before = [BOS, *target.encode(["le", "chat", "était", "assis", "sur", "le", "tapis"])][:-1]
-    arrays = numpy_translator.arrays(weights)
-    _, expected = numpy_translator.translate(arrays, settings.model, words, before)
-    assert expected.shape == (7, 7)
-    for row in expected:
-        cells = [f"{cell:.2f}" for cell in row]
-        assert any([cell.strip("*") for cell in line if cell != "*"] == cells for line in rows)
-    assert "learned: dot" in text
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arm", "assignments"),
-    [("additive", []), ("dot", ["model.placement=output", "model.reverse_source=true"])],
-)
-def test_first_steps_are_those_of_the_formulas(arm, assignments, tmp_path, ok):
+def test_first_steps_are_those_of_the_formulas(tmp_path, ok):
     """Each is given the words that the run itself took before."""
-    settings, source, target, _ = write_trained(tmp_path / "run", arm, *assignments)
-    arrays = numpy_translator.arrays(prefer(tmp_path / "run", EOS, -100.0))
+    written = write_trained(
+        tmp_path / "run", "dot", "model.placement=output", "model.reverse_source=true"
+    )
+    settings, source, target, weights = written
+    arrays = numpy_translator.arrays(weights)
     rows = [" ".join(line.split()) for line in ok("lecture L17 --results run").out.splitlines()]
-    order = -1 if settings.model.reverse_source else 1
-    words = [*source.encode(["the", "cat", "sat"])[::order], EOS]
+    words = [*source.encode(["the", "cat", "sat"])[::-1], EOS]
     before = [BOS]
-    for after in (f"{arm} ", f"{arm} after {{}} "):
+    for after in ("dot ", "dot after {} "):
         logits, _ = numpy_translator.translate(arrays, settings.model, words, before)
         logits[-1][[PAD, BOS]] = -np.inf  # never words of an output
         shares = numpy_translator.softmax(logits[-1])
@@ -417,14 +266,14 @@ def test_first_steps_are_those_of_the_formulas(arm, assignments, tmp_path, ok):
         step = ", ".join(f"{target.tokens[place]} {shares[place]:.3f}" for place in best)
         assert any(row.startswith(after.format(target.tokens[before[-1]]) + step) for row in rows)
         before.append(int(best[0]))
-    assert f"Runs of run: {arm} run." in rows
+    assert "Runs of run: dot run." in rows
 
 
 @pytest.mark.exhaustive(sample="session")
-@pytest.mark.parametrize("line", ["translate a --run run", "reproduce --preset smoke --quiet"])
-def test_a_device_that_is_not_there_is_told_in_a_line(line, tmp_path):
-    write_trained(tmp_path / "run", "none")
-    done = bottleneck(line.split(), tmp_path, JAX_PLATFORMS="nosuch")
+def test_a_device_that_is_not_there_is_told_in_a_line(tmp_path):
+    done = bottleneck(
+        ["reproduce", "--preset", "smoke", "--quiet"], tmp_path, JAX_PLATFORMS="nosuch"
+    )
     assert done.returncode == 1
     message = "bottleneck: jax finds no device of JAX_PLATFORMS='nosuch' here: unset it\n"
     assert done.stderr.endswith(message)

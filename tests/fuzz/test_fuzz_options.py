@@ -9,11 +9,12 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hostile import SIGNS, sentence, try_cases
+from disturbed import state
+from hostile import SIGNS, try_cases
 from hypothesis import strategies as st
 from lanes import Draws, draws
 from planted import write_planted
@@ -64,78 +65,43 @@ def mostly(*known: str) -> st.SearchStrategy[str]:
 huge = st.integers(max_value=0) | st.integers(min_value=10**8)
 whole = st.sampled_from(["1", "2", "3", "0", "-1"]) | huge.map(str) | st.sampled_from(ODD)
 place = mostly("out", "out/runs", "out/runs/dot1x1", "out/runs.csv", "empty", "missing", "source")
-new_file = mostly(
-    "new.csv", "new.svg", "deep/new.png", "source/new.pdf", "empty", "out", "new.html"
-)
-new_folder = mostly("new", "deep/new", "empty", "source", "source/new")
-text = mostly("source", "target", "other", "out", "missing", "empty")
-form = mostly("rich", "csv", "markdown", "latex", "json", "html")
-where = (
-    mostly("attention=none", "seed=1,2", "context_size=8", "seed=", "nothing=1")
-    | st.builds("{}={}".format, st.sampled_from(["attention", "seed", "run", "corpus"]), junk)
-    | st.builds("{}={}".format, junk, junk).map(given)
-)
-number = mostly("1", "2", "0")
+new = mostly("new.csv", "new.svg", "deep/new.png", "source/new.pdf", "empty", "out", "new.html")
+where = mostly("attention=none", "seed=1,2", "context_size=8", "seed=", "nothing=1")
 OPTIONS = {
-    **{"--results": place, "--where": where, "--format": form, "--arm": mostly("dot")},
-    **{"--edges": mostly("5,11", "1", "3,2"), "--resamples": whole, "--trials": whole},
-    **{"--seed": junk | whole, "--seeds": whole, "--jobs": whole | junk, "-n": whole | junk},
-    **{"--out": place | new_file, "-o": new_file | new_folder, "--bundle": new_folder},
-    **dict.fromkeys(["--source", "--target", "--test-source", "--test-target"], text),
-    **dict.fromkeys(["--hypotheses", "--references", "--sources", "--gold", "--file"], text),
-    **{"--sentence": junk, "--beam": whole, "--first-word": whole},
-    **{"--tokenize": mostly("13a", "zh", "ja")},
-    **{"--preset": mostly("smoke"), "--corpus": mostly("copy"), "--test": junk},
-    **{"--threads": number | whole, "--seeds-together": number},
-    **{"--scheduler": mostly("tcp://10.0.0.1:8786")},
+    **{"--results": place, "--where": where | st.builds("{}={}".format, junk, junk).map(given)},
+    **dict.fromkeys(["--out", "-o", "--bundle", "--save"], place | new),
+    **dict.fromkeys(["--source", "--target", "--file", "--hypotheses"], mostly(*TEXTS, "empty")),
+    **dict.fromkeys(["--seed", "--seeds", "--jobs", "-n", "--beam", "--resamples"], whole),
+    **{"--format": mostly("rich", "csv", "latex", "json"), "--arm": mostly("dot")},
+    **{"--edges": mostly("5,11", "1", "3,2"), "--tokenize": mostly("13a", "zh"), "--test": junk},
+    **{"--preset": mostly("smoke"), "--corpus": mostly("copy"), "--sentence": junk},
     **{"--context-size": mostly("8", "8,16"), "--attention": mostly("dot", "none,dot")},
-    **{"--train-length": mostly("9", "9,20"), "--save": new_file},
+    **{"--train-length": mostly("9", "9,20"), "--scheduler": mostly("tcp://10.0.0.1:8786")},
 }
 """Values of options; those that are not here have none."""
-TEXTS_OF = "--source --target --test-source --test-target --test --preset --reverse-direction"
-SCORED = "--edges --resamples --seed --format --references --sources --tokenize"
-TRAINED = "--preset --seeds --jobs --quiet --force --threads --corpus --out --reverse-direction"
+TEXTS_OF = "--source --target --test --preset --reverse-direction"
+TRAINED = "--preset --seeds --jobs --quiet --force --corpus --out"
 AXES = "--context-size --attention --train-length"
+SCORE = "score --hypotheses other --references target --sources source"
 COMMANDS = [
     ("settings", mostly("model.attention", "seed"), "--preset"),
-    (
-        "table",
-        mostly("vindication", "arms", "length", "cost"),
-        "--results --where --format --like-slide -o",
-    ),
-    ("claims", None, "--results --where --format"),
+    ("table", mostly("vindication", "arms", "cost"), "--results --where --format --like-slide -o"),
     ("export", None, "--results --where --out -o --bundle"),
     ("runs", mostly("dot", "none1x1", "d"), "--results"),
     ("plot", mostly("bleu", "attention", "cost"), "--results --where -o --sentence --beam"),
     ("report", None, "--results -o"),
     ("lecture", mostly("L1", "L10", "L15", "L-FAIL"), "--format"),
     ("translate", junk, "--file --results --arm --beam --alignment --copy-unknown"),
-    ("diagnose", junk, "--results --format"),
-    (f"corpus show {FEW}", mostly("copy", "files"), "--source --target --preset -n"),
+    (f"corpus show {FEW}", mostly("copy", "files"), f"{TEXTS_OF} -n"),
     (f"corpus describe {FEW}", mostly("copy", "files"), TEXTS_OF),
-    (
-        "sweep --dry-run",
-        mostly("mine.toml", "mine.toml", "source", "out"),
-        f"{TRAINED} --scheduler --test --seeds-together {AXES} --save",
-    ),
-    (
-        "reproduce --preset smoke --quiet",
-        None,
-        f"{TEXTS_OF} --seeds --jobs --force --threads --corpus --out --check-schedule",
-    ),
+    ("sweep --dry-run", mostly("mine.toml", "out"), f"{TRAINED} --scheduler {AXES} --save"),
+    ("reproduce --preset smoke --quiet", None, f"{TEXTS_OF} {TRAINED} --check-schedule"),
     (
         "study --dry-run --preset smoke",
-        mostly("length", "survival", "alignment"),
-        "--results --where --format --gold --source --target --first-word --preset --seeds --jobs "
-        "--quiet --force",
+        mostly("length", "alignment"),
+        f"{TRAINED} --results --where",
     ),
-    (
-        "score --hypotheses other --references target --sources source",
-        None,
-        f"{SCORED} --hypotheses",
-    ),
-    ("compare other target --references target --sources source", None, f"{SCORED} --trials"),
-    ("merge -o new", place, "-o"),
+    (SCORE, None, "--edges --resamples --seed --format --tokenize --hypotheses"),
 ]
 """Commands, what their argument may be, and some of their options."""
 
@@ -152,27 +118,6 @@ def command_lines(draw: Callable) -> list[str]:
     if draw(st.integers(0, 9)) == 0:
         line.append(draw(junk))
     return line
-
-
-about = sentence.map(given) | junk
-sentences_asked = (
-    st.tuples(st.sampled_from(["translate", "diagnose"]), about).map(list)
-    | about.map(lambda text: ["plot", "attention", "-o", "new.svg", "--sentence", text])
-    | about.map(lambda text: ["translate", "--alignment", "--beam", "2", "--", text])
-).map(lambda line: [line[0], "--results", "out", *line[1:]])
-"""Sentences put to trained runs."""
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both arms of one comparison, hardly trained."""
-    folder = tmp_path_factory.mktemp("trained") / "out"
-    small = ["corpus.copy_words=20", "corpus.max_words=12", "corpus.test_pairs=20"]
-    small += ["scoring.edges=3,7", "training.updates=10", "scoring.resamples=9"]
-    changes = [word for setting in small for word in ("--set", setting)]
-    start = ["reproduce", "--preset", "smoke", "--corpus", "copy", "--quiet"]
-    assert run([*start, *changes, "--out", str(folder)]) == 0
-    return folder
 
 
 @pytest.fixture
@@ -195,55 +140,24 @@ def untrained(*_: object, **__: object) -> None:
     raise UserError("it would train now")
 
 
-@contextlib.contextmanager
-def own_streams() -> Iterator[io.TextIOWrapper]:
-    """Standard output and error, here given, as a program has them: not every sign can be told."""
-    out = io.TextIOWrapper(io.BytesIO(), "utf8", errors="replace")
-    err = io.TextIOWrapper(io.BytesIO(), "utf8", errors="backslashreplace", write_through=True)
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        yield err
-
-
-def files(folder: Path) -> dict[Path, tuple[int, int]]:
-    """All files with size and time of change."""
-    stats = {path: path.lstat() for path in folder.rglob("*")}
-    return {path: (item.st_size, item.st_mtime_ns) for path, item in stats.items()}
-
-
-def clear(folder: Path, kept: set[Path]) -> None:
-    """Take away what a case has written."""
-    for path in folder.iterdir():
-        if path not in kept and path.is_dir():
-            shutil.rmtree(path)
-        elif path not in kept:
-            path.unlink()
-
-
-def try_lines(lines: st.SearchStrategy[list[str]], budget: Draws, here: Path) -> None:
-    """Command lines: each answers, or says in one line why not, and spoils nothing."""
-    kept, results = set(here.iterdir()), files(here / "out")
+@pytest.mark.parametrize("budget", draws(10, 1_000))
+def test_options(here: Path, budget: Draws) -> None:
+    """Each line answers, or says in one line why not, and spoils nothing."""
+    kept, results = {*here.iterdir()}, state(here / "out")
 
     def check(line: list[str]) -> None:
-        with own_streams() as stderr:
+        # Streams as a program has them: not every sign can be told.
+        out = io.TextIOWrapper(io.BytesIO(), "utf8", errors="replace")
+        err = io.TextIOWrapper(io.BytesIO(), "utf8", errors="backslashreplace", write_through=True)
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = run(line)
-        errors = stderr.buffer.getvalue().decode().splitlines()
+        errors = err.buffer.getvalue().decode().splitlines()
         faults = [item for item in errors if item.startswith("bottleneck: ")]
         assert code in (0, 1, 2), (line, code)
         assert faults == (errors[-1:] if code else []), (line, errors)
-        assert files(here / "out") == results, line
+        assert state(here / "out") == results, line
         assert {path.name for path in here.parent.iterdir()} <= {"here", "cache"}, line
-        clear(here, kept)
+        for path in {*here.iterdir()} - kept:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
-    try_cases(check, lines, budget)
-
-
-@pytest.mark.parametrize("budget", draws(10, 1_000))
-def test_options(here: Path, budget: Draws) -> None:
-    try_lines(command_lines(), budget, here)
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_sentences_put_to_trained_runs(here: Path, trained: Path) -> None:
-    shutil.rmtree(here / "out")
-    shutil.copytree(trained, here / "out")
-    try_lines(sentences_asked, Draws(30, False), here)
+    try_cases(check, command_lines(), budget)

@@ -4,17 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
-from hostile import SIGNS, fault_of, spoilt, try_cases
+from hostile import SIGNS, spoilt, try_cases
 from hypothesis import strategies as st
-from lanes import Draws, draws
+from lanes import draws
 
-from seq2seq_bottleneck.settings.run import NAMES, parse_settings, resolve
+from seq2seq_bottleneck.settings.run import NAMES, parse_settings
 from seq2seq_bottleneck.settings.sweep import (
-    Group,
-    Sweep,
     load_sweep,
     make_grid,
-    parse_sweep,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -82,35 +79,3 @@ def test_sweep_files(tmp_path, budget):
             assert parse_settings(json.loads(cell.settings.model_dump_json())) == cell.settings
 
     try_cases(check, sweep_files(), budget)
-
-
-flags = st.builds(
-    "{}{}{}".format,
-    st.sampled_from(list(NAMES)) | texts,
-    st.sampled_from(["=", "=", "=", " = ", "", "=="]),
-    values | texts | numbers.map(str) | st.lists(texts, max_size=3).map(",".join),
-)
-
-
-@pytest.mark.parametrize("budget", draws(100, 3_000))
-def test_flags(budget):
-    plain = Sweep("mine", "mine.toml", "Is it?", "smoke", {}, (Group("", {}),))
-
-    def check(changes):
-        fault_of(lambda changes: resolve("smoke", changes), changes)
-        fault_of(lambda changes: make_grid(plain, changes, 2), changes)
-
-    try_cases(check, st.lists(flags, min_size=1, max_size=3), budget)
-
-
-def test_the_cases_of_sweeps_are_not_all_refused():
-    """What is put together is often enough a sweep."""
-    counts = {"cells": 0, "refused": 0}
-
-    def check(text):
-        fault = fault_of(lambda text: make_grid(parse_sweep(text, "mine.toml")), text)
-        counts["refused" if fault else "cells"] += 1
-
-    try_cases(check, written, Draws(100, False))
-    assert counts["refused"] >= 20
-    assert counts["cells"] >= 3

@@ -1,4 +1,4 @@
-"""Parallel text, gold links and translations of every kind: what we make of them, told by others.
+"""Parallel text and translations of every kind: what we make of them, told by others.
 
 The oracles read lines as README defines them (LF or CRLF ends one, nothing else does) and know
 nothing of our readers; scores are sacreBLEU's own.
@@ -8,17 +8,15 @@ import unicodedata
 
 import pytest
 import sacrebleu
-from hostile import fault_of, file_bytes, long_sentence, plain_sentence, sentence, try_cases
+from hostile import file_bytes, long_sentence, plain_sentence, sentence, try_cases
 from hypothesis import strategies as st
-from lanes import Draws, draws
+from lanes import draws
 
 from seq2seq_bottleneck.corpus.corpus import describe, load_corpus
 from seq2seq_bottleneck.corpus.files import PairFiles, read_pairs
 from seq2seq_bottleneck.corpus.vocabulary import Vocabulary, count_words
-from seq2seq_bottleneck.questions.alignment import read_gold
 from seq2seq_bottleneck.scoring.bootstrap import Resampling
 from seq2seq_bottleneck.settings.concerns import CorpusSettings, ScoringSettings
-from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.page import csv
 from seq2seq_bottleneck.tables.score import paired_page, read_files, read_systems, score_page
 
@@ -75,22 +73,6 @@ def test_two_files(tmp_path, budget):
     try_cases(check, parallel(), budget)
 
 
-@pytest.mark.parametrize("budget", draws(60, 1_000))
-def test_a_file_of_two_columns(tmp_path, budget):
-    def check(data):
-        (tmp_path / "a.tsv").write_bytes(data)
-        read, _ = read_pairs(PairFiles("corpus.source", str(tmp_path / "a.tsv"), None), False)
-        rows = [item.split("\t") for item in lines_of(data) if item.strip()]
-        assert {len(row) for row in rows} <= {2}
-        pairs = [tuple(map(folded, row)) for row in rows]
-        assert [(pair.source, pair.target) for pair in read] == [p for p in pairs if all(p)]
-
-    no_tabs = line.map(lambda text: text.replace("\t", " "))
-    row = st.tuples(no_tabs, no_tabs).map("\t".join)
-    rows = st.lists(row | row | row | row | line, max_size=20)
-    try_cases(check, rows.flatmap(file_bytes), budget)
-
-
 @pytest.mark.parametrize("budget", draws(30, 800))
 def test_a_corpus_of_such_files(tmp_path, budget):
     """Splits share no source, drop nothing unsaid, and their vocabularies come back from disk."""
@@ -113,38 +95,6 @@ def test_a_corpus_of_such_files(tmp_path, budget):
 
     text = st.one_of(*[plain_sentence] * 3, sentence, line)
     try_cases(check, st.tuples(parallel(2, 60, text), st.booleans()), budget)
-
-
-link = st.builds("{}{}{}".format, st.integers(0, 6), st.sampled_from("-?"), st.integers(0, 6))
-other = st.sampled_from(["", "a-b", "1-", "-1-2", "1--2", "1:2", "٣-٣", "9999999999-1", "0\x000"])
-links = st.lists(st.one_of(*[link] * 12, other), max_size=4).map(" ".join)
-
-
-@pytest.mark.parametrize("budget", draws(100, 1_500))
-def test_gold_links(tmp_path, budget):
-    def check(case):
-        sides, gold, base = case
-        write(tmp_path, ("gold", "s", "t"), (gold, *sides))
-        sentences, _ = read_gold(*(tmp_path / name for name in ("gold", "s", "t")), base)
-        known = [[item.split() for item in lines_of(data)] for data in sides]
-        assert [len(item.words[0]) for item in sentences] == [len(words) for words in known[0]]
-        for (_, _, sure, possible), gold_line, *pair in zip(
-            sentences, lines_of(gold), *known, strict=True
-        ):
-            entries = {entry.replace("?", "-"): "?" in entry for entry in sorted(gold_line.split())}
-            places = {tuple(int(n) - base for n in entry.split("-")) for entry in entries}
-            assert possible == places
-            assert sure <= possible
-            assert all(i < len(pair[0]) and j < len(pair[1]) for i, j in places)
-
-    kinds = (plain_sentence, plain_sentence, links)
-    golds = st.integers(0, 8).flatmap(
-        lambda n: st.tuples(
-            *(st.lists(k, min_size=n, max_size=n).flatmap(file_bytes) for k in kinds)
-        )
-    )
-    cases = st.tuples(golds, st.integers(0, 1))
-    try_cases(check, cases.map(lambda c: (c[0][:2], c[0][2], c[1])), budget)
 
 
 SCORING = ScoringSettings(edges=",".join(map(str, EDGES)), resamples=9)
@@ -196,31 +146,3 @@ def test_scores_and_differences_are_sacrebleus(tmp_path, budget):
                 assert gains[name]["difference"] == pytest.approx(gain, abs=1e-9)
 
     try_cases(check, parallel(4, 24), budget)
-
-
-def test_a_line_of_10_000_words_is_counted_and_told_and_never_cut(tmp_path):
-    texts = [f"le chat {n} " + "noir " * (n % 9) for n in range(60)]
-    for side in "st":
-        (tmp_path / side).write_text("\n".join([*texts, "mot " * 10_000, "mot 2 " * 5_000]))
-        (tmp_path / f"test.{side}").write_text("\n".join(["le 1", "le chat 1 2 3", "un " * 10_000]))
-    paths = {name: str(tmp_path / name[0]) for name in ("source", "target")}
-    paths |= {f"test_{name}": str(tmp_path / f"test.{name[0]}") for name in ("source", "target")}
-    corpus = CorpusSettings(name="files", **paths, valid_pairs=3, max_words=12)
-    made = load_corpus(corpus, EDGES)
-    assert "2 pairs outside 2-12 words taken out of training" in made.notes
-    assert "1 test sentence longer than corpus.max_words=12" in made.notes
-    assert [pair.words for pair in made.test] == [2, 5, 10_000]
-    assert len(made.train) + len(made.valid) == 60
-
-
-@pytest.mark.slow
-def test_the_cases_are_not_all_refused(tmp_path):
-    counts = {"refused": 0, "read": 0}
-
-    def check(sides):
-        files = PairFiles("corpus.source", *write(tmp_path, ("s", "t"), sides))
-        fault = fault_of(lambda files: read_pairs(files, False), files)
-        counts["refused" if isinstance(fault, UserError) else "read"] += 1
-
-    try_cases(check, parallel(), Draws(100, False))
-    assert min(counts.values()) >= 10

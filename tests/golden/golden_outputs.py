@@ -35,6 +35,7 @@ model.attention = ["none", "dot"]
 model.context_size = 8
 scoring.resamples = 20
 """
+TRAINING = ("reproduce", "sweep")
 LOSSES = {"train_loss": 1e-3, "valid_loss": 1e-3, "nll_per_token": 1e-3}
 """Columns of fresh runs that differ with the machine's rounding, and how much they may."""
 OF_ROUNDING = re.compile(
@@ -47,13 +48,7 @@ NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
 def printed(command: str, folder: Path) -> str:
-    """Run a line of commands, joined by ``&&``, in ``folder``; what the last one prints.
-
-    The committed results are `reference` there.
-
-    Raises:
-        ChildProcessError: a command's exit code is not 0.
-    """
+    """Run a line of commands, joined by ``&&``, beside `reference`; what the last one prints."""
     if not (folder / "reference").exists():
         (folder / "reference").symlink_to(ROOT / "results" / "reference")
     plain = patch.dict(os.environ, NO_COLOR="1", COLUMNS="100", MPLBACKEND="agg")
@@ -73,9 +68,7 @@ def printed(command: str, folder: Path) -> str:
 def answer(command: str, folder: Path) -> Columns:
     """The columns that a line of commands gives, without those that are not compared.
 
-    A figure's numbers are in the CSV which stands next to its file; `lecture` and `corpus` print
-    sentences, of which the numbers are kept. Of what was trained just now only those columns are
-    kept that do not depend on the machine's rounding, and losses.
+    A figure's numbers are in the CSV which stands next to its file.
     """
     text = printed(command, folder)
     words = shlex.split(command.split(" && ")[-1])
@@ -95,14 +88,9 @@ def answer(command: str, folder: Path) -> Columns:
             "recomputed": [" ".join(NUMBER.findall(cell)) for cell in columns["recomputed"]],
             "verdict": columns["verdict"],
         }
-    if is_fresh(command):
+    if command.startswith(TRAINING):
         return {name: cells for name, cells in columns.items() if not OF_ROUNDING.match(name)}
     return columns
-
-
-def is_fresh(command: str) -> bool:
-    """Whether it trains."""
-    return command.startswith(("reproduce", "sweep"))
 
 
 def read_columns(text: str) -> Columns:
@@ -127,7 +115,7 @@ def corpus_columns(text: str) -> Columns:
 
 
 def explorer_columns(page: str) -> Columns:
-    """A row for each sentence and arm of the page's explorer; the page's tables have their own."""
+    """A row for each sentence and arm of the page's explorer."""
     data = json.loads(page.partition('id="explorer-data">')[2].partition("</script>")[0])
     rows = [
         {
@@ -147,10 +135,7 @@ def explorer_columns(page: str) -> Columns:
 
 
 def write_inputs(folder: Path) -> None:
-    """Fixed translations by two systems, a and b, for `score` and `compare`; a sweep's file.
-
-    Sources have 1 to 60 words. System a drops words of longer sentences; b changes every ninth.
-    """
+    """Translations by two systems: a drops words of longer sentences, b changes every ninth."""
     texts: dict[str, list[str]] = {name: [] for name in ("src", "ref", "a", "b")}
     for place in range(180):
         words = [f"w{(place * 7 + step * step * 3) % 23}" for step in range(1 + place % 60)]
@@ -174,10 +159,7 @@ def differences(
 ) -> list[str]:
     """What differs, a line each: column, row and its labels, the expected cell and the actual one.
 
-    Only columns of ``expected`` are compared, but those in ``retired``. With a ``key`` rows are
-    matched by that column, and there may be more of them than expected; without one they are
-    matched by position, and as many. Numbers may differ by 1e-9 of their size, or in the columns
-    of ``tolerance`` by so much of their size.
+    With a ``key`` rows are matched by that column, and there may be more of them than expected.
     """
     missing = [name for name in expected if name not in actual and name not in (retired or {})]
     lines = [f"column {name!r} is missing; there are {', '.join(actual)}" for name in missing]
