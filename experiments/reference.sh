@@ -7,8 +7,8 @@
 # of a sweep. After an interruption the same script goes on; it does not repeat what is trained or
 # measured. It passes its options to every sweep, so that a trial is
 # `sh experiments/reference.sh --preset smoke --seeds 1`. OUT is the folder of all results. Each
-# sweep has a folder of its name in it, by which `bottleneck table claims` finds the runs that decide a
-# claim.
+# sweep has a folder of its name in it, by which `bottleneck table claims` finds the runs that decide
+# a claim.
 set -eu
 OUT=${OUT:-results/runs/reference}
 
@@ -48,7 +48,7 @@ bottleneck sweep capacity --seeds 3 --out "$OUT/capacity" "$@"
 bottleneck study capacity --results "$OUT/capacity"
 
 # What does attention cost, by length (C9)? Nothing else should run beside it.
-test -e "$OUT/bench/probes/cost.csv" || bottleneck study cost --results "$OUT/bench"
+bottleneck study cost --results "$OUT/bench"
 
 # Side questions, which no claim rests on: one seed each.
 # Do long sentences fail because they do not fit, or because none so long were trained on?

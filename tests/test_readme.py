@@ -18,7 +18,7 @@ from ordinary_user import bottleneck
 
 from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.cli.main import app, run
-from seq2seq_bottleneck.results.schema import STUDIES
+from seq2seq_bottleneck.results.schema import QUESTIONS
 from seq2seq_bottleneck.settings.sweep import experiment_names
 
 ROOT = Path(__file__).parents[1]
@@ -41,16 +41,14 @@ def shown_commands() -> list[str]:
 def small(arguments: list[str]) -> list[str]:
     """The same command at a size for tests."""
     command = arguments[0]
-    if command == "bench":
+    if arguments[:2] == ["study", "cost"]:
         return [*arguments, "--lengths", "2,4", "--arms", "dot"]
     if arguments[:2] == ["sweep", "context_size"]:  # two sizes are enough of a curve
         arguments += ["--set", "model.context_size=32,64"]
     if "--seeds" in arguments:  # studies of three would take most of the time
         arguments[arguments.index("--seeds") + 1] = "1"
     # To count words, the corpus is drawn.
-    counts = arguments[:2] == ["corpus", "describe"] or (
-        command == "study" and "--dry-run" in arguments
-    )
+    counts = arguments[1:] and (command == "corpus" or "--dry-run" in arguments)
     if command in ("reproduce", "sweep") or counts:
         if "--preset" in arguments:
             arguments[arguments.index("--preset") + 1] = "smoke"
@@ -165,7 +163,7 @@ def test_the_reference_study_is_a_script_that_answers_every_question():
     studies = {
         given["name"]: Path(given["results"]).name for name, given in options if name == "study"
     }
-    assert set(studies) == set(STUDIES)
+    assert set(studies) == set(QUESTIONS)
     for claim in CLAIMS:
         assert claim.home in {*sweeps, "bench"}
         assert claim.makes or studies[claim.study] == claim.home

@@ -28,7 +28,7 @@ def output(*arguments):
 
 
 def claims(*options):
-    rows = output("claims", "--format", "csv", "--results", *options).splitlines()
+    rows = output("table", "claims", "--format", "csv", "--results", *options).splitlines()
     return {row["id"]: row for row in csv.DictReader(rows)}
 
 
@@ -45,7 +45,7 @@ def test_readme_has_every_claim_with_the_verdict_and_the_numbers_of_the_files():
 @pytest.mark.slow
 def test_claims_are_decided_anew_as_they_are_committed(monkeypatch):
     monkeypatch.chdir(ROOT)
-    assert "`bottleneck claims --results results/reference`" in README
+    assert "`bottleneck table claims --results results/reference`" in README
     again = claims("results/reference")
     columns = ("verdict", "because", "measure", "runs")
     assert {name: [row[key] for key in columns] for name, row in again.items()} == {

@@ -221,7 +221,7 @@ def export(
         ),
     ] = False,
 ) -> None:
-    """Take results away: as CSV, a page, a bundle, tables and figures.
+    """Take results away as CSV, a page, a bundle, tables or figures.
 
     It prints the tidy CSV; on a terminal its first rows.
     """
@@ -331,8 +331,8 @@ def score(
     systems: Annotated[
         list[Path],
         Argument(
-            metavar="SYSTEM [OTHER]",
-            help="Translations, detokenised, one per line (may be .gz), or the folder of a run.",
+            metavar="SYSTEM",
+            help="One or two: detokenised text, a line per sentence (or .gz); or a run's folder.",
         ),
     ],
     references: Annotated[list[Path] | None, Option(help=REFERENCES)] = None,
@@ -356,7 +356,7 @@ def score(
 ) -> None:
     """Print BLEU by length of any system, or compare two.
 
-    The difference is that of OTHER minus SYSTEM, with paired tests.
+    The difference is that of the second minus the first, with paired tests.
     """
     from ..results.folders import is_run, read_settings
     from ..scoring.bootstrap import Resampling

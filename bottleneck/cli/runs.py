@@ -31,8 +31,9 @@ def print_runs(folder: Path) -> None:
     names, rows = _names(stored), [("run", "status", "settings")]
     for item in stored:
         status = run_status(item)
-        reason = "" if status == "damaged" else item.read_status().get("reason")
-        rows.append((item.run, status, f"{names[item.run]}{reason and f': {reason}'}"))
+        reason = "" if status == "damaged" else item.read_status().get("reason", "")
+        last = "".join(f": {line}" for line in reason.splitlines()[-1:])  # of a traceback
+        rows.append((item.run, status, f"{names[item.run]}{last}"))
     first, second = (max(len(row[place]) for row in rows) for place in (0, 1))
     for run, status, text in rows:
         say(f"{run:<{first}}  {status:<{second}}  {text}")

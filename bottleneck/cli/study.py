@@ -44,7 +44,7 @@ def study(
     first_word: Annotated[int | None, Option(min=0, max=1, help="Count links from 0 or 1.")] = None,
     lengths: Annotated[
         str | None,
-        Option(metavar="N,..", help="Of cost, tokens per side [default: 10,20,30,50,70,...200]."),
+        Option(metavar="N,..", help="Of cost, tokens per side [default: 10 to 200]."),
     ] = None,
     arms: Annotated[
         str | None,

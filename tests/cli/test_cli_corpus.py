@@ -20,39 +20,39 @@ def site(tmp_path, monkeypatch):
 
 
 def here(ok):
-    """The names that `corpus list` says are on this machine."""
-    rows = [line.split() for line in ok("corpus list").out.splitlines()]
+    """The names that `corpus` says are on this machine."""
+    rows = [line.split() for line in ok("corpus").out.splitlines()]
     return [row[0] for row in rows if row and row[0] in NAMED and row[-1] == "yes"]
 
 
 @pytest.mark.usefixtures("site")
 def test_fetch_then_list_describe_and_show(ok):
-    text = ok("corpus list").out
+    text = ok("corpus").out
     assert max(map(len, text.splitlines())) <= 80
-    assert all(name in text for name in (*NAMED, "bottleneck corpus fetch"))
+    assert all(name in text for name in (*NAMED, "--fetch` brings one"))
     assert here(ok) == []
-    fetched = ok("corpus fetch multi30k")
+    fetched = ok("corpus multi30k --fetch")
     assert fetched.out.startswith("multi30k: 300 training, 30 validation, 60 test pairs in ")
     assert "non-commercial; cite: Elliott et al. 2016" in fetched.out
     assert fetched.err.splitlines()[0] == "downloading train.en.gz"
     assert "sha256" not in fetched.out
     assert here(ok) == ["multi30k"]
-    assert " 390 " in ok("corpus list").out
-    described = ok("corpus describe multi30k", SMOKE).out
+    assert " 390 " in ok("corpus").out
+    described = ok("corpus multi30k -n 0", SMOKE).out
     assert "fingerprint" in described
     assert "bits" not in described  # only what draws sentences knows
-    back = ok("corpus describe multi30k --reverse-direction", SMOKE).out
+    back = ok("corpus multi30k -n 0 --reverse-direction", SMOKE).out
     assert back.splitlines()[-1] != described.splitlines()[-1]
-    text = ok("corpus show multi30k -n 2", SMOKE).out
+    text = ok("corpus multi30k -n 2", SMOKE).out
     assert text.count("en  tren") == text.count("fr  trfr") == 2
-    assert ok("corpus show multi30k --reverse-direction", SMOKE).out.startswith("fr  trfr")
+    assert ok("corpus multi30k --reverse-direction", SMOKE).out.startswith("fr  trfr")
 
 
 def test_a_text_of_the_users_is_shown_by_its_own_languages_or_none(ok, tmp_path):
     lines = [f"x{row} " + "w " * (4 + 9 * (row % 3)) for row in range(60)]
     for name in ("a.de", "a.en", "a"):
         (tmp_path / name).write_text("\n".join(lines) + "\n")
-    command = f"corpus show files -n 1 {SMOKE} --target"
+    command = f"corpus files -n 1 {SMOKE} --target"
     for source, heads in (("a.de", ["de  x", "en  x"]), ("a", ["source  x", "target  x"])):
         printed = ok(command, tmp_path / "a.en", "--source", tmp_path / source).out
         assert [line.partition("x")[0] + "x" for line in printed.splitlines()[:2]] == heads

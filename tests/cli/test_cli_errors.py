@@ -27,14 +27,14 @@ CORPUS = "--set corpus.name=files --set corpus.source="
 MADE = "{reproduce,sweep vindication} --preset smoke --out made"
 FILES = "files --preset smoke --source a.en --target"
 TESTED = "--references a.fr --sources a.en"
-SCORE = f"score --hypotheses a.fr {TESTED}"
+SCORE = f"score a.fr {TESTED}"
 MINE = "sweep mine.toml"
 NO_COUNT = "{0,-1,2.5,many}"
 
 USAGE = {
     "reproduse": "reproduse ... (see `bottleneck --help`)",
     "reproduce --seeds 0": "--seeds ... 1",
-    "{reproduce,corpus describe files} --preset smoke --source a.en": GIVE_FILES,
+    "{reproduce,corpus files} --preset smoke --source a.en": GIVE_FILES,
     "{reproduce,sweep controls} --results=x": f"No such option: --results: {FOLDER} --out (see",
     "sweep vindicate": "'vindicate' ... did you mean",
     "sweep none.toml": "none.toml ... No such file",
@@ -46,9 +46,9 @@ USAGE = {
     "{plot,study} failure_pattern": "failure-pattern is a table: bottleneck table failure-pattern",
     "reproduce --context-size 64,256": "reproduce takes one value; `bottleneck sweep` takes a list",
     "settings contxt_size": "unknown setting 'contxt_size'; did you mean 'model.context_size'?",
-    "corpus fetch multi3k": "no corpus 'multi3k' to fetch; did you mean",
-    "{translate,diagnose} '  '": "empty",
-    "{translate 'a,diagnose 'the,plot attention --sentence '}\udc80'": "not UTF-8",
+    "corpus multi3k --fetch": "no corpus 'multi3k' to fetch; did you mean",
+    "translate {,--diagnose} '  '": "empty",
+    "{translate 'a,plot attention --sentence '}\udc80'": "not UTF-8",
     "translate the black cat --beam 2": "black cat ... in quotes ... bottleneck translate --help",
     "table failurepattern": "unknown table 'failurepattern'; did you mean 'failure-pat",
     "table cost --where seed=1 --results bench": "about no runs: --where",
@@ -57,20 +57,22 @@ USAGE = {
     "export -o x --bundle b --results out": "give one of them",
     "study length --gold g": "go together, and are for study alignment",
     "lecture L77": "unknown id 'L77'; did you mean 'L7'?",
-    f"score {TESTED}": "--hypotheses",
+    f"score --hypotheses a.fr {TESTED}": "`bottleneck score system.fr`",
+    "claims --results out": "claims is now `bottleneck table claims`",
+    "corpus show copy": "corpus show is now `bottleneck corpus NAME`",
     f"{SCORE} --edges {{5,x,5}}": "edges ' ... two or more",
     f"{MINE} --scheduler {{'',127.0.0.1,http://here:8786,tcp://here}}": "--scheduler ... tcp://HOST:PORT",
     f"{MINE} {{--seeds-together,--threads}} {NO_COUNT}": "Invalid value for '--",
 }
 """Exit code 2: what is said of a command line, its parts separated by dots."""
 REFUSED = {
-    "{table vindication,export,runs}": "or name one with --results DIR",
-    "{runs,lecture L10,study survival} --results sweeps": SEVERAL,
-    "{table vindication,export,plot bleu -o bleu.png,runs} --results bench": (
+    "{table vindication,export,table runs}": "or name one with --results DIR",
+    "{table runs,lecture L10,study survival} --results sweeps": SEVERAL,
+    "{table vindication,export,plot bleu -o bleu.png,table runs} --results bench": (
         "'bench' holds a benchmark and no runs: `bottleneck table cost`"
     ),
-    "{export,runs} --results {/dev/null,loop,pipe,a.en}": "' is not a folder: name one that",
-    "{table vindication,export,runs} --results out/runs/none1x1": "is one run ... store ... /out'",
+    "{export,table runs} --results {/dev/null,loop,pipe,a.en}": "' is not a folder: name one that",
+    "{table arms,export,table runs} --results out/runs/none1x1": "is one run ... store ... /out'",
     "translate 'the cat' --results bundle": TRAINED_ELSEWHERE,
     "reproduce --preset smoke --out bundle": TRAINED_ELSEWHERE,
     "{table,plot} alignment --results bundle": "'bundle' ... `bottleneck study alignment --results",
@@ -78,15 +80,15 @@ REFUSED = {
     "translate hello {--results,--run} empty": "'empty'",
     "study length --results thre {,--dry-run}": "'thre' ... say which",
     "study {embeddings,alignment} --results text-files": "text-files' that ... (corpus files)",
-    f"corpus {{describe,show}} {FILES} short.fr": "60 ... 59 ... a.en ... short.fr",
-    "corpus describe tatoeba": "'tatoeba' is not on this machine; `bottleneck corpus fetch",
+    f"corpus {FILES} short.fr": "60 ... 59 ... a.en ... short.fr",
+    "corpus tatoeba": "'tatoeba' is not on this machine; `bottleneck corpus tatoeba --fetch",
     "reproduce --preset smoke --out a.en/out": "a.en/out ... cannot write",
     # Before any run starts, with progress shown: not a line of it.
     f"{MADE} {CORPUS}absent.en --set corpus.target=a.fr": "absent.en ... does not exist",
-    f"{MADE} --corpus multi30k": "`bottleneck corpus fetch multi30k`",
-    f"score --hypotheses broken.fr.gz {TESTED}": "'broken.fr.gz' is no whole gzip file",
+    f"{MADE} --corpus multi30k": "`bottleneck corpus multi30k --fetch`",
+    f"score broken.fr.gz {TESTED}": "'broken.fr.gz' is no whole gzip file",
     f"{SCORE} --edges 5,40": "60 sentences ... 5-39 ... two",
-    f"score --hypotheses short.fr {TESTED}": "'short.fr' has 59 lines ... 'a.fr' has 60",
+    f"score short.fr {TESTED}": "'short.fr' has 59 lines ... 'a.fr' has 60",
 }
 """Exit code 1."""
 
@@ -153,7 +155,7 @@ def test_a_mistake_is_one_line_and_changes_nothing(
     ("line", "module"),
     [
         ("export --bundle", "results.bundle.Results.open"),
-        ("report -o", "report.page.write_report"),
+        ("export -o", "report.page.write_report"),
         ("plot bleu -o", "figures.registry.make_figure"),
     ],
 )
@@ -166,7 +168,7 @@ def test_what_cannot_be_written_is_said_before_anything_is_read(
     monkeypatch.setattr(f"seq2seq_bottleneck.{module}", refuse)
     monkeypatch.chdir(place)
     before = state(place)
-    assert "'a.en" in fails(line, "a.en/below.png --results out")
+    assert "'a.en" in fails(line, "a.en/below.html --results out")
     assert state(place) == before
 
 

@@ -117,4 +117,4 @@ def test_without_a_home_nothing_is_kept(fails, monkeypatch):
     use_cache()
     with pytest.raises(UserError, match="XDG_CACHE_HOME"):
         folder_of("europarl")
-    assert "XDG_CACHE_HOME" in fails("corpus fetch europarl")
+    assert "XDG_CACHE_HOME" in fails("corpus europarl --fetch")

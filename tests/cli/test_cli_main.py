@@ -17,15 +17,15 @@ from seq2seq_bottleneck.results.schema import FIGURES, GOLD_TABLE, QUESTIONS, TA
 from seq2seq_bottleneck.settings.sweep import experiment_names
 
 NAMES = [function.__name__ for function in COMMANDS]
-PAGES = ["", *NAMES, "corpus", *map("corpus {}".format, ("list", "fetch", "show", "describe"))]
+PAGES = ["", *NAMES]
 REFERENCE = Path(__file__).parents[2] / "results" / "reference"
 READING = [
     *(f"table {name} --results {{0}}/vindication" for name in ("failure-pattern", "survival")),
     "table capacity --results {0}/capacity",
     "plot length --results {0}/vindication -o length.svg",
     "export --results {0}/vindication -o tidy.csv",
-    "report --results {0}/capacity -o page.html",
-    "score --hypotheses a.txt --references a.txt --sources a.txt",
+    "export --results {0}/capacity -o page.html",
+    "score a.txt --references a.txt --sources a.txt",
     "lecture",
 ]
 """Commands that read results."""
@@ -62,9 +62,8 @@ def test_bottleneck_alone_prints_its_help_with_three_commands_to_try(ok):
     tried = [words.split()[0] for words in re.findall(r"`(.*?)`", " ".join(text.split()))]
     assert tried == ["translate", "lecture", "reproduce"]
     _, _, rows = text.partition("Commands:\n")
-    assert [row.split()[0] for row in rows.splitlines()] == [*NAMES, "corpus"]
+    assert [row.split()[0] for row in rows.splitlines()] == NAMES
     assert all(row.endswith((".", "?")) for row in rows.splitlines())
-    assert ok("corpus").out == ok("corpus --help").out
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -72,7 +71,7 @@ def test_help_is_plain_lines_of_80_columns_with_nothing_cut(page, ok, monkeypatc
     monkeypatch.setenv("COLUMNS", "140")
     text = ok(page, "--help").out
     assert max(map(len, text.splitlines())) <= 80
-    meant = r"\[ARGS\]\.\.\.|(?i:folders)\}?\.\.\.|1, 2, \.\.\.|L-VIND \.\.\."
+    meant = r"\[ARGS\]\.\.\.|\{?SYSTEM\}?\.\.\.|1, 2, \.\.\.|L-VIND \.\.\."
     assert not set("…│╭─") & set(re.sub(meant, "", text).replace("...", "…"))
     assert text.startswith(f"Usage: {' '.join(['bottleneck', *page.split()])} ")
 
@@ -80,8 +79,8 @@ def test_help_is_plain_lines_of_80_columns_with_nothing_cut(page, ok, monkeypatc
 @pytest.mark.parametrize(
     ("command", "names"),
     [
-        ("table", [*TABLES, *QUESTIONS, GOLD_TABLE]), ("plot", FIGURES), ("study", QUESTIONS),
-        ("sweep", experiment_names()),
+        ("table", [*TABLES, *QUESTIONS, GOLD_TABLE, "claims", "runs"]), ("plot", FIGURES),
+        ("study", QUESTIONS), ("sweep", experiment_names()),
     ],
 )  # fmt: skip
 def test_a_name_left_out_lists_the_names_with_a_line_each(
@@ -143,7 +142,7 @@ def start(folder, argument):
         ("sweep", ["SIGINT", "SIGTERM"], [], (INTERRUPTED, 130)),
         ("sweep", ["SIGHUP"], ["SIGINT", "SIGINT"], (INTERRUPTED, 130)),
         # A command that begins anew says nothing of going on.
-        ("report", ["SIGINT"], [], ("bottleneck: interrupted\n", 130)),
+        ("export", ["SIGINT"], [], ("bottleneck: interrupted\n", 130)),
         # `nohup bottleneck sweep ...` goes on when its terminal is closed.
         ("ignored", ["SIGHUP"], [], ("", 0)),
     ],

@@ -78,7 +78,7 @@ def test_a_table_is_written_to_a_file_in_the_format_of_its_ending(tmp_path, ok):
 
 def claims(ok, *arguments):
     """The rows of the CSV by id, and what is said on stderr."""
-    printed = ok("claims --format csv --results", *arguments)
+    printed = ok("table claims --format csv --results", *arguments)
     rows = {row["id"]: row for row in csv.DictReader(io.StringIO(printed.out))}
     assert list(rows) == IDS
     return rows, printed.err
@@ -129,16 +129,16 @@ def printed(ok):
 
 
 def test_score_prints_the_buckets_as_csv_and_as_a_table_of_plain_or_packed_files(folder, printed):
-    text = printed("score --hypotheses a --format csv", TEST_SET)
+    text = printed("score a --format csv", TEST_SET)
     frame = pd.read_csv(io.StringIO(text))
     assert frame["bucket"].tolist() == ["5-10", "11-20", "21-30", "31-40", "41+"]
     assert frame["n"].tolist() == [20, 20, 20, 0, 0]
     assert set(frame["signature"].dropna()) == {bleu_signature()}
     for name in ("a", "references", "sources"):
         (folder / f"{name}.gz").write_bytes(gzip.compress((folder / name).read_bytes()))
-    packed = "score --hypotheses a.gz --references references.gz --sources sources.gz --format csv"
+    packed = "score a.gz --references references.gz --sources sources.gz --format csv"
     assert printed(packed) == text
-    table = printed("score --hypotheses a --resamples 50 --seed 3", TEST_SET)
+    table = printed("score a --resamples 50 --seed 3", TEST_SET)
     assert table.startswith("BLEU by sentence length")
     assert max(map(len, table.splitlines())) <= 80
     caption = " ".join(table.split())
@@ -149,7 +149,7 @@ def test_score_prints_the_buckets_as_csv_and_as_a_table_of_plain_or_packed_files
 @pytest.mark.usefixtures("folder")
 def test_compare_prints_the_difference_and_what_it_was_asked_for(printed):
     options = "--seed 3 --resamples 100 --trials 90 --format csv"
-    frame = pd.read_csv(io.StringIO(printed("compare a b", options, TEST_SET)))
+    frame = pd.read_csv(io.StringIO(printed("score a b", options, TEST_SET)))
     scores = [sacrebleu.corpus_bleu(side, [REFERENCES]).score for side in (A, B)]
     difference = frame.set_index("bucket").loc["all", "difference"]
     assert difference == pytest.approx(scores[1] - scores[0], abs=5.1e-5)
@@ -159,7 +159,7 @@ def test_compare_prints_the_difference_and_what_it_was_asked_for(printed):
 
 def test_texts_are_read_once_so_they_may_be_pipes_and_references_several(folder, printed):
     write_lines(folder / "more", [f"{text} encore" for text in REFERENCES])
-    for command in ("score --hypotheses a", "compare a b --resamples 50 --trials 50"):
+    for command in ("score a", "score a b --resamples 50 --trials 50"):
         line, pipes = f"{command} {TEST_SET} --references more --format csv", {}
         for name in ("references", "more", "sources"):
             pipes[name], writing = os.pipe()
@@ -179,14 +179,14 @@ def test_bleu_is_by_the_tokenizer_that_is_named_and_a_wrong_one_is_told(tmp_path
     texts = {"r": lines, "b": [line.replace("狗", "马") for line in lines], "a": lines[::-1]}
     for name, text in texts.items():
         write_lines(tmp_path / name, text)
-    command = "compare a b --references r --sources r --resamples 9 --trials 9 --format csv"
+    command = "score a b --references r --sources r --resamples 9 --trials 9 --format csv"
     printed = ok(command, "--tokenize zh")
     assert printed.err == ""
     row = pd.read_csv(io.StringIO(printed.out)).set_index("bucket").loc["all"]
     theirs = [sacrebleu.corpus_bleu(texts[name], [lines], tokenize="zh") for name in "ab"]
     assert [row["bleu_a"], row["bleu_b"]] == pytest.approx([t.score for t in theirs], abs=1e-4)
     assert "|tok:zh|" in row["signature"]
-    score = "score --hypotheses b --references r --sources r --format csv --tokenize"
+    score = "score b --references r --sources r --format csv --tokenize"
     assert "|tok:zh|" in ok(score, "zh").out
     for warned in (ok(command), ok(score, "intl")):
         (line,) = warned.err.splitlines()

@@ -1,4 +1,4 @@
-"""``bottleneck study`` where nothing has to be measured, and a tiny ``bottleneck bench``."""
+"""``bottleneck study`` where nothing has to be measured, and a tiny benchmark."""
 
 import csv
 import io
@@ -49,7 +49,7 @@ def test_in_a_new_folder_a_study_trains_its_own(name, options, tmp_path, ok):
 @pytest.mark.exhaustive(sample="session")
 def test_a_tiny_benchmark_end_to_end(ok, tmp_path):
     out = tmp_path / "out"
-    printed = ok("bench --quick --lengths 4,2 --arms dot --out", out)
+    printed = ok("study cost --quick --lengths 4,2 --arms dot --results", out)
     assert "By length (tokens per side)" in printed.out
     assert "C9: not measured" in printed.out
     assert "(1 of 2, about" in printed.err

@@ -1,4 +1,4 @@
-"""``bottleneck translate``, ``diagnose`` and ``lecture``: sentences through runs of few updates."""
+"""``bottleneck translate`` and ``lecture``: sentences through runs of few updates."""
 
 import io
 import json
@@ -190,7 +190,7 @@ def test_a_damaged_pair_is_one_line_with_the_file(name, tmp_path, monkeypatch, f
 
 @pytest.mark.slow
 def test_a_sentence_is_diagnosed_word_by_word_as_json(ok):
-    page = json.loads(ok("diagnose 'the cat sat' --format json").out)
+    page = json.loads(ok("translate --diagnose 'the cat sat' --format json").out)
     assert [row["word"] for row in page["rows"]] == ["the", "cat", "sat"]
     assert page["rows"][1]["reference"] == "chat"
     assert "Sentence: 3 words." in page["caption"]

@@ -70,7 +70,7 @@ where = mostly("attention=none", "seed=1,2", "context_size=8", "seed=", "nothing
 OPTIONS = {
     **{"--results": place, "--where": where | st.builds("{}={}".format, junk, junk).map(given)},
     **dict.fromkeys(["--out", "-o", "--bundle", "--save"], place | new),
-    **dict.fromkeys(["--source", "--target", "--file", "--hypotheses"], mostly(*TEXTS, "empty")),
+    **dict.fromkeys(["--source", "--target", "--file"], mostly(*TEXTS, "empty")),
     **dict.fromkeys(["--seed", "--seeds", "--jobs", "-n", "--beam", "--resamples"], whole),
     **{"--format": mostly("rich", "csv", "latex", "json"), "--arm": mostly("dot")},
     **{"--edges": mostly("5,11", "1", "3,2"), "--tokenize": mostly("13a", "zh"), "--test": junk},
@@ -82,18 +82,19 @@ OPTIONS = {
 TEXTS_OF = "--source --target --test --preset --reverse-direction"
 TRAINED = "--preset --seeds --jobs --quiet --force --corpus --out"
 AXES = "--context-size --attention --train-length"
-SCORE = "score --hypotheses other --references target --sources source"
+SCORE = "score other --references target --sources source"
 COMMANDS = [
     ("settings", mostly("model.attention", "seed"), "--preset"),
-    ("table", mostly("vindication", "arms", "cost"), "--results --where --format --like-slide -o"),
+    (
+        "table",
+        mostly("vindication", "arms", "cost", "claims", "runs"),
+        "--results --where --format --like-slide -o",
+    ),
     ("export", None, "--results --where --out -o --bundle"),
-    ("runs", mostly("dot", "none1x1", "d"), "--results"),
     ("plot", mostly("bleu", "attention", "cost"), "--results --where -o --sentence --beam"),
-    ("report", None, "--results -o"),
     ("lecture", mostly("L1", "L10", "L15", "L-FAIL"), "--format"),
     ("translate", junk, "--file --results --arm --beam --alignment --copy-unknown"),
-    (f"corpus show {FEW}", mostly("copy", "files"), f"{TEXTS_OF} -n"),
-    (f"corpus describe {FEW}", mostly("copy", "files"), TEXTS_OF),
+    (f"corpus {FEW}", mostly("copy", "files"), f"{TEXTS_OF} -n"),
     ("sweep --dry-run", mostly("mine.toml", "out"), f"{TRAINED} --scheduler {AXES} --save"),
     ("reproduce --preset smoke --quiet", None, f"{TEXTS_OF} {TRAINED} --check-schedule"),
     (
@@ -101,7 +102,7 @@ COMMANDS = [
         mostly("length", "alignment"),
         f"{TRAINED} --results --where",
     ),
-    (SCORE, None, "--edges --resamples --seed --format --tokenize --hypotheses"),
+    (SCORE, mostly("target"), "--edges --resamples --seed --format --tokenize"),
 ]
 """Commands, what their argument may be, and some of their options."""
 

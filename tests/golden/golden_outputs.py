@@ -74,12 +74,12 @@ def answer(command: str, folder: Path) -> Columns:
     words = shlex.split(command.split(" && ")[-1])
     if words[0] == "corpus":
         return corpus_columns(text)
-    if words[0] == "report":
+    if words[-1] == "page.html":
         return explorer_columns((folder / words[-1]).read_text(encoding="utf8"))
     if words[0] == "plot":
         text = (folder / words[-1]).with_suffix(".csv").read_text(encoding="utf8")
     columns = read_columns(text)
-    if words[0] == "claims":
+    if words[:2] == ["table", "claims"]:
         return {name: columns[name] for name in CLAIMS}
     if words[0] == "lecture":
         return {

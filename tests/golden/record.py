@@ -2,7 +2,7 @@
 
 Without words everything is recorded, in some minutes: each table and figure that each committed
 bundle can give, and the other commands below. With words only the outputs whose command has all
-of them are, and the rest stay as they are: ``record.py claims``, ``record.py table survival``.
+of them are, and the rest stay as they are: ``record.py table survival``.
 What changed is printed. Read it, and commit the file with the change of code that explains it.
 """
 
@@ -18,23 +18,20 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import golden_outputs as golden
 
 OTHERS = """
-claims --results reference --format csv
+table claims --results reference --format csv
 lecture --format csv
 lecture --results reference/bench --format csv
 lecture L7 --format csv
 lecture L14 --format csv
-report --results reference/vindication -o page.html
-merge reference/vindication reference/vindication_again -o both && export --results both
-merge reference/vindication reference/controls -o two && table arms --results two --where experiment=controls --format csv
-score --hypotheses a.txt --references ref.txt --sources src.txt --format csv
-score --hypotheses b.txt --references ref.txt --sources src.txt --edges 1,21,41 --format csv
-compare a.txt b.txt --references ref.txt --sources src.txt --trials 500 --format csv
-corpus show grammar --preset smoke -n 20
-corpus show grammar --preset smoke --set corpus.lexicon=small -n 20
-corpus show copy --preset smoke -n 3
-corpus describe grammar --preset smoke --set corpus.train_pairs=60
-corpus describe --preset smoke --set corpus.train_pairs=60 --set corpus.lexicon=small
-corpus describe copy --preset smoke
+export --results reference/vindication -o page.html
+export --results reference/vindication --results reference/vindication_again --bundle both && export --results both
+export --results reference/vindication --results reference/controls --bundle two && table arms --results two --where experiment=controls --format csv
+score a.txt --references ref.txt --sources src.txt --format csv
+score b.txt --references ref.txt --sources src.txt --edges 1,21,41 --format csv
+score a.txt b.txt --references ref.txt --sources src.txt --trials 500 --format csv
+corpus grammar --preset smoke --set corpus.train_pairs=60 -n 20
+corpus grammar --preset smoke --set corpus.train_pairs=60 --set corpus.lexicon=small -n 20
+corpus copy --preset smoke -n 3
 reproduce --preset smoke --quiet --out smoke && export --results smoke
 reproduce --preset smoke --quiet --out smoke && table arms --results smoke --format csv
 sweep two.toml --quiet --jobs 1 --out whole && export --results whole
@@ -49,14 +46,15 @@ def candidates(folder: Path) -> list[str]:
     lines = OTHERS.strip().splitlines()
     for kind, options in (("table", "--format csv"), ("plot", "-o figure.svg")):
         names = [
-            line.split()[0] for line in golden.printed(kind, folder).splitlines() if line.strip()
+            line.split()[0]
+            for line in golden.printed(kind, folder).splitlines()
+            if line.strip() and not line.startswith("runs ")
         ]
         for bundle in bundles:
             results = f"--results reference/{bundle.name}"
             lines += [f"{kind} {name} {results} {options}" for name in names]
     for bundle in bundles:
         lines.append(f"export --results reference/{bundle.name}")
-        lines.append(f"claims --results reference/{bundle.name} --format csv")
     return lines
 
 
