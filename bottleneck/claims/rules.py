@@ -15,16 +15,15 @@ import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
-from ..scoring.bootstrap import Estimate as Resampled
-from ..scoring.bootstrap import difference, interaction, percent_change
+from ..scoring.bootstrap import Estimate, difference, interaction, percent_change
 from .verdict import (
     FIRST,
     FLOOR_BLEU,
     LEAST_BASE,
     READ_FROM,
     BucketScores,
-    Estimate,
     Judgement,
+    Measured,
     learned,
     small_buckets,
     unlearned,
@@ -94,7 +93,7 @@ def failure_pattern(rows: Rows) -> Judgement | str:
     if not learned(rows[0].none.value):
         return unlearned("without attention", rows[0].name)
     first, last = rows[0].name, rows[-1].name
-    fall = Estimate.of(difference(rows[0].none, rows[-1].none))
+    fall = Measured.of(difference(rows[0].none, rows[-1].none))
     rises, _, ties = _steps({row.name: row.none for row in rows})
     clauses = [
         f"from {first} to {last} BLEU without attention "
@@ -117,8 +116,8 @@ def failure_pattern(rows: Rows) -> Judgement | str:
 def vindication(rows: Rows) -> Judgement | str:
     """L-VIND: attention helps with long sentences, more than with short ones."""
     shortest, longest = rows[0].name, rows[-1].name
-    gains = {row.name: Estimate.of(row.gain) for row in rows}
-    more = Estimate.of(interaction([row.gain for row in rows]))
+    gains = {row.name: Measured.of(row.gain) for row in rows}
+    more = Measured.of(interaction([row.gain for row in rows]))
     losses = {name: gain for name, gain in gains.items() if gain.high < 0}
     best = max(gains, key=lambda name: gains[name].value)
     clauses = [
@@ -145,10 +144,10 @@ def vindication(rows: Rows) -> Judgement | str:
 def vindication_short(rows: Rows) -> Judgement | str:
     """L-VIND-short: for short sentences attention adds little (slide: +2.6 %)."""
     shortest = rows[0]
-    fall = Estimate.of(percent_change(shortest.none, shortest.attention))
-    share = Estimate(-fall.value, -fall.high, -fall.low)
+    fall = Measured.of(percent_change(shortest.none, shortest.attention))
+    share = Measured(-fall.value, -fall.high, -fall.low)
     clause = (
-        f"in {shortest.name} attention adds {Estimate.of(shortest.gain).text(BLEU)} BLEU, "
+        f"in {shortest.name} attention adds {Measured.of(shortest.gain).text(BLEU)} BLEU, "
         f"{share.text('{:z.1f}', ' %')} of its own"
     )
     name = f"gain as a share of attention's BLEU, per cent, {shortest.name}"
@@ -169,7 +168,7 @@ def vindication_rising(rows: Rows) -> Judgement | str:
         return f"BLEU without attention is under {LEAST_BASE:g} in {', '.join(low)}"
     improvements = {row.name: percent_change(row.attention, row.none) for row in rows}
     (_, falls, ties), changes = _steps(improvements), list(improvements.values())
-    rise = Estimate.of(difference(changes[-1], changes[0]))
+    rise = Measured.of(difference(changes[-1], changes[0]))
     ceiling = [row.name for row in rows if row.attention.value >= CEILING_BLEU]
     clauses = [
         "the improvement is " + ", ".join(f"{change.value:+.0f} %" for change in changes),
@@ -197,8 +196,8 @@ def vindication_largest(rows: Rows) -> Judgement | str:
     """L-VIND-largest: the gain is largest where the bottleneck hurt most."""
     gains = {row.name: row.gain for row in rows}
     top = _with_ties(gains)
-    worst = _with_ties({row.name: Resampled(-row.none.value, -row.none.draws) for row in rows})
-    best = Estimate.of(gains[top[0]])
+    worst = _with_ties({row.name: Estimate(-row.none.value, -row.none.draws) for row in rows})
+    best = Measured.of(gains[top[0]])
     ties = [f", tied with {', '.join(names[1:])}" if names[1:] else "" for names in (top, worst)]
     clauses = [
         f"the largest gain is in {top[0]} ({best.text(BLEU)}){ties[0]}",
@@ -209,24 +208,24 @@ def vindication_largest(rows: Rows) -> Judgement | str:
     return Judgement(held, some, clauses, f"the largest gain, BLEU, {top[0]}", best)
 
 
-def _with_ties(estimates: Mapping[str, Resampled]) -> list[str]:
+def _with_ties(estimates: Mapping[str, Estimate]) -> list[str]:
     """Name of the largest, then of those that it does not clearly exceed, in bucket order."""
     best = max(estimates, key=lambda name: estimates[name].value)
     gaps = {name: difference(estimates[best], other) for name, other in estimates.items()}
     return [best, *(n for n in gaps if n != best and not gaps[n].interval.above_zero)]
 
 
-def _steps(estimates: Mapping[str, Resampled]) -> Sequence[dict[str, Estimate]]:
+def _steps(estimates: Mapping[str, Estimate]) -> Sequence[dict[str, Measured]]:
     """The differences between neighbouring buckets: the clear rises, the clear falls, the ties."""
     rises, falls, ties = {}, {}, {}
     for first, second in pairwise(estimates):
-        step = Estimate.of(difference(estimates[second], estimates[first]))
+        step = Measured.of(difference(estimates[second], estimates[first]))
         kind = rises if step.low > 0 else falls if step.high < 0 else ties
         kind[f"{first} to {second}"] = step
     return rises, falls, ties
 
 
-def _listed(title: str, estimates: Mapping[str, Estimate], form: str = SIGNED) -> str:
+def _listed(title: str, estimates: Mapping[str, Measured], form: str = SIGNED) -> str:
     """The named differences with their intervals; empty if there are none."""
     listed = ", ".join(f"{name} ({estimate.text(form)})" for name, estimate in estimates.items())
     return f"{title}: {listed}" if listed else ""
@@ -241,7 +240,7 @@ class Cell:
     sentences: int
     source_words: float
     compression_ratio: float
-    bleu: Resampled
+    bleu: Estimate
 
 
 @rule(
@@ -286,7 +285,7 @@ def compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
     return Judgement(held, partly, clauses, "rank correlation of BLEU with the ratio", rank)
 
 
-def measure_curve(cells: Sequence[Cell]) -> tuple[Estimate, ...]:
+def measure_curve(cells: Sequence[Cell]) -> tuple[Measured, ...]:
     """The rank correlation of BLEU with the ratio, and two shares of the variance of BLEU's rank.
 
     The shares are per cent: explained by the ratio's rank, and added by length's, which is its
@@ -303,7 +302,7 @@ def measure_curve(cells: Sequence[Cell]) -> tuple[Estimate, ...]:
     by_ratio, by_length = correlation(ratio, order), correlation(length, order)
     added = (by_length - by_ratio * common) ** 2 / (1 - common**2)
     rows = by_ratio, 100 * by_ratio**2, 100 * added
-    return tuple(Estimate.of(Resampled(float(row[0]), row[1:])) for row in rows)
+    return tuple(Measured.of(Estimate(float(row[0]), row[1:])) for row in rows)
 
 
 def correlation(
@@ -331,9 +330,9 @@ def correlation(
 def selection_beats_compression(
     bucket: str,
     sentences: int,
-    attention: Resampled,
-    controls: Mapping[str, tuple[Resampled, Resampled]],
-    variations: Mapping[str, Resampled],
+    attention: Estimate,
+    controls: Mapping[str, tuple[Estimate, Estimate]],
+    variations: Mapping[str, Estimate],
     lacking: Sequence[str] = (),
 ) -> Judgement | str:
     """C10: selection beats compression, in the longest filled bucket.
@@ -342,8 +341,8 @@ def selection_beats_compression(
     BLEU and attention's, on the same test sentences and seeds; ``variations`` have attention minus
     none, in BLEU, where both arms were changed alike. ``lacking`` were not trained.
     """
-    gains = {name: Estimate.of(difference(arm, bleu)) for name, (bleu, arm) in controls.items()}
-    varied = {name: Estimate.of(gain) for name, gain in variations.items()}
+    gains = {name: Measured.of(difference(arm, bleu)) for name, (bleu, arm) in controls.items()}
+    varied = {name: Measured.of(gain) for name, gain in variations.items()}
     if set(gains) <= {PLAIN}:
         return "no control was trained beside the two arms"
     if UNIFORM not in gains:
@@ -354,7 +353,7 @@ def selection_beats_compression(
         return unlearned("with attention", bucket)
     best, *others = sorted(controls, key=lambda name: -controls[name][0].value)
 
-    def listed(head: str, subset: dict[str, Estimate]) -> str:
+    def listed(head: str, subset: dict[str, Measured]) -> str:
         texts = ", ".join(f"{name} {gain.text(SIGNED)}" for name, gain in subset.items())
         return f"{head} {texts}" if texts else ""
 
@@ -397,13 +396,13 @@ def training_moves_curve(buckets: Rows) -> Judgement | str:
     if not any(learned(row.twice.value) for row in rows):
         low = f"under {FLOOR_BLEU:g} in every bucket"
         return f"BLEU without attention is {low}, trained twice too"
-    bucket, gap = rows[-1].name, Estimate.of(rows[-1].gain)
+    bucket, gap = rows[-1].name, Measured.of(rows[-1].gain)
     if not gap.low > 0:
         return (
             f"what attention adds in {bucket} is not clear of 0 ({gap.text(SIGNED)}): there is no "
             "loss to explain"
         )
-    moves = {row.name: Estimate.of(difference(row.twice, row.none)) for row in rows}
+    moves = {row.name: Measured.of(difference(row.twice, row.none)) for row in rows}
     partly, move = any(move.low > 0 for move in moves.values()), moves.pop(bucket)
     share = move.value / gap.value
     others = ", ".join(f"{name} {other.text(SIGNED)}" for name, other in moves.items())

@@ -4,8 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..scoring.bootstrap import Estimate as Resampled
-from ..scoring.bootstrap import difference
+from ..scoring.bootstrap import Estimate, difference
 
 MARKED_BELOW = 100
 """Sentences under which a bucket's row is marked; Koehn 2004 validates nothing below 300."""
@@ -32,7 +31,7 @@ FAMILY = (
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Measured:
     """A number, its 95 % interval, and how many sentences (words, links, states) it is of.
 
     ``note`` is the row's.
@@ -45,7 +44,7 @@ class Estimate:
     note: str = ""
 
     @classmethod
-    def of(cls, resampled: Resampled) -> "Estimate":
+    def of(cls, resampled: Estimate) -> "Measured":
         """The number and interval of a resampled estimate."""
         interval = resampled.interval
         return cls(resampled.value, interval.low, interval.high)
@@ -54,15 +53,15 @@ class Estimate:
         """Whether the interval lies within these ends."""
         return low <= self.low and self.high <= high
 
-    def scaled(self, factor: float) -> "Estimate":
+    def scaled(self, factor: float) -> "Measured":
         """The number in a different unit."""
-        return Estimate(factor * self.value, factor * self.low, factor * self.high, self.n)
+        return Measured(factor * self.value, factor * self.low, factor * self.high, self.n)
 
-    def minus(self, other: "Estimate") -> "Estimate":
+    def minus(self, other: "Measured") -> "Measured":
         """The difference of two independent numbers: the errors' squares add up."""
         value = self.value - other.value
         half = math.hypot(self.high - self.low, other.high - other.low) / 2
-        return Estimate(value, value - half, value + half, min(self.n, other.n))
+        return Measured(value, value - half, value + half, min(self.n, other.n))
 
     def text(self, form: str = "{:.1f}", unit: str = "") -> str:
         """``44 % [42, 46]``: the number, its unit, and its interval."""
@@ -73,7 +72,7 @@ class Estimate:
         """The number in a phrase for its direction: ``grows by {}`` or ``shrinks by {}``."""
         if self.value >= 0:
             return more.format(self.text(form, unit))
-        return less.format(Estimate(-self.value, -self.high, -self.low).text(form, unit))
+        return less.format(Measured(-self.value, -self.high, -self.low).text(form, unit))
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ class Judgement:
     partly: bool
     because: Sequence[str]
     measure: str
-    number: Estimate
+    number: Measured
 
 
 @dataclass(frozen=True)
@@ -132,12 +131,12 @@ class BucketScores:
 
     name: str
     sentences: int
-    none: Resampled
-    attention: Resampled | None = None
-    twice: Resampled | None = None
+    none: Estimate
+    attention: Estimate | None = None
+    twice: Estimate | None = None
 
     @property
-    def gain(self) -> Resampled:
+    def gain(self) -> Estimate:
         """Attention minus none, in BLEU."""
         return difference(self.attention, self.none)
 

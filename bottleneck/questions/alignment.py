@@ -2,12 +2,10 @@
 
 The weights are teacher-forced on the references and compared with gold links. Free is what nobody
 taught: they must beat the diagonal, which knows no words, and IBM model 1, which was made to align
-and is trained on the run's own training pairs. Links are (source, target) positions, 0-based, one
-for a target word (IBM model 1: or none); gold links may be more, or none. End tokens have none.
+and is trained on the run's own training pairs. Links are (source, target) positions, 0-based.
 
 The same is asked of the user's own gold set, whose words are those between the spaces of the files.
-It often stands in tokens (``l' homme ,``), which are put back into running text. Where the run's
-tokens are finer than the words, weights are put together word by word (`corpus.subwords`).
+Its tokens (``l' homme ,``) are put back into running text.
 """
 
 import re
@@ -18,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float, Real
 from numpy import ndarray
 
@@ -34,7 +31,7 @@ from ..settings.concerns import OUTSIDE
 from ..settings.errors import UsageError, UserError
 from ..tables.page import run_line
 from .arms import Estimates, arms_of, in_buckets
-from .question import Axes, Column, Columns, Grid, Judgement, Probed, Question, Row, Tell
+from .question import Axes, Columns, Judgement, Probed, Question, Row, StudyColumn, StudyTable, Tell
 from .word_survival import IBM1, nearest_to_diagonal, train, words_of
 
 if TYPE_CHECKING:
@@ -55,10 +52,7 @@ RULE = (
 
 
 class LinkedPair(NamedTuple):
-    """A sentence pair, the words of either side that its gold links are between, and the links.
-
-    Possible links have the sure ones among them.
-    """
+    """A pair, the words of either side, and the gold links; the possible include the sure ones."""
 
     pair: SentencePair
     words: tuple[list[str], list[str]]
@@ -72,13 +66,9 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
         LinkedPair(pair, words_of(pair), frozenset(pair.links), frozenset(pair.links))
         for pair in subject.corpus.test
     ]
-    return measure(subject, pairs, train_ibm1(subject, tell), tell)
-
-
-def train_ibm1(subject: "Subject", tell: Tell) -> IBM1:
-    """IBM model 1 of the word tokens of the run's training pairs, whatever the run reads."""
     tell("training IBM model 1")
-    return train([words_of(pair) for pair in subject.corpus.train])
+    model = train(list(map(words_of, subject.corpus.train)))
+    return measure(subject, pairs, model, tell)
 
 
 def measure(subject: "Subject", pairs: Sequence[LinkedPair], model: IBM1, tell: Tell) -> Columns:
@@ -109,10 +99,7 @@ def measure(subject: "Subject", pairs: Sequence[LinkedPair], model: IBM1, tell: 
 def count_links(
     item: LinkedPair, trained: Float[ndarray, "_ _"], untrained: Float[ndarray, "_ _"], ibm1: Links
 ) -> dict[str, int]:
-    """The probe's columns of a sentence, from weights (target x source) and IBM model 1's links.
-
-    Of links A against gold S, P they are |A & S| + |A & P| (agreements) and |A| + |S| (links).
-    """
+    """|A & S| + |A & P| (agreements) and |A| + |S| (links) of links A against gold S, P."""
     sizes = len(item.words[0]), len(item.words[1])
     links_of = {
         "trained": links_from_weights(trained, *sizes),
@@ -132,8 +119,7 @@ def read_gold(
 ) -> tuple[list[LinkedPair], int]:
     """The sentences of the three files, and the number of a sentence's first word, 0 or 1.
 
-    A link is ``0-0`` (sure), ``0?0`` or ``0p0`` (possible), source first. If it is not given, the
-    links say that number (`number_of_first_word`). Files that do not fit together: a UserError.
+    A link is ``0-0`` (sure), ``0?0`` or ``0p0`` (possible), source first.
     """
     files = {"--gold": gold, "--source": source, "--target": target}
     texts = {option: read_lines(str(path), option) for option, path in files.items()}
@@ -162,10 +148,7 @@ def read_gold(
 
 
 def number_of_first_word(lines: Iterable[Sequence[str]]) -> int:
-    """The number of a first word in links, 0 or 1, where each line is links, source, target.
-
-    0 if a link has a 0, 1 if one lies beyond its sentence counted from 0, else a ``UsageError``.
-    """
+    """0 if a link has a 0, 1 if one lies beyond its sentence counted from 0, else a UsageError."""
     places = [
         (int(place), len(text.split()))
         for line, *pair in lines
@@ -184,7 +167,9 @@ def probe_gold(
 ) -> Columns:
     """Count the links of all sentences of a gold set but those with an empty side."""
     sentences = [item for item in sentences if all(item.words)]
-    model, corpus, pairs = train_ibm1(subject, tell), subject.settings.corpus, []
+    tell("training IBM model 1")
+    model = train(list(map(words_of, subject.corpus.train)))
+    corpus, pairs = subject.settings.corpus, []
     lower = corpus.lowercase or corpus.name == "grammar"
     for item in sentences:
         source, target = (
@@ -199,11 +184,7 @@ def probe_gold(
 
 
 def running_text(words: Sequence[str], known: Container[str]) -> str:
-    """Words that may be tokens as running text.
-
-    A sign is glued to its left unless it is known to stand alone, "(" and "l'" are glued to their
-    right, "'s" to its left. ``known`` are the word tokens of the training text.
-    """
+    """Tokens as running text; ``known`` are the word tokens of the training text."""
     tokens = []
     for word in words:
         if word in ("(", "[", "{") or (len(word) > 1 and word.endswith(("'", "’"))):
@@ -265,13 +246,6 @@ def decide(estimates: Estimates) -> Judgement | str:
     return Judgement(both, partly, clauses, f"AER of the weights, {worst}", errors[worst])
 
 
-def _drawn(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows by length of the methods above; an older file has others."""
-    names = {"diagonal": "diagonal", "ibm1": "IBM model 1"}
-    methods = rows["control"].isin(["", "untrained", *names])
-    return shared(rows[methods & (rows["bucket"] != "")], names)
-
-
 RANGED = {"scale": 100.0, "ends": "{:.0f}"}
 QUESTION = Question(
     name="alignment",
@@ -290,24 +264,30 @@ QUESTION = Question(
         "model 1, 5 iterations on the run's own training pairs."
     ],
     measures=("aer", "aer_gap"),
-    grids=[
-        Grid(
+    tables=[
+        StudyTable(
             "Alignment (C7): AER of the weights and of others, %",
             lines=lambda estimates: [
                 ((bucket or "all", arm), {"arm": arm, "bucket": bucket})
                 for bucket, arm in product((*estimates.buckets(), ""), estimates.arms())
             ],
             columns=[
-                Column("AER\nweights", "aer", **RANGED),
-                Column("un-\ntrained", "aer", control="untrained", scale=100.0, ends=""),
-                Column("diag-\nonal", "aer", control="diagonal", **RANGED),
-                Column("IBM 1", "aer", control="ibm1", **RANGED),
+                StudyColumn("AER\nweights", "aer", **RANGED),
+                StudyColumn("un-\ntrained", "aer", control="untrained", scale=100.0, ends=""),
+                StudyColumn("diag-\nonal", "aer", control="diagonal", **RANGED),
+                StudyColumn("IBM 1", "aer", control="ibm1", **RANGED),
             ],
         )
     ],
     figure="Do the attention weights align words?",
     axes=[
-        Axes("Alignment error rate (0: as gold)", "aer", "AER, %", 100.0, lines=None, select=_drawn)
+        Axes(
+            "Alignment error rate (0: as gold)", "aer", "AER, %", 100.0,
+            lines=("", "untrained", "diagonal", "IBM model 1"),
+            select=lambda rows: shared(
+                rows[rows["bucket"] != ""], {"diagonal": "diagonal", "ibm1": "IBM model 1"}
+            ),
+        )
     ],
 )  # fmt: skip
 
@@ -322,11 +302,6 @@ def summarise_gold(probed: Sequence[Probed]) -> list[Row]:
     return [*summarise(probed, OUTSIDE), row]
 
 
-def gold_notes(frame: pd.DataFrame) -> list[str]:
-    """How a table's gold links were read; an older table does not say it."""
-    return list(frame.loc[frame["measure"] == "linked", "note"])
-
-
 TITLE = "Alignment (C7): attention weights against the user's gold links"
 GOLD_QUESTION = replace(
     QUESTION,
@@ -334,9 +309,10 @@ GOLD_QUESTION = replace(
     title=TITLE,
     summarise=summarise_gold,
     suits=lambda settings: settings.model.points,
-    grids=[replace(QUESTION.grids[0], title=f"{TITLE}; AER, %")],
+    tables=[replace(QUESTION.tables[0], title=f"{TITLE}; AER, %")],
     figure="Do the attention weights align the words of the user's gold set?",
     counted="sentences of the gold set",
-    notes=lambda table: [*QUESTION.notes, *(f"{note.capitalize()}." for note in gold_notes(table))],
-    run=lambda table: "; ".join([run_line(table), *gold_notes(table)]),
+    run=lambda table: "; ".join(
+        [run_line(table), *table.loc[table["measure"] == "linked", "note"]]
+    ),
 )

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Real
 
-from ..claims.verdict import Estimate
-from ..scoring.bootstrap import Estimate as Resampled
-from ..scoring.bootstrap import Score, draw, estimate
+from ..claims.verdict import Measured
+from ..scoring.bootstrap import Estimate, Score, draw, estimate
 from ..settings.concerns import UNSELECTIVE, Buckets
 from ..settings.run import RunSettings
 from ..settings.sweep import Cell, declare
@@ -44,12 +43,9 @@ class Arm:
         """The settings of the first seed."""
         return self.runs[0].settings
 
-    def row(self, measure: str, value: float | Resampled, **others: Any) -> Row:
-        """The mean over seeds; ``others`` are control, bucket, part, low, high, n, note.
-
-        An estimate has its own 95 % interval, ``low`` to ``high``.
-        """
-        if isinstance(value, Resampled):
+    def row(self, measure: str, value: float | Estimate, **others: Any) -> Row:
+        """The mean over seeds; ``others`` are control, bucket, part, low, high, n, note."""
+        if isinstance(value, Estimate):
             others = vars(value.interval) | others
             value = value.value
         model = self.settings.model
@@ -78,10 +74,7 @@ class Arm:
         self, measure: str, score: Score, statistics: Float[np.ndarray, "seeds sentences columns"],
         *, place: int, **others: Any,
     ) -> list[Row]:  # fmt: skip
-        """The mean over seeds with its interval over sentences, then one row per seed.
-
-        ``place`` is the bucket's: its resamples are those of every other table of this bucket.
-        """
+        """The mean over seeds with its interval over sentences, then one row per seed."""
         others = {"n": statistics.shape[1]} | others
         rows = [self.row(measure, self.estimate(score, statistics, place), **others)]
         for run, value in zip(self.runs, score(statistics.sum(axis=1)), strict=True):
@@ -90,7 +83,7 @@ class Arm:
 
     def estimate(
         self, score: Score, statistics: Float[np.ndarray, "seeds sentences columns"], place: int
-    ) -> Resampled:
+    ) -> Estimate:
         """The mean over seeds with its resamples: the same sentences for every seed and arm."""
         scoring = self.settings.scoring
         weights = draw(statistics.shape[1], scoring.resamples, seed=scoring.seed, bucket=place)
@@ -98,11 +91,7 @@ class Arm:
 
 
 def arms_of(probed: Sequence[Probed]) -> list[Arm]:
-    """Runs by arm, seeds ascending; attention none first, then by context size and updates.
-
-    An arm is called by its attention and by the settings in which the arms differ, as in a sweep
-    without groups: ``additive context_size=64``.
-    """
+    """Runs by arm, seeds ascending; attention none first, then by context size and updates."""
     seeds = sorted(probed, key=lambda run: run.settings.training.seed)
     arms: dict[str, list[Probed]] = {}
     for run, cell in zip(seeds, declare([Cell("", run.settings) for run in seeds]), strict=True):
@@ -125,11 +114,7 @@ def rows_by_bucket(
     scores: Mapping[str, tuple[Score, Sequence[str]]],
     splits: Iterable[str] = ("",),
 ) -> list[Row]:
-    """The rows of scores of per-sentence counts, for every arm and bucket.
-
-    ``scores`` gives each measure's score and the probe's columns that it is a score of. With
-    ``splits`` the probe has a column ``split``, and each split is a part of the table.
-    """
+    """The rows of scores of per-sentence counts, for every arm and bucket."""
     rows: list[Row] = []
     for arm, split in product(arms_of(probed), splits):
         first = arm.runs[0].found
@@ -144,11 +129,7 @@ def rows_by_bucket(
 def in_buckets(
     run: Probed, words: Real[np.ndarray, "sentences"], least: int | None = None
 ) -> list[tuple[int, str, Bool[np.ndarray, "sentences"]]]:
-    """Place (from 0), name and members of each of the run's length buckets.
-
-    With ``least`` those without members are left out, and sentences of that place or more (0: all
-    that are in a bucket, -1: shorter ones too) come last, under the name "".
-    """
+    """Place (from 0), name and members of each of the run's length buckets."""
     buckets = Buckets(run.settings.scoring.lower_edges)
     assigned = buckets.assign(words.astype(np.int64))
     members = [(place, name, assigned == place) for place, name in enumerate(buckets.names)]
@@ -165,7 +146,7 @@ class Estimates:
         texts = frame.reindex(columns=[*KEYS, "note"]).astype("object").fillna("")
         self.means = frame.assign(**texts)[frame["seed"].isna()]
         self._rows = {
-            (row["measure"], *(row[key] for key in KEYS)): Estimate(
+            (row["measure"], *(row[key] for key in KEYS)): Measured(
                 row["value"], row["low"], row["high"],
                 n=0 if pd.isna(row["n"]) else int(row["n"]), note=row["note"],
             )
@@ -175,7 +156,7 @@ class Estimates:
 
     def get(
         self, measure: str, arm: str, bucket: str = "", control: str = "", part: str = ""
-    ) -> Estimate | None:
+    ) -> Measured | None:
         """The estimate with these keys; None where there is none."""
         return self._rows.get((measure, arm, bucket, control, part))
 

@@ -1,7 +1,6 @@
 """A user's sentence through trained runs, as the slide L-LOST shows one: what each arm kept of it.
 
-If the sentence is of the run's own language, its reference and their links are known. Otherwise the
-output itself is aligned to the sentence by IBM model 1 of the first 20,000 training pairs.
+If the sentence is not of the run's own language, the output itself is aligned to it by IBM model 1.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,6 @@ import pandas as pd
 from rich.table import Table
 from rich.text import Text
 
-from ..corpus.corpus import load_corpus
 from ..corpus.grammar import FUNCTION, english_french, word_class
 from ..corpus.vocabulary import count_words, is_word, plain, tokenize
 from ..tables.page import Page
@@ -34,8 +32,6 @@ from .word_survival import (
     word_reports,
 )
 
-LEXICON_PAIRS = 20_000
-"""Training pairs from which IBM model 1 learns where there is no reference."""
 LEAST = 0.1
 """The translation probability from which a word of the output vouches for one of the source."""
 FATES = {
@@ -49,11 +45,7 @@ FATES = {
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """A sentence through some arms: of each the output, and the report of every source word.
-
-    ``words`` is its length, ``reference`` its translation if that is known, ``judged_by`` says what
-    decided a word's fate, ``unknown`` are words that training never had.
-    """
+    """A sentence through some arms: of each the output, and the report of every source word."""
 
     sentence: str
     words: int
@@ -64,10 +56,7 @@ class Diagnosis:
 
 
 def diagnose(sentence: str, runs: Mapping[str, Path], tell: Tell) -> Diagnosis:
-    """Put a sentence through runs of one corpus, by arm, in the order of ``runs``.
-
-    ``tell`` is called before what takes long: without a reference a model of the text is trained.
-    """
+    """Put a sentence through runs of one corpus, by arm."""
     subjects = {arm: open_subject(folder) for arm, folder in runs.items()}
     first = next(iter(subjects.values()))
     corpus, source = first.settings.corpus, first.trained.prepare(sentence)
@@ -83,17 +72,12 @@ def diagnose(sentence: str, runs: Mapping[str, Path], tell: Tell) -> Diagnosis:
         judged_by = "A word survives if the output has the words of the language's own reference."
     else:
         tell("no reference: learning from the run's training text which word is which")
-        if corpus.is_drawn:  # the first pairs are the same however many are drawn
-            few = corpus.model_copy(update={"train_pairs": min(LEXICON_PAIRS, corpus.train_pairs)})
-            train = load_corpus(few, first.settings.scoring.lower_edges).train
-        else:
-            train = first.corpus.train[:LEXICON_PAIRS]
-        model = lexicon(train)
+        model = lexicon(first.corpus.train)
         judge = partial(aligned_reports, model, tokens, classes)
         judged_by = (
             "No reference is known for this sentence: a word counts as kept if IBM model 1, "
             "trained on the run's training pairs, aligns a word of the output to it with a "
-            f"probability of {LEAST:g} or more, which need not be the right one."
+            f"probability of {LEAST:g} or more."
         )
     arms = {}
     for arm, subject in subjects.items():
@@ -107,11 +91,7 @@ def diagnose(sentence: str, runs: Mapping[str, Path], tell: Tell) -> Diagnosis:
 def aligned_reports(
     model: IBM1, source: Tokens, classes: Sequence[str], output: Tokens
 ) -> list[WordReport]:
-    """Word reports without a reference: the output itself is aligned to the source.
-
-    A word survives (1, else 0) if IBM model 1 takes it for the likeliest source of a word of the
-    output, and t(output word | word) is `LEAST` or more; a word that the model never saw has None.
-    """
+    """Word reports without a reference: a word survives if a word of the output comes from it."""
     (links,) = model.align([(source, output)])
     table, reports = model.table(source, output), []
     for i, (word, kind) in enumerate(zip(source, classes, strict=True)):
@@ -122,10 +102,7 @@ def aligned_reports(
 
 
 def diagnosis_page(diagnosis: Diagnosis, length: str, notes: Sequence[str] = ()) -> Page:
-    """The page of a diagnosis; ``length`` is the sentence's in words, as a reader sees it.
-
-    It has each arm's sentence, its lost words marked, and a row for each source word.
-    """
+    """Each arm's sentence, its lost words marked, and a row for each source word."""
     title = "Survived and lost, word by word (C3, L-LOST)"
     sentences, heads = Table.grid(padding=(0, 2, 0, 0)), ["word", "class"]
     sentences.add_column()
@@ -170,9 +147,5 @@ def diagnosis_page(diagnosis: Diagnosis, length: str, notes: Sequence[str] = ())
     lines.append(diagnosis.judged_by)
     if diagnosis.unknown:
         lines.append(f"Not in the training vocabulary: {', '.join(diagnosis.unknown)}.")
-    lines.append(
-        "+ survived, with the output's words for it; ~ (in part); - [lost]; ? not judged, because "
-        "the reference, or the training text, has no word for it. Function words are often there "
-        "by chance."
-    )
+    lines.append("+ survived, with the output's words for it; ~ (in part); - [lost]; ? not judged.")
     return Page("diagnosis", title, frame, picture, [], lines)

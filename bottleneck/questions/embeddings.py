@@ -1,8 +1,7 @@
 """C13: does training place similar words near each other?
 
-Similar is what the grammar knows: the word class, and the gender that a noun has in French. Gender
-is no property of an English noun: the encoder's embedding, which is judged, can show it only by
-what translating into French asks for.
+Similar is what the grammar knows: the word class, and the gender that a noun has in French, which
+no English noun shows: the encoder's embedding has it only because of the translation.
 """
 
 from collections.abc import Iterator
@@ -17,8 +16,8 @@ from ..claims.verdict import FAMILY, needs_learned
 from ..corpus.grammar import noun_gender, word_class
 from ..corpus.vocabulary import UNK
 from ..scoring.bootstrap import ratio_of_sums
-from .arms import Arm, Estimate, Estimates, Row, by_arm
-from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
+from .arms import Arm, Estimates, Measured, Row, by_arm
+from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -42,11 +41,7 @@ RULE = (
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """A row for each word of the source's vocabulary: by control, what share is like it.
-
-    The vocabulary is in order of frequency. The vectors of the control ``frequency`` lie on a
-    quarter of a circle, where the cosine falls with the distance in that order.
-    """
+    """A row for each word of the source's vocabulary: what share of its neighbours is like it."""
     subject.require_words()
     tell("neighbours of words")
     words = subject.vocabularies[0].words
@@ -54,6 +49,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     genders = [
         noun_gender(word) if kind == "noun" else "" for word, kind in zip(words, kinds, strict=True)
     ]
+    # On a quarter of a circle cosines fall with the distance in the order of frequency.
     angles = np.linspace(0, np.pi / 2, len(words))
     vectors = {"frequency": np.stack([np.cos(angles), np.sin(angles)], axis=1)}
     for control, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
@@ -72,10 +68,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 def same_label(
     embeddings: Float[ndarray, "words size"], labels: Int[ndarray, "words"], *, k: int
 ) -> Float[ndarray, "words"]:
-    """Share of each word's k nearest by cosine, itself left out, that have its label.
-
-    Of neighbours equally near the earlier words count; a vector of zeros has cosine 0 with all.
-    """
+    """Share of each word's k nearest by cosine, itself left out, that have its label."""
     vectors = embeddings.astype(np.float64)
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     directions = vectors / np.where(norms > 0, norms, 1.0)
@@ -106,7 +99,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
 def decide(estimates: Estimates) -> Judgement | str:
     """C13: similar words are near each other, and training placed them so."""
 
-    def get(measure: str, arm: str, control: str = "") -> Estimate:
+    def get(measure: str, arm: str, control: str = "") -> Measured:
         return estimates.get(measure, arm, control=control, part="source").scaled(100.0)
 
     measures = ("same_class_added", "same_gender_added")
@@ -151,26 +144,24 @@ QUESTION = Question(
     rule=RULE,
     decide=decide,
     notes=[
-        "Embeddings are the encoder's. Untrained: the same network's embedding before training. "
-        "Next in freq.: neighbours are the words next in order of frequency.",
+        "Embeddings are the encoder's. Next in freq.: the words next in order of frequency.",
     ],
     intervals=(
-        "Ranges are 95 % over words (bootstrap), the same resamples for every seed; they say "
-        "nothing of other seeds."
+        "Ranges are 95 % over words (bootstrap); they say nothing of other seeds."
     ),
     measures=("same_class", "same_class_added", "same_gender", "same_gender_added"),
-    grids=[
-        Grid(
+    tables=[
+        StudyTable(
             f"{name} (C13), % of the nearest five that have the word's own",
             heads=("arm",),
             lines=lambda estimates: [
                 ((arm,), {"arm": arm, "part": "source"}) for arm in estimates.arms()
             ],
             columns=[
-                Column("trained", f"same_{label}", **PERCENT),
-                Column("un-\ntrained", f"same_{label}", control="untrained", **PERCENT),
-                Column("next in\nfreq.", f"same_{label}", control="frequency", **PERCENT),
-                Column("training\nadds", f"same_{label}_added", scale=100.0, form="{:+z.0f}"),
+                StudyColumn("trained", f"same_{label}", **PERCENT),
+                StudyColumn("un-\ntrained", f"same_{label}", control="untrained", **PERCENT),
+                StudyColumn("next in\nfreq.", f"same_{label}", control="frequency", **PERCENT),
+                StudyColumn("training\nadds", f"same_{label}_added", scale=100.0, form="{:+z.0f}"),
             ],
         )
         for label, name in LABELS.items()

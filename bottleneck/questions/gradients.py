@@ -2,15 +2,8 @@
 
 For each target word with gold links: the norm of the gradient of its own loss at the embedding of
 its aligned source word, over the norm at the last source position (the end token, whose state is
-h_Tx). A target word with several source words counts once for each. The ratio's geometric mean by
-steps is the curve: what is handed back through n steps is a product of n factors.
-
-Steps are counted in words, in every arm by the shortest way without attention: from the source
-word's state through the encoder to h_Tx and, as the context enters at every step of the decoder,
-one step on. In a two-way encoder the steps are those of the forward direction.
-
-A ratio under `LEAST_RATIO`, zero included, has no useful logarithm and counts as that much. A link
-without any gradient at the last position has no ratio and is left out.
+h_Tx). The ratio's geometric mean by steps is the curve. Steps are counted in words, in every arm by
+the shortest way without attention: through the encoder to h_Tx and one step on.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,13 +20,12 @@ from ..claims.verdict import FAMILY, needs_learned, two_digits
 from ..corpus.batches import evaluation_batches, restore
 from ..corpus.pair import SentencePair
 from ..corpus.vocabulary import tokenize
-from ..scoring.bootstrap import Estimate as Resampled
-from ..scoring.bootstrap import draw, estimate, ratio_of_sums
+from ..scoring.bootstrap import Estimate, draw, estimate, ratio_of_sums
 from ..settings.concerns import bucket_labels
 from ..tables.page import beyond
 from .arms import Arm, Estimates, Row, by_arm
 from .censored import Censored, cell, censor, text, unbounded
-from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
+from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
     from flax import nnx
@@ -92,10 +84,7 @@ def links_of(subject: "Subject", pairs: Sequence[SentencePair]) -> dict[str, nda
 def gradient_norms(
     subject: "Subject", weights: "Weights", pairs: Sequence[SentencePair]
 ) -> list[Float[ndarray, "_ _"]]:
-    """Of each pair, target words by source words in the order of reading, both with the end token.
-
-    A number is the norm of the gradient of the target word's -log P at the source word's embedding.
-    """
+    """Norms of each target word's loss gradient by source word, in the order of reading."""
     encoded = subject.encode(pairs)
     batches, norms_of = evaluation_batches(encoded, 20), token_norms(subject.graph)
     norms = restore([np.asarray(norms_of(weights, *item.batch[:3])) for item in batches], batches)
@@ -105,11 +94,7 @@ def gradient_norms(
 
 @cache
 def token_norms(graph: "nnx.GraphDef") -> "Callable[..., Float[Array, 'batch target source']]":
-    """The jitted norms; at padding they mean nothing.
-
-    They are of weights, source, its lengths, and target. One backward pass a target position, for
-    all sentences at once: their losses are independent.
-    """
+    """The jitted norms; one backward pass per target position, for all sentences at once."""
     import jax
     import jax.numpy as jnp
     from flax import nnx
@@ -142,7 +127,6 @@ def token_norms(graph: "nnx.GraphDef") -> "Callable[..., Float[Array, 'batch tar
             return jnp.sqrt(jnp.sum(back(alone)[0] ** 2, axis=-1))
 
         outputs, back = jax.vjp(read_outs, translator.encoder.embed(source))
-        # A position's loss depends on its own read-out alone: the sum's gradient has all of them.
         slopes = jax.grad(summed_losses)(outputs)
         return jnp.swapaxes(jax.lax.map(norms_of, jnp.arange(target.shape[1])), 0, 1)
 
@@ -170,7 +154,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
             if not totals[:, 1].all():
                 continue
             logs = estimate(ratio_of_sums, band, weights)
-            ratio = Resampled(float(np.exp(logs.value)), np.exp(logs.draws))
+            ratio = Estimate(float(np.exp(logs.value)), np.exp(logs.draws))
             keys = {"control": control, "part": name, "n": int(totals[:, 1].sum())}
             yield arm.row("ratio", ratio, **keys)
             for run, value in zip(arm.runs, ratio_of_sums(totals), strict=True):
@@ -198,9 +182,8 @@ def half_distance(
     """Steps over which the exponential that fits the ratio best halves; None under two distances.
 
     The fit is least squares of the log ratio (its mean over seeds) on the distances that have links
-    in every seed, each distance weighted by its links (in a resample that lacks it by none). "At
-    least" the tested span, from the nearest to the farthest distance, where the exponential does
-    not halve within it; a curve that rises or is flat never does.
+    in every seed, each distance weighted by its links. "At least" the tested span where the
+    exponential does not halve within it.
     """
     distances = np.flatnonzero(sums[..., 1].sum(axis=1).all(axis=0))
     if len(distances) < 2:
@@ -272,17 +255,16 @@ QUESTION = Question(
     rule=RULE,
     decide=decide,
     notes=[
-        "Geometric means over links (n). Steps: from the source word through the encoder to h_Tx "
-        "and one on. Half-distance: steps over which the exponential that fits all links best "
-        "halves; >N: it does not halve within the N steps that were tested.",
+        "Geometric means over links (n). Half-distance: steps over which the exponential that fits "
+        "all links best halves; >N: it does not halve within the N steps that were tested.",
     ],
     measures=("ratio", "half_distance"),
-    grids=[
-        Grid(
+    tables=[
+        StudyTable(
             "Gradient at the aligned source word over that at the last position (C8)",
             [
-                Column("start of\ntraining", "ratio", control="untrained", form="{:.2g}"),
-                Column("end of\ntraining", "ratio", form="{:.2g}"),
+                StudyColumn("start of\ntraining", "ratio", control="untrained", form="{:.2g}"),
+                StudyColumn("end of\ntraining", "ratio", form="{:.2g}"),
             ],
             heads=("steps", "arm"),
             lines=lambda estimates: [
@@ -290,11 +272,11 @@ QUESTION = Question(
                 for band, arm in product(BAND_NAMES, estimates.arms())
             ],
         ),
-        Grid(
+        StudyTable(
             "Half-distance of the gradient in steps (C8)",
             [
-                Column("start of\ntraining", "half_distance", control="untrained", cell=cell),
-                Column("end of\ntraining", "half_distance", cell=cell),
+                StudyColumn("start of\ntraining", "half_distance", control="untrained", cell=cell),
+                StudyColumn("end of\ntraining", "half_distance", cell=cell),
             ],
             heads=("arm",),
             lines=lambda estimates: [((arm,), {"arm": arm}) for arm in estimates.arms()],

@@ -1,13 +1,10 @@
 """C5, C6: how many bits of the source reach the decoder, and how do they grow with length?
 
-What a test sentence's exact bits (copying, the grammar) are, less what they are given the memory,
-is what the memory tells of the sentence. Given it: by the *probe*, a fresh decoder that learns to
-write the source from the frozen encoder's memory; by the *translator*, what it still has to be told
-of the reference, which is a function of the source. On average over sentences the difference is a
-lower bound on the information, for no probe beats the truth.
-
-Only totals are floored at zero, where they are printed: to floor each sentence, which is as often
-unlucky as lucky, would make bits out of noise.
+What a test sentence's exact bits are, less what they are given the memory, is what the memory tells
+of the sentence. Given it: by the *probe*, a fresh decoder that learns to write the source from the
+frozen encoder's memory; by the *translator*, what it still has to be told of the reference. On
+average over sentences the difference is a lower bound on the information. Only totals are floored
+at zero, where they are printed.
 """
 
 from collections.abc import Sequence
@@ -20,12 +17,11 @@ import pandas as pd
 from ..claims.verdict import FAMILY
 from ..corpus.vocabulary import UNK
 from ..results.folders import SENTENCES, run_rows
-from ..scoring.bootstrap import Estimate as Resampled
-from ..scoring.bootstrap import difference, ratio_of_sums
+from ..scoring.bootstrap import Estimate, difference, ratio_of_sums
 from ..settings.concerns import holds
 from ..settings.run import RunSettings
-from .arms import Arm, Estimate, Estimates, arms_of, in_buckets
-from .question import Axes, Column, Columns, Grid, Judgement, Probed, Question, Row, Tell
+from .arms import Arm, Estimates, Measured, arms_of, in_buckets
+from .question import Axes, Columns, Judgement, Probed, Question, Row, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -90,7 +86,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Every measure of every arm, and attention minus none, paired."""
     rows: list[Row] = []
-    bases: dict[RunSettings, tuple[str, dict[str, Resampled]]] = {}
+    bases: dict[RunSettings, tuple[str, dict[str, Estimate]]] = {}
     for arm in arms_of(probed):  # those without attention come first
         of_arm, kept = _summary(arm)
         rows += of_arm
@@ -107,14 +103,8 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
     return rows
 
 
-def _summary(arm: Arm) -> tuple[list[Row], dict[str, Resampled]]:
-    """The rows of an arm, and the share of a further word's bits that it keeps, by part.
-
-    Only sentences count whose words are all in both vocabularies: "unknown" is cheaper to tell than
-    the word that it stands for. The share kept is the bits that a word adds to the recovered ones
-    over those that it adds to the source's, by least squares of bits per sentence on words, in
-    which each bucket of the longer half is a point.
-    """
+def _summary(arm: Arm) -> tuple[list[Row], dict[str, Estimate]]:
+    """The rows of an arm, and the share of a further word's bits that it keeps, by part."""
     columns = arm.runs[0].found
     words, bits, known = columns["source_words"], columns["bits"], columns["unknown"] == 0
     buckets = [(place, bucket, inside & known)
@@ -143,19 +133,19 @@ def _summary(arm: Arm) -> tuple[list[Row], dict[str, Resampled]]:
         if not control and len(filled) > 2:
             sums = np.stack([recovered, np.ones_like(recovered)], axis=-1)
             value, *draws = ratio_of_sums(np.stack([slope(sums), slope(source)], axis=-1))
-            kept[part] = Resampled(float(value), np.array(draws))
+            kept[part] = Estimate(float(value), np.array(draws))
             n = sum(int(inside.sum()) for *_, inside in longer)
             rows.append(arm.row("kept", kept[part], part=LONGER[part], n=n))
     return rows, kept
 
 
-def _shares(estimates: Estimates, arm: str, part: str) -> dict[str, Estimate]:
+def _shares(estimates: Estimates, arm: str, part: str) -> dict[str, Measured]:
     """Shares of the source's bits that a measure recovers, by bucket, where there are any."""
     shares = {name: estimates.get("share", arm, name, part=part) for name in estimates.buckets()}
     return {name: share for name, share in shares.items() if share and not np.isnan(share.value)}
 
 
-def _percent(share: Estimate) -> str:
+def _percent(share: Measured) -> str:
     return share.scaled(100.0).text("{:z.0f}", "%")
 
 
@@ -171,7 +161,7 @@ def _lost(estimates: Estimates) -> Judgement | str:
     share, shortest = shares.pop(part), next(iter(by_part[part].values()))
     if not shortest.low >= LEARNED:
         return UNLEARNED
-    lost, growth = Estimate(1 - share.value, 1 - share.high, 1 - share.low), shortest.minus(share)
+    lost, growth = Measured(1 - share.value, 1 - share.high, 1 - share.low), shortest.minus(share)
     size = estimates.means.loc[estimates.means["arm"] == none, "context_size"].iloc[0]
     clauses = [
         f"{_percent(lost)} of the bits of {share.n:,} sentences of {bucket} words were not "
@@ -186,7 +176,7 @@ def _lost(estimates: Estimates) -> Judgement | str:
 
 def _kept(estimates: Estimates) -> Judgement | str:
     """C6, for the first arm with attention that is compared with one without."""
-    measured: list[tuple[str, str, Estimate, Estimate, Estimate]] = []
+    measured: list[tuple[str, str, Measured, Measured, Measured]] = []
     for arm, (name, part) in product(estimates.arms(selective=True), LONGER.items()):
         gain = estimates.get("kept_gain", arm, part=part)
         theirs = estimates.get("kept", gain.note, part=part) if gain else None
@@ -245,15 +235,15 @@ QUESTION = Question(
         "reference under the translator. Floored at 0 but in the CSV. Slide: 256 of about 3,000.",
     ],
     measures=("source_bits", "recovered", "share", "kept", "kept_gain"),
-    grids=[
-        Grid(
+    tables=[
+        StudyTable(
             "Bits of the source that reach the decoder (C5, C6)",
             [
-                Column("bits", "source_bits", form="{:z.0f}", ends=""),
-                Column("probe\nbits", "recovered", part="probe", form="{:z.0f}", floor=0.0),
-                Column("probe\n%", "share", part="probe", **SHARE),
-                Column("untr.\n%", "share", part="probe", control="untrained", **SHARE),
-                Column("trans.\n%", "share", part="translator", **SHARE),
+                StudyColumn("bits", "source_bits", form="{:z.0f}", ends=""),
+                StudyColumn("probe\nbits", "recovered", part="probe", form="{:z.0f}", floor=0.0),
+                StudyColumn("probe\n%", "share", part="probe", **SHARE),
+                StudyColumn("untr.\n%", "share", part="probe", control="untrained", **SHARE),
+                StudyColumn("trans.\n%", "share", part="translator", **SHARE),
             ],
             # Per cent kept by the slide, beside the bucket that its sentence is in.
             printed=lambda estimates, keys: (
@@ -262,11 +252,11 @@ QUESTION = Question(
                 else ""
             ),
         ),
-        Grid(
+        StudyTable(
             "Of a further word's bits, in the longer half of the buckets (C6)",
             [
-                Column("kept\n%", "kept", scale=100.0, form="{:z.0f}"),
-                Column("attention\nminus none,\npoints", "kept_gain", scale=100.0,
+                StudyColumn("kept\n%", "kept", scale=100.0, form="{:z.0f}"),
+                StudyColumn("attention\nminus none,\npoints", "kept_gain", scale=100.0,
                        form="{:+z.0f}", ends="{:+z.0f}"),
             ],
             heads=("arm", "measure"),

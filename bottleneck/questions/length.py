@@ -1,11 +1,7 @@
 """C11: does one network serve any length, in and out? What the lengths of its outputs say.
 
-The verdict looks at what shows without a look at the words: whether outputs are as long as the
-references, end by themselves, and do not loop. It is about the arms with attention.
-
-A loop is a stretch of one or more tokens written at least three times in a row ("le chat le chat
-le chat"). References can loop too (". . ."), hence a column for them: what it shows is no fault of
-the translator.
+A loop is a stretch of one or more tokens written at least three times in a row. References can loop
+too (". . ."), hence a column for them.
 """
 
 from collections.abc import Sequence
@@ -16,8 +12,8 @@ from ..claims.verdict import FAMILY, needs_learned, small_buckets
 from ..corpus.vocabulary import tokenize
 from ..results.folders import SENTENCES, read_texts, run_rows
 from ..scoring.bootstrap import ratio_of_sums
-from .arms import Estimate, Estimates, Probed, Row, rows_by_bucket
-from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
+from .arms import Estimates, Measured, Probed, Row, rows_by_bucket
+from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -38,11 +34,7 @@ RULE = (
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """Count tokens and faults of every test sentence, in the run's own translations.
-
-    Tokens do not include the end token; an empty output may be finished (nothing but the end token)
-    or not.
-    """
+    """Count tokens and faults of every test sentence, in the run's own translations."""
     tell("counting")
     texts = read_texts(subject.folder)
     rows = list(run_rows(subject.folder / SENTENCES))
@@ -61,10 +53,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 
 
 def repeats(tokens: Sequence[str]) -> bool:
-    """Whether there is a loop.
-
-    With period n it is a run of at least 2 n places t with token t = token t + n.
-    """
+    """Whether there is a loop."""
     for period in range(1, len(tokens) // 3 + 1):
         equal = (token == later for token, later in zip(tokens, tokens[period:], strict=False))
         if any(same and len([*run]) >= 2 * period for same, run in groupby(equal)):
@@ -81,7 +70,7 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 
 def decide(estimates: Estimates) -> Judgement | str:
     """C11: outputs are as long as they should be, whatever the length."""
-    ratios: dict[tuple[str, str], Estimate] = {}
+    ratios: dict[tuple[str, str], Measured] = {}
     right, clauses, others = 0, [], []
     for arm in estimates.arms():
         failed, known = [], {}
@@ -128,15 +117,15 @@ QUESTION = Question(
     rule=RULE,
     decide=decide,
     notes=[
-        "Ratio: output tokens per reference token. Empty, unfinished, repeating: % of the outputs. "
-        "Unfinished outputs reached the limit of tokens; repeating ones have some stretch of words "
-        "three times in a row or more; of refs: % of the references that do."
+        "Ratio: output tokens per reference token. Empty, unfinished (at the limit of tokens), "
+        "repeating (a stretch of words three times in a row or more): % of the outputs; of refs: % "
+        "of the references that repeat."
     ],
     measures=("length_ratio", *FAULTS),
-    grids=[
-        Grid("", [
-            Column("ratio", "length_ratio", form="{:.2f}"),
-            *(Column(head, fault, scale=100.0, ends="{:.2g}")
+    tables=[
+        StudyTable("", [
+            StudyColumn("ratio", "length_ratio", form="{:.2f}"),
+            *(StudyColumn(head, fault, scale=100.0, ends="{:.2g}")
               for head, fault in zip(HEADS, FAULTS, strict=True)),
         ])
     ],

@@ -1,13 +1,11 @@
 """C14: is the state the "understanding so far", word by word?
 
 After each word a linear probe is asked for the words so far, by distance back: a lower bound of
-what the state holds, and of words alone. The same is asked of the untrained encoder's states, and
-of the word just read: what comes before it can partly be guessed from the language. The baseline
-answers with the training set's most frequent word at each distance, and needs no state.
+what the state holds. The same is asked of the untrained encoder's states, and of the word just
+read. The baseline answers with the training set's most frequent word at each distance.
 
 The probe is softmax regression on whitened inputs, one for each distance. It starts at the linear
-discriminant (Fisher 1936; Rao 1948: classes that are normal with one covariance), which knows rare
-words from few examples, and goes on by Adam (Kingma and Ba 2015) at a rate that falls to zero.
+discriminant (Fisher 1936; Rao 1948), which knows rare words from few examples, and goes on by Adam.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,11 +18,10 @@ from numpy import ndarray
 
 from ..claims.verdict import FAMILY, needs_learned
 from ..figures.plot import shared
-from ..scoring.bootstrap import Estimate as Resampled
-from ..scoring.bootstrap import draw, estimate, ratio_of_sums
+from ..scoring.bootstrap import Estimate, draw, estimate, ratio_of_sums
 from ..settings.concerns import bucket_labels
 from .arms import Arm, Estimates, Row, by_arm
-from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
+from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
     from jaxtyping import Array
@@ -58,11 +55,7 @@ RULE = (
 
 
 def probe(subject: "Subject", tell: Tell, sentences: int = 6_000, steps: int = 200) -> Columns:
-    """A row for each state of a test sentence: which words back were right, nearest first ("yyn").
-
-    The probe is fitted to the states of so many training sentences in so many steps, on the same
-    batches for all runs and controls.
-    """
+    """A row for each state of a test sentence: which words back were right, nearest first."""
     subject.require_words()
     texts = subject.corpus.train[:sentences], subject.corpus.test
     # The end token is left out.
@@ -120,11 +113,7 @@ def from_last_word(
 def fit_reader(
     inputs: Inputs, answers: Int[ndarray, "rows places"], *, classes: int, seed: int, steps: int
 ) -> Callable[[Inputs], Int[ndarray, "rows places"]]:
-    """Fit to rows whose answers are from 0 to ``classes`` - 1, or `NO_ANSWER`: such are left out.
-
-    What is returned reads the likeliest answer at every place. Batches are drawn from the seed; the
-    same seed gives the same batches for other inputs.
-    """
+    """Fit to rows of answers from 0 to ``classes`` - 1; what is returned reads the likeliest."""
     import jax
     import jax.numpy as jnp
     import optax
@@ -211,12 +200,7 @@ def _discriminant(
 
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """Words read, by how many words had been read.
-
-    Words read are the sum over distances of accuracy (0 to 1) minus the baseline's, as it is:
-    distances at which the probe is worse count against it, since to drop them would make words out
-    of noise. All distances have the same resamples.
-    """
+    """Words read, by how many words had been read."""
     scoring, found = arm.settings.scoring, arm.runs[0].found
     sentence, step = found["sentence"].astype(np.int64), found["step"]  # of every seed
     sentences = 1 + int(sentence.max())
@@ -253,7 +237,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
             ("words_read_added", "", "trained", "untrained"),
         ):
             value, *draws = read[name] - read[other]
-            number = Resampled(float(value), np.array(draws))
+            number = Estimate(float(value), np.array(draws))
             yield arm.row(measure, number, control=control, **keys)
             for run, value in zip(arm.runs, alone[name] - alone[other], strict=True):
                 seed = {"bucket": bucket, "n": n, "control": control}
@@ -310,16 +294,16 @@ QUESTION = Question(
         "often comes before the same last word.",
     ],
     measures=("words_asked", "words_readable", "words_read", "words_read_added"),
-    grids=[
-        Grid(
+    tables=[
+        StudyTable(
             "Words so far that a linear probe reads from h_t, beyond the most frequent (C14)",
             heads=("words\nso far", "arm"),
             columns=[
-                Column("of", "words_asked", form="{:.0f}", ends=""),
-                Column("trained", "words_read", form="{:.2f}"),
-                Column("un-\ntrained", "words_read", control="untrained", form="{:.2f}"),
-                Column("last\nword", "words_read", control="last_word", form="{:.2f}"),
-                Column("training\nadds", "words_read_added", form="{:+.2f}"),
+                StudyColumn("of", "words_asked", form="{:.0f}", ends=""),
+                StudyColumn("trained", "words_read", form="{:.2f}"),
+                StudyColumn("un-\ntrained", "words_read", control="untrained", form="{:.2f}"),
+                StudyColumn("last\nword", "words_read", control="last_word", form="{:.2f}"),
+                StudyColumn("training\nadds", "words_read_added", form="{:+.2f}"),
             ],
         ),
     ],

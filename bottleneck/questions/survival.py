@@ -1,13 +1,8 @@
 """C3: which source words reach the output? By word class, place and sentence length.
 
-The slide's list for its long sentence: the topic, the main fact and who does what are kept;
-adjectives, names and what describes the nouns are lost. In word classes: gist is nouns and verbs;
-detail is modifiers (adjectives, adverbs, numerals) and names.
-
-`word_survival` says when a word survives. The links are gold on the grammar and the copying corpus;
-on real text they are those of IBM model 1. Chance is the same outputs against other sources of
-their length bucket, the same for every arm and seed of a corpus. A token without a letter or a
-digit is no word here.
+Gist is nouns and verbs; detail is modifiers (adjectives, adverbs, numerals) and names. The links
+are gold on the grammar and the copying corpus; on real text they are those of IBM model 1. Chance
+is the same outputs against other sources of their length bucket.
 """
 
 from collections import Counter
@@ -29,7 +24,7 @@ from ..results.folders import read_texts
 from ..settings.concerns import Buckets
 from . import word_survival as words
 from .arms import Arm, Estimates, by_arm, in_buckets
-from .question import Axes, Column, Columns, Grid, Judgement, Line, Question, Row, Tell
+from .question import Axes, Columns, Judgement, Line, Question, Row, StudyColumn, StudyTable, Tell
 from .word_survival import CLASSES, MEASURES, LinkedReference
 
 if TYPE_CHECKING:
@@ -63,11 +58,7 @@ RULE = (
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """A row for each token of the test set's sources: how far it survived, and what it is.
-
-    ``place`` counts from 0 over the ``tokens`` of its sentence; ``seen`` is its count in training.
-    ``survived`` is nan if it is no word or has no link. Only the grammar's words have a class.
-    """
+    """A row for each token of the test set's sources: how far it survived, and what it is."""
     corpus, settings = subject.corpus, subject.settings
     outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
     links: Iterable[Iterable[Link]] = [pair.links for pair in corpus.test]
@@ -98,10 +89,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """Every measure of all words, of each fifth, class and kind, and gist less detail.
-
-    ``part`` is blank for all words, whose n counts sentences; other n count words.
-    """
+    """Every measure of all words, of each fifth, class and kind, and gist less detail."""
     columns, known = arm.runs[0].found, _cells(arm)
     lengths = columns["source_words"][columns["place"] == 0]
     for place, bucket, inside in in_buckets(arm.runs[0], lengths):
@@ -127,11 +115,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
 
 
 def _cells(arm: Arm) -> dict[str, Float[ndarray, "seeds sentences groups bands 3"]]:
-    """Sums of each sentence by group and band, of each way to group words.
-
-    Groups are compared in thirds of a sentence: in fifths, rare ones leave cells empty. Kinds that
-    are ``alike`` have bands of thirds and doublings of the frequency at once.
-    """
+    """Sums of each sentence by group and band, of each way to group words."""
     columns = arm.runs[0].found
     sentence, seen = (columns[name].astype(np.int64) for name in ("sentence", "seen"))
     thirds, fifths = (
@@ -161,10 +145,7 @@ def _cells(arm: Arm) -> dict[str, Float[ndarray, "seeds sentences groups bands 3
 def relative_bands(
     place: Real[ndarray, "words"], tokens: Real[ndarray, "words"], bands: int
 ) -> Int[ndarray, "words"]:
-    """Band of each place in a sentence of so many tokens, in equal parts: 0 is its first fifth.
-
-    A word stands at its middle, (i + 1/2) / n, so that first and last are treated alike.
-    """
+    """Band of each place in a sentence of so many tokens, in equal parts: 0 is its first fifth."""
     return ((2 * place + 1) * bands // (2 * tokens)).astype(np.int64)
 
 
@@ -255,13 +236,13 @@ def panel(title: str, x_label: str, names: Mapping[str, str], joined: bool) -> A
 
 PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
 RATES = [
-    Column("recall", "recall", **PERCENT),
-    Column("by\nchance", "chance", **PERCENT),
-    Column("beyond\nchance", "corrected", **PERCENT),
+    StudyColumn("recall", "recall", **PERCENT),
+    StudyColumn("by\nchance", "chance", **PERCENT),
+    StudyColumn("beyond\nchance", "corrected", **PERCENT),
 ]
 MORE = [
-    Column("gist\nless these", "gist_more", **PERCENT),
-    Column("words as\ncommon", "gist_more_alike", **PERCENT),
+    StudyColumn("gist\nless these", "gist_more", **PERCENT),
+    StudyColumn("words as\ncommon", "gist_more_alike", **PERCENT),
 ]
 
 QUESTION = Question(
@@ -285,11 +266,11 @@ QUESTION = Question(
         f"{', '.join(SLIDES['L-LOST']['lost'])} are lost.",
     ],
     measures=(*MEASURES, "gist_more", "gist_more_alike"),
-    grids=[
-        Grid("Survival of all words by sentence length, % (C3)", RATES),
-        Grid("Survival in the longest sentences by place and class, % (C3)", RATES,
+    tables=[
+        StudyTable("Survival of all words by sentence length, % (C3)", RATES),
+        StudyTable("Survival in the longest sentences by place and class, % (C3)", RATES,
              ("words", "source\nwords", "arm"), by_part),
-        Grid("Gist less other words, beyond chance, points (C3)", MORE,
+        StudyTable("Gist less other words, beyond chance, points (C3)", MORE,
              ("words", "source\nwords", "arm"), by_detail),
     ],
     figure="Which words survive in sentences of {longest} words?",

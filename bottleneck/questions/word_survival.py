@@ -1,22 +1,16 @@
 """Which word is the translation of which, which source words reach the output, and their rates.
 
 Where no gold links are known they are those of IBM model 1 (Brown et al. 1993, section 4.1). Target
-word j of J has one source word i of 0..I, where 0 is the empty word NULL, every i equally likely,
-and P(target | source) = prod_j sum_i t(f_j | e_i) / (I + 1), the factor for J left out. EM finds t
-from equal probabilities; the log-likelihood is concave. Nothing is smoothed.
+word j of J has one source word i of 0..I, where 0 is the empty word NULL, and
+P(target | source) = prod_j sum_i t(f_j | e_i) / (I + 1), the factor for J left out. EM finds t.
 
-A source word survives if the output has the words of the reference that it is linked to. Three
-choices make this a number:
+A source word survives if the output has the words of the reference that it is linked to. If the
+reference has a word m times and the output k times, each copy has the share min(m, k) / m, as in
+BLEU's clipping. A source word with several target words has the mean of their shares.
 
-- Copies. If the reference has a word m times and the output k times, each copy has the share
-  min(m, k) / m, as in BLEU's clipping: the output does not say which copies are found.
-- One source word, several target words ("sat": "s'est assis"): the mean of their shares.
-- Several source words, one target word: each has that word's whole share.
-
-Chance is subtracted because most outputs have "le", whatever was read. Sums are cells (group, band,
-column): groups are word classes, bands are places in the sentence, and the columns are words found,
-found by chance, and words. Classes have different places (a name is often last), and places differ
-in how well they survive. So rates of classes are averages over bands, by `band_weights`.
+Sums are cells (group, band, column): groups are word classes, bands are places in the sentence, and
+the columns are words found, found by chance, and words. Places differ in how well they survive, so
+rates of classes are averages over bands.
 """
 
 import math
@@ -51,10 +45,7 @@ SHUFFLES = 10
 
 @dataclass(frozen=True, eq=False)
 class IBM1:
-    """A trained model: t(target | source) of every word pair that stood in one sentence pair.
-
-    ``keys`` are source id x number of target words + target id, ascending; source id 0 is NULL.
-    """
+    """A trained model: t(target | source) of every word pair that stood in one sentence pair."""
 
     source_ids: dict[str, int]
     target_ids: dict[str, int]
@@ -71,11 +62,7 @@ class IBM1:
         return np.where(seen, self.probabilities[places], 0.0)
 
     def align(self, pairs: Iterable[tuple[Tokens, Tokens]]) -> list[frozenset[Link]]:
-        """(source, target) places of the likeliest source word of each target word.
-
-        None for a target word whose likeliest source is NULL alone. Among equals (copies of a word;
-        all words, for a target word that it never saw) it is the nearest to the diagonal.
-        """
+        """(source, target) places of the likeliest source word of each target word."""
         links: list[frozenset[Link]] = []
         for source, target in pairs:
             table = self.table(source, target)
@@ -174,10 +161,7 @@ class LinkedReference:
 
 
 def found_shares(reference: Tokens, hypothesis: Tokens) -> Float[ndarray, "target"]:
-    """Share of each reference token that the hypothesis has: min(m, k) / m, see above.
-
-    They sum to the clipped unigram matches of BLEU (Papineni et al. 2002).
-    """
+    """Share of each reference token that the hypothesis has: min(m, k) / m, see above."""
     expected, actual = Counter(reference), Counter(hypothesis)
     return np.array([min(actual[word] / expected[word], 1.0) for word in reference], np.float64)
 
@@ -229,11 +213,7 @@ def chance_survival(
 
 @dataclass(frozen=True)
 class WordReport:
-    """A source word, the reference's words for it, and which of them the output has.
-
-    ``share`` is its survival, 0 to 1, None where it has no link. A target word is ``found`` even
-    if the output has only some of its copies.
-    """
+    """A source word, the reference's words for it, and which of them the output has."""
 
     word: str
     word_class: str
@@ -267,10 +247,7 @@ def word_reports(
 def survival_cells(
     sentence: Ints, survived: Floats, by_chance: Floats, group: Ints, band: Ints, *, shape: tuple
 ) -> Float[ndarray, "sentences groups bands 3"]:
-    """Count words by sentence, group and band; ``shape`` says how many there are of each.
-
-    Words without a link (``survived`` is nan) or group (-1) are left out.
-    """
+    """Count words by sentence, group and band; ``shape`` says how many there are of each."""
     counted = ~np.isnan(survived) & (group >= 0)
     cells = np.ravel_multi_index((sentence[counted], group[counted], band[counted]), shape)
     columns = (survived[counted], by_chance[counted], np.ones(counted.sum()))
