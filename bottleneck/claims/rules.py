@@ -1,9 +1,7 @@
 """The rules of the claims that runs decide: the lecture's two tables, C1, C10 and C12.
 
-Every interval is a 95 % percentile bootstrap over test sentences of the mean over seeds; seeds are
-not resampled and the intervals are not corrected for the number of buckets. "Clear of 0" means that
-the whole interval is. The rules of the two tables read the filled buckets, shortest first, except
-those of a handful of sentences (`verdict.READ_FROM`).
+Every interval is a 95 % percentile bootstrap over test sentences of the mean over seeds. "Clear of
+0" means that the whole interval is.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,14 +29,8 @@ from .verdict import (
 
 Rows = Sequence[BucketScores]
 
-CEILING_BLEU = 95.0
-"""BLEU is bounded at 100. From 95 up an arm can differ from the bound by 5.3 per cent at most
-(100 / 95), so attention / none - 1 is 100 / none - 1 to within that: arithmetic of none's level,
-whatever attention does."""
 SHORT_LITTLE, SHORT_SOME = 10.0, 25.0
-"""Per cent of attention's BLEU that a small gain stays under (slide: 2.6 %), and a moderate one."""
 CLEAR_CORRELATION, LENGTH_POINTS, LEAST_SHARE = -0.8, 5.0, 0.1
-"""Of C1, C1 (points of R2: per cent of the variance of BLEU's rank) and C12; see the rules."""
 UNIFORM, PLAIN = "uniform weights", "no attention"
 """Controls by name: the one that C10 requires, and the baseline itself."""
 UNREAD = f"A bucket of fewer than {READ_FROM} sentences is not read."
@@ -49,11 +41,7 @@ RULES: dict[str, tuple[str, Callable[..., Judgement | str]]] = {}
 
 
 def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
-    """Make a function the rule of a claim.
-
-    Those of the two tables get no buckets of a handful of sentences, small ones are named in their
-    reasons, and the vindication's are not asked where there is no gain to judge.
-    """
+    """Make a function the rule of a claim; those of the two tables get only buckets to be read."""
 
     def add(judge: Callable[..., Judgement | str]) -> Callable[..., Judgement | str]:
         def on_buckets(buckets: Rows) -> Judgement | str:
@@ -94,12 +82,12 @@ def failure_pattern(rows: Rows) -> Judgement | str:
         return unlearned("without attention", rows[0].name)
     first, last = rows[0].name, rows[-1].name
     fall = Measured.of(difference(rows[0].none, rows[-1].none))
-    rises, _, ties = _steps({row.name: row.none for row in rows})
+    steps = _steps({row.name: row.none for row in rows})
+    rises = {name: step for name, step in steps.items() if step.low > 0}
     clauses = [
         f"from {first} to {last} BLEU without attention "
         + fall.change("falls by {}", "rises by {}", BLEU),
         _listed("clear rises", rises, BLEU),
-        _listed("ties", ties),
     ]
     name = f"fall of BLEU without attention, {first} to {last}"
     return Judgement(fall.low > 0 and not rises, fall.low > 0, clauses, name, fall)
@@ -119,7 +107,6 @@ def vindication(rows: Rows) -> Judgement | str:
     gains = {row.name: Measured.of(row.gain) for row in rows}
     more = Measured.of(interaction([row.gain for row in rows]))
     losses = {name: gain for name, gain in gains.items() if gain.high < 0}
-    best = max(gains, key=lambda name: gains[name].value)
     clauses = [
         f"the gain in {longest} is {gains[longest].text(BLEU)}",
         more.change(
@@ -127,7 +114,6 @@ def vindication(rows: Rows) -> Judgement | str:
             f"it falls short of the gain in {shortest} by {{}}",
             BLEU,
         ),
-        f"the largest gain is in {best} ({gains[best].text(BLEU)})",
         _listed("clear losses", losses),
     ]
     clear, name = gains[longest].low > 0, f"attention minus none, BLEU, {longest}"
@@ -167,21 +153,16 @@ def vindication_rising(rows: Rows) -> Judgement | str:
     if low := [row.name for row in rows if row.none.value < LEAST_BASE]:
         return f"BLEU without attention is under {LEAST_BASE:g} in {', '.join(low)}"
     improvements = {row.name: percent_change(row.attention, row.none) for row in rows}
-    (_, falls, ties), changes = _steps(improvements), list(improvements.values())
+    steps, changes = _steps(improvements), list(improvements.values())
+    falls = {name: step for name, step in steps.items() if step.high < 0}
     rise = Measured.of(difference(changes[-1], changes[0]))
-    ceiling = [row.name for row in rows if row.attention.value >= CEILING_BLEU]
     clauses = [
         "the improvement is " + ", ".join(f"{change.value:+.0f} %" for change in changes),
         _listed("clear falls", falls),
-        _listed("ties", ties),
-        f"in bucket{'s' * (len(ceiling) > 1)} {', '.join(ceiling)} attention is at its ceiling "
-        f"(BLEU >= {CEILING_BLEU:g}): the improvement there is 100/none - 1, arithmetic"
-        if ceiling
-        else "",
     ]
     name = f"improvement, points of per cent, {rows[-1].name} minus {rows[0].name}"
-    partly = rise.low > 0 and not falls
-    return Judgement(partly and not ties, partly, clauses, name, rise)
+    partly, rises = rise.low > 0 and not falls, all(step.low > 0 for step in steps.values())
+    return Judgement(partly and rises, partly, clauses, name, rise)
 
 
 @rule(
@@ -215,14 +196,12 @@ def _with_ties(estimates: Mapping[str, Estimate]) -> list[str]:
     return [best, *(n for n in gaps if n != best and not gaps[n].interval.above_zero)]
 
 
-def _steps(estimates: Mapping[str, Estimate]) -> Sequence[dict[str, Measured]]:
-    """The differences between neighbouring buckets: the clear rises, the clear falls, the ties."""
-    rises, falls, ties = {}, {}, {}
-    for first, second in pairwise(estimates):
-        step = Measured.of(difference(estimates[second], estimates[first]))
-        kind = rises if step.low > 0 else falls if step.high < 0 else ties
-        kind[f"{first} to {second}"] = step
-    return rises, falls, ties
+def _steps(estimates: Mapping[str, Estimate]) -> dict[str, Measured]:
+    """The differences between neighbouring buckets."""
+    return {
+        f"{first} to {second}": Measured.of(difference(estimates[second], estimates[first]))
+        for first, second in pairwise(estimates)
+    }
 
 
 def _listed(title: str, estimates: Mapping[str, Measured], form: str = SIGNED) -> str:
@@ -256,9 +235,7 @@ class Cell:
 def compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
     """C1: the compression ratio predicts the loss of quality, and length adds little to it.
 
-    Length is judged in ranks, as the correlation is, so that no bend of the curve passes for
-    length: whatever falls with the ratio alone has the ratio's order reversed, and length adds
-    exactly nothing. What ranks cannot see is an effect too small to change the order of two cells.
+    Length is judged in ranks, too, so that no bend of the curve passes for length.
     """
     rows = [cell for cell in cells if cell.bleu.filled]
     sizes, buckets = ({getattr(row, name) for row in rows} for name in ("context_size", "bucket"))
@@ -270,7 +247,7 @@ def compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
     if np.ptp(np.round([row.bleu.value for row in rows], 9)) == 0:
         return f"BLEU is {rows[0].bleu.value:.1f} in every cell: there is no order to judge"
     if not any(learned(row.bleu.value) for row in rows):
-        return f"BLEU is under {FLOOR_BLEU:g} in every cell: nothing has been learned to judge"
+        return unlearned("without attention", "every cell")
     rank, ratio_points, length_points = measure_curve(rows)
     clauses = [
         f"over {len(rows)} cells of {len(sizes)} context sizes the rank correlation of BLEU with "
@@ -289,8 +266,7 @@ def measure_curve(cells: Sequence[Cell]) -> tuple[Measured, ...]:
     """The rank correlation of BLEU with the ratio, and two shares of the variance of BLEU's rank.
 
     The shares are per cent: explained by the ratio's rank, and added by length's, which is its
-    squared part correlation, (r_length - r_ratio r)^2 / (1 - r^2), with r the correlation of ratio
-    and length. In a resample the cells of a bucket have the same sentences.
+    squared part correlation, (r_length - r_ratio r)^2 / (1 - r^2).
     """
     columns = ("compression_ratio", "source_words")
     numbers = pd.DataFrame({name: [getattr(cell, name) for cell in cells] for name in columns})
@@ -337,32 +313,23 @@ def selection_beats_compression(
 ) -> Judgement | str:
     """C10: selection beats compression, in the longest filled bucket.
 
-    A control has one thing that comes with attention, and does not select. ``controls`` have its
-    BLEU and attention's, on the same test sentences and seeds; ``variations`` have attention minus
-    none, in BLEU, where both arms were changed alike. ``lacking`` were not trained.
+    ``controls`` have a control's BLEU and attention's, on the same test sentences and seeds;
+    ``variations`` have attention minus none where both arms were changed alike.
     """
     gains = {name: Measured.of(difference(arm, bleu)) for name, (bleu, arm) in controls.items()}
     varied = {name: Measured.of(gain) for name, gain in variations.items()}
-    if set(gains) <= {PLAIN}:
-        return "no control was trained beside the two arms"
-    if UNIFORM not in gains:
-        return f"{UNIFORM} were not trained (there are: {', '.join(sorted(gains))})"
-    if set(gains) <= {PLAIN, UNIFORM}:
-        return f"no other control than {UNIFORM} was trained"
+    if not {UNIFORM} < set(gains) - {PLAIN}:
+        return f"{UNIFORM} and another control were not both trained beside the two arms"
     if not learned(attention.value):
         return unlearned("with attention", bucket)
     best, *others = sorted(controls, key=lambda name: -controls[name][0].value)
-
-    def listed(head: str, subset: dict[str, Measured]) -> str:
-        texts = ", ".join(f"{name} {gain.text(SIGNED)}" for name, gain in subset.items())
-        return f"{head} {texts}" if texts else ""
 
     clauses = [
         f"in {bucket} attention has {attention.value:.1f} BLEU, "
         + gains[best].change("{} more than", "{} less than", BLEU)
         + f" the best control, {best} ({controls[best][0].value:.1f})",
-        listed("attention minus", {name: gains[name] for name in others}),
-        listed("attention minus none if both arms have the same change:", varied),
+        _listed("attention minus", {name: gains[name] for name in others}),
+        _listed("attention minus none if both arms have the same change", varied),
         f"not tried: {', '.join(lacking)}" if lacking else "",
         small_buckets({bucket: sentences}),
     ]
@@ -385,17 +352,10 @@ def selection_beats_compression(
     "explain.",
 )
 def training_moves_curve(buckets: Rows) -> Judgement | str:
-    """C12: it is training, not only capacity.
-
-    What twice the updates add without attention is compared with what attention adds with the
-    updates of one, of the same seeds and resamples.
-    """
+    """C12: it is training, not only capacity."""
     rows = [row for row in buckets if row.none.filled]
-    if not rows:
-        return "no bucket is filled"
     if not any(learned(row.twice.value) for row in rows):
-        low = f"under {FLOOR_BLEU:g} in every bucket"
-        return f"BLEU without attention is {low}, trained twice too"
+        return unlearned("without attention, trained twice too,", "every bucket")
     bucket, gap = rows[-1].name, Measured.of(rows[-1].gain)
     if not gap.low > 0:
         return (
@@ -405,12 +365,11 @@ def training_moves_curve(buckets: Rows) -> Judgement | str:
     moves = {row.name: Measured.of(difference(row.twice, row.none)) for row in rows}
     partly, move = any(move.low > 0 for move in moves.values()), moves.pop(bucket)
     share = move.value / gap.value
-    others = ", ".join(f"{name} {other.text(SIGNED)}" for name, other in moves.items())
     clauses = [
         f"in {bucket} without attention twice the updates "
         + move.change("add {} BLEU", "take away {} BLEU", BLEU)
         + f", {share:z.1%} of what attention adds ({gap.text(BLEU)})",
-        f"what they add in the others: {others}" if others else "",
+        _listed("what they add in the others", moves),
         small_buckets({row.name: row.sentences for row in rows}),
     ]
     held, name = move.low > 0 and share >= LEAST_SHARE, "what twice the updates add to none"

@@ -9,13 +9,11 @@ from ..scoring.bootstrap import Estimate, difference
 MARKED_BELOW = 100
 """Sentences under which a bucket's row is marked; Koehn 2004 validates nothing below 300."""
 READ_FROM = 10
-"""Sentences from which a rule reads a bucket of the two tables: of two or three a bootstrap's
-interval says nothing, and the longest bucket of a text of short sentences may have so few."""
+"""Sentences from which a rule reads a bucket: of two or three an interval says nothing."""
 FLOOR_BLEU = 5.0
-"""BLEU under which an arm has not learned to translate. Near zero, corpus BLEU is mostly the
-smoothing of orders without a match, which falls as texts grow, whatever the translations are."""
+"""BLEU under which an arm has not learned to translate: near zero it is mostly smoothing."""
 LEAST_BASE = 1.0
-"""BLEU under which a change is not stated in per cent of it: that would be noise over noise."""
+"""BLEU under which a change is not stated in per cent of it."""
 FIRST = (
     "Of several experiments in a folder it is decided by the one that the claim names, or else by "
     "the first that has the arms it needs."
@@ -32,10 +30,7 @@ FAMILY = (
 
 @dataclass(frozen=True)
 class Measured:
-    """A number, its 95 % interval, and how many sentences (words, links, states) it is of.
-
-    ``note`` is the row's.
-    """
+    """A number, its 95 % interval, how many sentences (words, links, ...) it is of, its note."""
 
     value: float
     low: float
@@ -77,10 +72,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a rule makes of the numbers: its conditions, clauses of the reason, and one number.
-
-    The number is the one that the rule turns on first. Empty clauses are left out.
-    """
+    """What a rule makes of the numbers: its conditions, clauses of the reason, its first number."""
 
     held: bool
     partly: bool
@@ -94,8 +86,7 @@ class Verdict:
     """Whether a claim of the lecture held, by which rule, because of which numbers.
 
     ``verdict`` is ``held``, ``partly``, ``not held`` or ``not measured``. ``value`` is the number
-    that the rule turns on first, ``low`` to ``high`` its 95 % interval, and ``measure`` says of
-    what; None, and empty, if there is none.
+    that the rule turns on first, and ``measure`` says of what.
     """
 
     claim: str
@@ -124,10 +115,7 @@ def conclude(claim: str, rule: str, judged: Judgement | str) -> Verdict:
 
 @dataclass(frozen=True, eq=False)
 class BucketScores:
-    """BLEU of one bucket: all arms from the same resampling weights, so their gain is paired.
-
-    ``twice`` is without attention after twice the updates.
-    """
+    """BLEU of one bucket; ``twice`` is without attention after twice the updates."""
 
     name: str
     sentences: int

@@ -30,7 +30,7 @@ from ..scoring.bootstrap import ratio_of_sums
 from ..settings.concerns import OUTSIDE
 from ..settings.errors import UsageError, UserError
 from ..tables.page import run_line
-from .arms import Estimates, arms_of, in_buckets
+from .arms import Estimates, arms_of, rows_by_bucket
 from .question import Axes, Columns, Judgement, Probed, Question, Row, StudyColumn, StudyTable, Tell
 from .word_survival import IBM1, nearest_to_diagonal, train, words_of
 
@@ -208,19 +208,13 @@ def error_gap(both: Real[ndarray, "*rows 4"]) -> Float[ndarray, "*rows"]:
 
 def summarise(probed: Sequence[Probed], least: int = 0) -> list[Row]:
     """The error of every method, and gaps: by bucket, then of sentences of bucket ``least`` on."""
-    methods = ("trained", "untrained", *BASELINES)
+    methods = {"trained": "", "untrained": "untrained"} | dict(
+        zip(BASELINES, BASELINES, strict=True)
+    )
     counts = {method: [f"{method}_agreements", f"{method}_links"] for method in methods}
-    errors = [("aer", method, error_rate, columns) for method, columns in counts.items()]
-    errors += [("aer_gap", name, error_gap, counts[name] + counts["trained"]) for name in BASELINES]
-    rows: list[Row] = []
-    for arm in arms_of(probed):
-        lengths = arm.runs[0].found["source_words"]
-        for place, bucket, inside in in_buckets(arm.runs[0], lengths, least):
-            for measure, method, score, columns in errors:
-                sums = arm.statistics(columns)[:, inside]
-                keys = {"bucket": bucket, "control": "" if method == "trained" else method}
-                rows += arm.rows(measure, score, sums, place=place, **keys)
-    return rows
+    scores = [("aer", methods[name], error_rate, columns) for name, columns in counts.items()]
+    scores += [("aer_gap", name, error_gap, counts[name] + counts["trained"]) for name in BASELINES]
+    return rows_by_bucket(probed, scores, least=least)
 
 
 def decide(estimates: Estimates) -> Judgement | str:
@@ -256,8 +250,7 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.model.points and settings.corpus.is_drawn,
-    rule=RULE,
-    decide=decide,
+    rules={"C7": (RULE, decide)},
     notes=[
         "AER: alignment error rate in %, 0 is best. Untrained: the same network before training. "
         "Diagonal: target word j to the source word at the same share of the sentence. IBM 1: IBM "
@@ -279,7 +272,6 @@ QUESTION = Question(
             ],
         )
     ],
-    figure="Do the attention weights align words?",
     axes=[
         Axes(
             "Alignment error rate (0: as gold)", "aer", "AER, %", 100.0,
@@ -310,7 +302,6 @@ GOLD_QUESTION = replace(
     summarise=summarise_gold,
     suits=lambda settings: settings.model.points,
     tables=[replace(QUESTION.tables[0], title=f"{TITLE}; AER, %")],
-    figure="Do the attention weights align the words of the user's gold set?",
     counted="sentences of the gold set",
     run=lambda table: "; ".join(
         [run_line(table), *table.loc[table["measure"] == "linked", "note"]]

@@ -43,13 +43,17 @@ class Arm:
         """The settings of the first seed."""
         return self.runs[0].settings
 
-    def row(self, measure: str, value: float | Estimate, **others: Any) -> Row:
-        """The mean over seeds; ``others`` are control, bucket, part, low, high, n, note."""
+    def row(
+        self, measure: str, value: float | Estimate | Mapping[str, Any], run: Probed | None = None,
+        **others: Any,
+    ) -> Row:  # fmt: skip
+        """The mean over seeds, or the number of one run; ``others`` are bucket, part, n, ..."""
         if isinstance(value, Estimate):
-            others = vars(value.interval) | others
-            value = value.value
+            value = {"value": value.value, **vars(value.interval)}
+        elif not isinstance(value, Mapping):
+            value = {"value": float(value)}
         model = self.settings.model
-        return {
+        row = {
             "arm": self.name,
             "attention": model.attention,
             "placement": model.placement,
@@ -57,13 +61,17 @@ class Arm:
             "corpus": self.settings.corpus.name,
             "updates": self.settings.training.updates,
             "measure": measure,
-            "value": value,
-        } | others
+        }
+        seed = {"run": run.folder.name, "seed": run.settings.training.seed} if run else {}
+        return row | others | dict(value) | seed
 
-    def seed_row(self, run: Probed, measure: str, value: float, **others: Any) -> Row:
-        """The number of one run."""
-        seed = {"run": run.folder.name, "seed": run.settings.training.seed}
-        return self.row(measure, value, **others) | seed
+    def with_seeds(
+        self, measure: str, mean: Estimate | Mapping[str, Any], alone: Iterable, **others: Any
+    ) -> list[Row]:
+        """The row of the mean over seeds, then one per seed."""
+        seeds = zip(self.runs, alone, strict=True)
+        rows = [self.row(measure, value, run, **others) for run, value in seeds]
+        return [self.row(measure, mean, **others), *rows]
 
     def statistics(self, columns: Sequence[str]) -> Float[np.ndarray, "seeds sentences columns"]:
         """These columns of the probe, of every seed."""
@@ -76,10 +84,8 @@ class Arm:
     ) -> list[Row]:  # fmt: skip
         """The mean over seeds with its interval over sentences, then one row per seed."""
         others = {"n": statistics.shape[1]} | others
-        rows = [self.row(measure, self.estimate(score, statistics, place), **others)]
-        for run, value in zip(self.runs, score(statistics.sum(axis=1)), strict=True):
-            rows.append(self.seed_row(run, measure, float(value), **others))
-        return rows
+        mean = self.estimate(score, statistics, place)
+        return self.with_seeds(measure, mean, score(statistics.sum(axis=1)), **others)
 
     def estimate(
         self, score: Score, statistics: Float[np.ndarray, "seeds sentences columns"], place: int
@@ -111,25 +117,34 @@ def by_arm(summary: Callable[[Arm], Iterable[Row]]) -> Callable[[Sequence[Probed
 
 def rows_by_bucket(
     probed: Sequence[Probed],
-    scores: Mapping[str, tuple[Score, Sequence[str]]],
+    scores: Iterable[tuple[str, str, Score, Sequence[str]]],
     splits: Iterable[str] = ("",),
+    least: int | None = None,
 ) -> list[Row]:
-    """The rows of scores of per-sentence counts, for every arm and bucket."""
+    """The rows of scores of per-sentence counts, for every arm and bucket.
+
+    ``scores`` are a measure, its control, its score, and the columns that it is a score of. A split
+    is a part of the table; ``least`` is that of `in_buckets`.
+    """
     rows: list[Row] = []
     for arm, split in product(arms_of(probed), splits):
         first = arm.runs[0].found
         kept = first["split"] == split if split else np.ones(len(first["source_words"]), bool)
-        for place, bucket, inside in in_buckets(arm.runs[0], first["source_words"][kept]):
-            for measure, (score, names) in scores.items():
+        for place, bucket, inside in in_buckets(arm.runs[0], first["source_words"][kept], least):
+            for measure, control, score, names in scores:
                 counts = arm.statistics(names)[:, kept][:, inside]
-                rows += arm.rows(measure, score, counts, place=place, bucket=bucket, part=split)
+                keys = {"bucket": bucket, "control": control, "part": split}
+                rows += arm.rows(measure, score, counts, place=place, **keys)
     return rows
 
 
 def in_buckets(
     run: Probed, words: Real[np.ndarray, "sentences"], least: int | None = None
 ) -> list[tuple[int, str, Bool[np.ndarray, "sentences"]]]:
-    """Place (from 0), name and members of each of the run's length buckets."""
+    """Place (from 0), name and members of each of the run's length buckets.
+
+    With ``least`` sentences of that place or more come last, under the name "", without empty ones.
+    """
     buckets = Buckets(run.settings.scoring.lower_edges)
     assigned = buckets.assign(words.astype(np.int64))
     members = [(place, name, assigned == place) for place, name in enumerate(buckets.names)]
@@ -163,6 +178,10 @@ class Estimates:
     def attention(self, arm: str) -> str:
         """The attention of an arm."""
         return self._attention[arm]
+
+    def without_attention(self) -> str:
+        """The first arm without attention; "" if there is none."""
+        return next((arm for arm, name in self._attention.items() if name == "none"), "")
 
     def keys(self, measure: str) -> Iterator[tuple[str, str, str, str]]:
         """Arm, bucket, control and part of each estimate of a measure, in the order of the file."""

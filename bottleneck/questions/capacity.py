@@ -24,7 +24,7 @@ from ..settings.errors import UserError
 from ..settings.sweep import SEED, Cell, varying
 from ..tables.page import beyond
 from .arms import Arm, Estimates, Measured, arms_of
-from .censored import Censored, cell, change, growth, last_lengths, text, unbounded
+from .censored import Censored, change, growth, last_lengths, text, unbounded
 from .question import (
     Axes,
     Columns,
@@ -118,12 +118,9 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
             earlier = measured.get((updates / 2, size), {})
             for part, (mean, *seeds) in lengths.items():
                 keys = {"part": part, "n": len(arm.runs[0].found["point"])}
-                rows.append(arm.row("length", **mean.row(), **keys))
-                for run, alone in zip(arm.runs, seeds, strict=True):
-                    note = alone.side and f"value {alone.side}"
-                    rows.append(arm.seed_row(run, "length", alone.shown, note=note, **keys))
+                rows += arm.with_seeds("length", mean.row(), map(Censored.row, seeds), **keys)
                 if earlier:
-                    rows.append(arm.row("added", **change(earlier[part][0], mean), **keys))
+                    rows.append(arm.row("added", change(earlier[part][0], mean), **keys))
         for budget in dict.fromkeys(updates for updates, _ in measured):
             sizes = {
                 size: known for (updates, size), known in measured.items() if updates == budget
@@ -260,8 +257,7 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.is_drawn,
-    rule=RULE,
-    decide=decide,
+    rules={"C2": (RULE, decide)},
     notes=[
         "90 %, 50 %: the length in words at which this share of a sentence's words survives beyond "
         "chance after this training. > and < (in the figure triangles): beyond the tested lengths, "
@@ -273,13 +269,12 @@ QUESTION = Question(
         StudyTable(
             "Words that survive",
             [
-                *(StudyColumn(part, "length", part=part, cell=cell) for part in SHARES),
-                StudyColumn("added\n(50 %)", "added", part="50 %", cell=cell),
+                *(StudyColumn(part, "length", part=part) for part in SHARES),
+                StudyColumn("added\n(50 %)", "added", part="50 %"),
             ],
             ("corpus", "attention", "updates", "context"),
             lines,
         )
     ],
-    figure="How many words does a context hold?",
     axes=[panel(*names) for names in product(reversed(SHARES), ("grammar", "copy"))],
 )  # fmt: skip

@@ -30,19 +30,9 @@ class Censored:
     highest: float
 
     @property
-    def side(self) -> str:
-        """What stands before `shown`: ``under``, ``at least``, or nothing if it was reached."""
-        return "" if not isinf(self.value) else "at least" if self.value > 0 else "under"
-
-    @property
-    def shown(self) -> float:
-        """The value, or the end of the tested range that it lies beyond."""
-        return float(np.clip(self.value, self.lowest, self.highest))
-
-    @property
     def interval(self) -> Interval:
-        """Percentile interval whose ends are draws."""
-        if np.isnan(self.draws).any():
+        """Percentile interval whose ends are draws; undefined for a single run."""
+        if not len(self.draws) or np.isnan(self.draws).any():
             return Interval(nan, nan)
         ordered, last = np.sort(self.draws), len(self.draws) - 1
         low, high = floor((1 - LEVEL) / 2 * last), ceil((1 + LEVEL) / 2 * last)
@@ -57,23 +47,12 @@ class Censored:
         return inside | {"note": ", ".join(bounds)}
 
 
-def signed_ends(number: Measured, form: str, missing: str = "") -> list[str]:
-    """Value, low and high of a stored number, after the sign of a bound (``>`` or ``<``)."""
-    ends = [(beyond(number.note, end), getattr(number, end)) for end in ENDS]
-    return [missing if isnan(end) else sign + form.format(end) for sign, end in ends]
-
-
 def text(number: Measured, form: str = "{:.1f}") -> str:
-    """``14.2 [13.8, at least 14.9]``."""
-    value, low, high = signed_ends(number, form, "open")
+    """``14.2 [13.8, at least 14.9]``; a bound that is its interval stands alone."""
+    ends = [(beyond(number.note, end), getattr(number, end)) for end in ENDS]
+    value, low, high = ("open" if isnan(end) else sign + form.format(end) for sign, end in ends)
     words = value if value[0] in "<>" and value == low == high else f"{value} [{low}, {high}]"
     return words.replace(">", "at least ").replace("<", "under ")
-
-
-def cell(number: Measured) -> str:
-    """A cell of a table, in which bounds have a sign."""
-    value, low, high = signed_ends(number, "{:.1f}")
-    return value if low == high in ("", value) else f"{value}\n{low}..{high}"
 
 
 def unbounded(number: Measured) -> Measured:
@@ -125,7 +104,7 @@ def change(once: Censored, twice: Censored) -> dict[str, Any]:
     bottom, top = (Censored(nan, ends[1:], -inf, inf).interval for ends in (least, most))
     ends = [float(least[0]), bottom.low, top.high]
     value, low, high = (nan if isinf(end) else end for end in ends)
-    if once.side == twice.side != "":
+    if isinf(once.value) and once.value == twice.value:
         value = nan
     note = "value at least" if most[0] > value else ""
     return {"value": value, "low": low, "high": high, "note": note}
@@ -133,7 +112,7 @@ def change(once: Censored, twice: Censored) -> dict[str, Any]:
 
 def growth(by_size: Mapping[int, Censored]) -> dict[str, Any]:
     """Exponent b of length = a size^b by least squares of the logarithms; nan under two sizes."""
-    fitted = {size: length for size, length in sorted(by_size.items()) if not length.side}
+    fitted = {size: length for size, length in sorted(by_size.items()) if not isinf(length.value)}
     censored = ", ".join(str(size) for size in sorted(set(by_size) - set(fitted)))
     row = {"n": len(fitted), "note": f"censored: {censored}" if censored else ""}
     if len(fitted) < 2:

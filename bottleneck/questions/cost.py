@@ -218,8 +218,7 @@ QUESTION = CostQuestion(
     ids=("C9", "L15"),
     question="Does attention's cost grow with Tx x Ty? Measured by `bottleneck bench`.",
     title="Cost of a training step (C9)",
-    rule=RULE,
-    decide=decide,
+    rules={"C9": (RULE, decide)},
     measures=MEASURES,
     tables=[
         StudyTable(
@@ -245,7 +244,6 @@ QUESTION = CostQuestion(
             counted=False,
         ),
     ],
-    figure="What does a training step cost?",
     axes=[
         Axes(
             "Length", "seconds", "ms per training step", scale=1e3,

@@ -120,9 +120,8 @@ def summarise(arm: Arm) -> Iterator[Row]:
         keys = {"control": control, "bucket": bucket, "n": int(n)}
         for name, seeds in numbers.items():
             mean = jackknife(np.mean(seeds, axis=0))
-            yield arm.row(name, mean.value, low=mean.low, high=mean.high, **keys)
-            for run, replicates in zip(arm.runs, seeds, strict=True):
-                yield arm.seed_row(run, name, float(replicates[0]), **keys)
+            ends = {"value": mean.value, "low": mean.low, "high": mean.high}
+            yield from arm.with_seeds(name, ends, (run[0] for run in seeds), **keys)
 
 
 def decide(estimates: Estimates) -> Judgement | str:
@@ -171,12 +170,10 @@ QUESTION = Question(
     version=2,
     probe=probe,
     summarise=summarise,
-    rule=RULE,
-    decide=decide,
+    rules={"C4": (RULE, decide)},
     notes=[
-        "Contexts h_Tx of new sentences of the run's own language, the same for all runs. Components "
-        f"grow with n. Slide: {SLIDE_USED} of {SLIDE_SIZE}, said of one sentence of "
-        f"{SENTENCE_WORDS} words.",
+        "Contexts h_Tx of new sentences of the run's own language, the same for all runs. Slide: "
+        f"{SLIDE_USED} of {SLIDE_SIZE}, said of one sentence of {SENTENCE_WORDS} words.",
     ],
     measures=("components", "components_added"),
     intervals=(
@@ -199,7 +196,6 @@ QUESTION = Question(
             ),
         )
     ],
-    figure="How many dimensions of the context are in use?",
     counted="groups of sentences (jackknife)",
     axes=[
         Axes("Components, 95 % of variance", "components", "dimensions",

@@ -141,8 +141,7 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.has_classes,
-    rule=RULE,
-    decide=decide,
+    rules={"C13": (RULE, decide)},
     notes=[
         "Embeddings are the encoder's. Next in freq.: the words next in order of frequency.",
     ],
@@ -166,7 +165,6 @@ QUESTION = Question(
         )
         for label, name in LABELS.items()
     ],
-    figure="Are neighbours among the embeddings alike?",
     counted="words",
     axes=[
         Axes(

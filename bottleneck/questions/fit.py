@@ -52,7 +52,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Loss (nats per token) and BLEU of every arm, bucket and split."""
-    scores = {"loss": (ratio_of_sums, ("nll", "tokens")), "bleu": (bleu, BLEU_COLUMNS)}
+    scores = [("loss", "", ratio_of_sums, ("nll", "tokens")), ("bleu", "", bleu, BLEU_COLUMNS)]
     return rows_by_bucket(probed, scores, SPLITS)
 
 
@@ -79,7 +79,6 @@ QUESTION = Question(
             ),
         )
     ],
-    figure="Does it translate what it was trained on?",
     counted="sentences",
     axes=[
         Axes("Translation", "bleu", "BLEU (0 to 100)", limit=102.0, lines=None,

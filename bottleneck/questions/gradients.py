@@ -24,7 +24,7 @@ from ..scoring.bootstrap import Estimate, draw, estimate, ratio_of_sums
 from ..settings.concerns import bucket_labels
 from ..tables.page import beyond
 from .arms import Arm, Estimates, Row, by_arm
-from .censored import Censored, cell, censor, text, unbounded
+from .censored import Censored, censor, text, unbounded
 from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
@@ -143,11 +143,8 @@ def summarise(arm: Arm) -> Iterator[Row]:
         weights = draw(sentences, scoring.resamples, seed=scoring.seed, bucket=buckets)
         if half := half_distance(sums, weights):
             keys = {"control": control, "n": len(arm.runs[0].found["steps"])}
-            yield arm.row("half_distance", **half.row(), **keys)
-            for run, part in zip(arm.runs, sums, strict=True):
-                if alone := half_distance(part[None], weights[:0]):
-                    note = alone.side and f"value {alone.side}"
-                    yield arm.seed_row(run, "half_distance", alone.shown, note=note, **keys)
+            alone = [half_distance(part[None], weights[:0]).row() for part in sums]
+            yield from arm.with_seeds("half_distance", half.row(), alone, **keys)
         for name, first, end in zip(BAND_NAMES, BANDS, [*BANDS[1:], None], strict=True):
             band = sums[:, :, first:end].sum(axis=2)
             totals = band.sum(axis=1)
@@ -156,9 +153,8 @@ def summarise(arm: Arm) -> Iterator[Row]:
             logs = estimate(ratio_of_sums, band, weights)
             ratio = Estimate(float(np.exp(logs.value)), np.exp(logs.draws))
             keys = {"control": control, "part": name, "n": int(totals[:, 1].sum())}
-            yield arm.row("ratio", ratio, **keys)
-            for run, value in zip(arm.runs, ratio_of_sums(totals), strict=True):
-                yield arm.seed_row(run, "ratio", float(np.exp(value)), **keys)
+            alone = np.exp(ratio_of_sums(totals))
+            yield from arm.with_seeds("ratio", ratio, alone, **keys)
 
 
 def log_sums(arm: Arm, network: str) -> Float[ndarray, "seeds sentences steps 2"]:
@@ -213,9 +209,9 @@ def decide(estimates: Estimates) -> Judgement | str:
             faded[control].append(f"{arm} {within if beyond(half.note, 'value') else every}")
             if not control:
                 halves[arm] = unbounded(half)
-    none = next((arm for arm in halves if estimates.attention(arm) == "none"), None)
+    none = estimates.without_attention()
     attending = [arm for arm in estimates.arms(selective=True) if arm in halves]
-    if not (none and attending):
+    if not (none in halves and attending):
         return "both arms are needed, with attention and without, that differ in nothing else"
     slower, more, clauses = [], [], [f"the gradient of {', '.join(faded[''])}"]
     for arm in attending:
@@ -252,8 +248,7 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.is_drawn,
-    rule=RULE,
-    decide=decide,
+    rules={"C8": (RULE, decide)},
     notes=[
         "Geometric means over links (n). Half-distance: steps over which the exponential that fits "
         "all links best halves; >N: it does not halve within the N steps that were tested.",
@@ -275,14 +270,13 @@ QUESTION = Question(
         StudyTable(
             "Half-distance of the gradient in steps (C8)",
             [
-                StudyColumn("start of\ntraining", "half_distance", control="untrained", cell=cell),
-                StudyColumn("end of\ntraining", "half_distance", cell=cell),
+                StudyColumn("start of\ntraining", "half_distance", control="untrained"),
+                StudyColumn("end of\ntraining", "half_distance"),
             ],
             heads=("arm",),
             lines=lambda estimates: [((arm,), {"arm": arm}) for arm in estimates.arms()],
         ),
     ],
-    figure="How far does a gradient reach?",
     axes=[
         Axes(
             "Gradient norm by distance", "ratio",

@@ -34,8 +34,7 @@ LONGER = {part: f"{part} longer" for part in ("probe", "translator")}
 SLIDE_LOST, LOST_WORDS = 0.91, 30
 """L9: 2,744 of 3,000 numbers, of a sentence of so many words."""
 TOLERANCE, RISES, LEARNED = 0.10, 0.75, 0.10
-"""The shares (0 to 1) that the rules speak of; under the last, of the shortest bucket's bits,
-nothing has been learned to judge."""
+"""The shares (0 to 1) that the rules speak of."""
 LOST_RULE = (
     "Lost is 1 minus the share of the source's bits that is recovered without attention, by the "
     "probe of the source or by the translator itself, whichever recovers more, in the bucket of "
@@ -62,7 +61,6 @@ UNLEARNED = (
     "to judge"
 )
 POINTS = ("{} more", "{} less", "{:z.0f}", " points")
-"""How a difference of two shares reads."""
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
@@ -151,14 +149,14 @@ def _percent(share: Measured) -> str:
 
 def _lost(estimates: Estimates) -> Judgement | str:
     """C5. Neither measure finds more than there is: the one that finds more is judged."""
-    none = next((arm for arm in estimates.arms() if estimates.attention(arm) == "none"), "")
+    none = estimates.without_attention()
     bucket = next((name for name in estimates.buckets() if holds(name, LOST_WORDS)), "")
     by_part = {part: _shares(estimates, none, part) for part in LONGER}
     shares = {part: known[bucket] for part, known in by_part.items() if bucket in known}
     part = max(shares, key=lambda part: shares[part].value, default="")
     if not part or bucket == next(iter(by_part[part])):
         return f"no share of the bits of {LOST_WORDS} words, and of shorter ones, without attention"
-    share, shortest = shares.pop(part), next(iter(by_part[part].values()))
+    share, shortest = shares[part], next(iter(by_part[part].values()))
     if not shortest.low >= LEARNED:
         return UNLEARNED
     lost, growth = Measured(1 - share.value, 1 - share.high, 1 - share.low), shortest.minus(share)
@@ -167,9 +165,7 @@ def _lost(estimates: Estimates) -> Judgement | str:
         f"{_percent(lost)} of the bits of {share.n:,} sentences of {bucket} words were not "
         f"recovered by the {part} from {size} numbers (the slide: {SLIDE_LOST:.0%})",
         f"that is {growth.scaled(100.0).change(*POINTS)} than of the shortest sentences",
-        *(f"what was recovered otherwise: by the {name} {_percent(other)}"
-          for name, other in shares.items()),
-    ]  # fmt: skip
+    ]
     near, measure = lost.low >= SLIDE_LOST - TOLERANCE, f"% of the bits lost, {bucket} words"
     return Judgement(near, growth.low > 0, clauses, measure, lost.scaled(100.0))
 
@@ -188,11 +184,10 @@ def _kept(estimates: Estimates) -> Judgement | str:
     arm, name, ours, theirs, gain = max(of_first, key=lambda item: item[2].value)
     if not next(iter(_shares(estimates, arm, name).values())).low >= LEARNED:
         return UNLEARNED
-    falls = " (under 0: their total falls)" if theirs.high < 0 else ""
     attention = estimates.attention(arm)
     clause = (
         f"in the longer half of the buckets {_percent(ours)} of each further word's bits "
-        f"arrive with {attention} attention and {_percent(theirs)} without{falls}, "
+        f"arrive with {attention} attention and {_percent(theirs)} without, "
         f"{gain.scaled(100.0).change(*POINTS)} with it (by the {name})"
     )
     measure = f"% of a further word's bits arrive, {attention}"
@@ -209,7 +204,7 @@ def _drawn(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([source, recovered.assign(**recovered[ends].clip(lower=0.0))])
 
 
-SHARE = {"scale": 100.0, "form": "{:z.0f}", "floor": 0.0}
+PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
 
 QUESTION = Question(
     name="information",
@@ -223,16 +218,12 @@ QUESTION = Question(
     suits=lambda settings: settings.corpus.is_drawn
     and not settings.corpus.reverse_direction
     and settings.corpus.joined == 1,
-    rule=LOST_RULE,
-    decide=_lost,
-    more_rules={"C6": (KEPT_RULE, _kept)},
+    rules={"C5": (LOST_RULE, _lost), "C6": (KEPT_RULE, _kept)},
     notes=[
-        "Bits: -log2 P of the source in the language that it was drawn from, the draw of its "
-        "length included. On the grammar some English sentences share their French: what tells "
-        "them apart counts as the translator's (of three words 0.1 of 13.3 bits).",
-        "Probe: a fresh decoder that learns to write the source from the frozen encoder's memory. "
-        "Untr.: the same of an untrained encoder. Trans.: the bits of the source less those of the "
-        "reference under the translator. Floored at 0 but in the CSV. Slide: 256 of about 3,000.",
+        "Bits: -log2 P of the source in the language that it was drawn from. Probe: a fresh decoder "
+        "that learns to write the source from the frozen encoder's memory. Untr.: the same of an "
+        "untrained encoder. Trans.: the bits of the source less those of the reference under the "
+        "translator.",
     ],
     measures=("source_bits", "recovered", "share", "kept", "kept_gain"),
     tables=[
@@ -240,10 +231,10 @@ QUESTION = Question(
             "Bits of the source that reach the decoder (C5, C6)",
             [
                 StudyColumn("bits", "source_bits", form="{:z.0f}", ends=""),
-                StudyColumn("probe\nbits", "recovered", part="probe", form="{:z.0f}", floor=0.0),
-                StudyColumn("probe\n%", "share", part="probe", **SHARE),
-                StudyColumn("untr.\n%", "share", part="probe", control="untrained", **SHARE),
-                StudyColumn("trans.\n%", "share", part="translator", **SHARE),
+                StudyColumn("probe\nbits", "recovered", part="probe", form="{:z.0f}"),
+                StudyColumn("probe\n%", "share", part="probe", **PERCENT),
+                StudyColumn("untr.\n%", "share", part="probe", control="untrained", **PERCENT),
+                StudyColumn("trans.\n%", "share", part="translator", **PERCENT),
             ],
             # Per cent kept by the slide, beside the bucket that its sentence is in.
             printed=lambda estimates, keys: (
@@ -255,7 +246,7 @@ QUESTION = Question(
         StudyTable(
             "Of a further word's bits, in the longer half of the buckets (C6)",
             [
-                StudyColumn("kept\n%", "kept", scale=100.0, form="{:z.0f}"),
+                StudyColumn("kept\n%", "kept", **PERCENT),
                 StudyColumn("attention\nminus none,\npoints", "kept_gain", scale=100.0,
                        form="{:+z.0f}", ends="{:+z.0f}"),
             ],
@@ -266,7 +257,6 @@ QUESTION = Question(
             ],
         ),
     ],
-    figure="How much of the source reaches the decoder?",
     axes=[
         Axes("Bits that a probe reads from the memory", ("recovered", "source_bits"),
              "bits per sentence", select=_drawn, lines=None)

@@ -63,9 +63,10 @@ def repeats(tokens: Sequence[str]) -> bool:
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Every measure of every arm and bucket."""
-    of = {"length_ratio": ("hypothesis_tokens", "reference_tokens")}
-    of |= {fault: (fault, "sentences") for fault in FAULTS}
-    return rows_by_bucket(probed, {name: (ratio_of_sums, names) for name, names in of.items()})
+    ratios = [("length_ratio", "hypothesis_tokens", "reference_tokens")]
+    ratios += [(fault, fault, "sentences") for fault in FAULTS]
+    scores = [(measure, "", ratio_of_sums, columns) for measure, *columns in ratios]
+    return rows_by_bucket(probed, scores)
 
 
 def decide(estimates: Estimates) -> Judgement | str:
@@ -114,8 +115,7 @@ QUESTION = Question(
     title="Output length (C11): is a long output as long as it should be?",
     probe=probe,
     summarise=summarise,
-    rule=RULE,
-    decide=decide,
+    rules={"C11": (RULE, decide)},
     notes=[
         "Ratio: output tokens per reference token. Empty, unfinished (at the limit of tokens), "
         "repeating (a stretch of words three times in a row or more): % of the outputs; of refs: % "
@@ -129,6 +129,5 @@ QUESTION = Question(
               for head, fault in zip(HEADS, FAULTS, strict=True)),
         ])
     ],
-    figure="Is a long output as long as it should be?",
     axes=[Axes("Length of outputs", "length_ratio", "output tokens / reference tokens")],
 )  # fmt: skip

@@ -23,7 +23,7 @@ from ..results.bundle import load_probe
 from ..results.schema import GOLD, QUESTIONS
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.run import RunSettings
-from ..tables.page import Page, caption, run_line, wide
+from ..tables.page import Page, beyond, caption, run_line, wide
 from ..tables.render import count, new_table
 from .arms import KEYS, Estimates, Measured, Probed, Row
 
@@ -44,33 +44,29 @@ Decide = Callable[[Estimates], Judgement | str]
 class StudyColumn:
     """A column of numbers: which keys they have, if not the row's, and how they are printed.
 
-    ``ends`` is the form of the interval's ends: "" for no interval. ``cell`` prints a number that
-    no form can.
+    ``ends`` is the form of the interval's ends: "" for no interval.
     """
 
     head: str
     measure: str = ""
-    arm: str = ""
     bucket: str = ""
     control: str = ""
     part: str = ""
     scale: float = 1.0
-    floor: float = -np.inf
     form: str = "{:.1f}"
     ends: str | None = None
-    cell: Callable[[Measured], str] | None = None
 
     def text(self, estimate: Measured | None) -> str:
         """The cell: the number, and its interval on a second line; empty without a number."""
         if estimate is None or np.isnan(estimate.value):
             return ""
-        if self.cell:
-            return self.cell(estimate)
-        numbers = (estimate.value, estimate.low, estimate.high)
-        value, low, high = (float(np.maximum(self.floor, self.scale * end)) for end in numbers)
         ends = self.form.replace("+", "") if self.ends is None else self.ends
-        interval = "" if not ends or np.isnan(low) else f"\n{ends.format(low)}..{ends.format(high)}"
-        return self.form.format(value) + interval
+        value, low, high = (
+            "" if np.isnan(number) else beyond(estimate.note, end) + form.format(number)
+            for end, form in (("value", self.form), ("low", ends), ("high", ends))
+            if (number := self.scale * getattr(estimate, end)) is not None
+        )
+        return value if not ends or low == high in ("", value) else f"{value}\n{low}..{high}"
 
 
 def by_bucket(estimates: Estimates) -> Iterable[Line]:
@@ -98,13 +94,14 @@ class StudyTable:
         heads = [*self.heads, *["n"] * self.counted, *(column.head for column in self.columns)]
         heads += ["slide"] if self.printed else []
         table = new_table(self.title or title, heads, texts=len(self.heads))
+        of = ("measure", *KEYS)
         for texts, keys in self.lines(estimates):
             numbers = [
-                estimates.get(**{
-                    name: getattr(column, name) or keys.get(name, "") for name in ("measure", *KEYS)
-                })
+                estimates.get(
+                    **{name: getattr(column, name, "") or keys.get(name, "") for name in of}
+                )
                 for column in self.columns
-            ]  # fmt: skip
+            ]
             if numbers[0] is not None:
                 cells = [count(numbers[0].n)] if self.counted else []
                 cells += map(StudyColumn.text, self.columns, numbers)
@@ -147,9 +144,8 @@ class Question:
     different. ``sweep`` names the runs that answer it, a file of experiments/; with ``own_runs``
     they have a folder of their own. ``suits`` says whether a run can be probed at all.
 
-    With a ``rule`` it decides its first id, and ``decide`` judges the numbers or says why not;
-    ``more_rules`` are such for others of its ids. ``notes`` are the caption of the table, ``run``
-    its short form. ``measures`` are the columns of its CSV; ``keys`` say what a row is of.
+    ``rules`` are those of its claims, in words and in code. ``notes`` are the caption of the table,
+    ``run`` its short form. ``measures`` are the columns of its CSV; ``keys`` say what a row is of.
     ``intervals`` and ``counted`` say what table and figure are over if not over test sentences.
     """
 
@@ -166,13 +162,11 @@ class Question:
     measures: Sequence[str] = ()
     keys: Sequence[str] = ("arm", "control", "bucket", "part")
     tables: Sequence[StudyTable] = ()
-    figure: str
     axes: Sequence[Axes]
+    figure: str = ""
     notes: Sequence[str] = ()
     run: Callable[[pd.DataFrame], str] = run_line
-    rule: str = ""
-    decide: Decide | None = None
-    more_rules: Mapping[str, tuple[str, Decide]] = field(default_factory=dict)
+    rules: Mapping[str, tuple[str, Decide]] = field(default_factory=dict)
     intervals: str = ""
     counted: str = "test sentences"
 
@@ -182,13 +176,12 @@ class Question:
 
     def verdict(self, frame: pd.DataFrame | None) -> Sequence[Verdict]:
         """The verdicts, from the table of the probe's numbers; None where nothing was measured."""
-        rules = {self.ids[0]: (self.rule, self.decide)} if self.rule else {}
         command = f"study {self.name}" if self.probe else "bench"
         missing = f"there are no numbers yet: run `bottleneck {command}`"
         estimates = None if frame is None else Estimates(frame)
         return [
             conclude(claim, rule, missing if estimates is None else decide(estimates))
-            for claim, (rule, decide) in {**rules, **self.more_rules}.items()
+            for claim, (rule, decide) in self.rules.items()
         ]
 
     def page(self, frame: pd.DataFrame) -> Page:
@@ -220,7 +213,7 @@ class Question:
             panels += [panel] if rows else []
             lines += rows
             slides += slide_rows(axes.title, "", axes.printed(frame)) if axes.printed else []
-        title = self.figure.format(longest=longest(frame))
+        title = self.figure.format(longest=longest(frame)) or self.title
         data = data_frame([*lines, *slides])
         return Plot(title, tuple(panels), data, self.footnotes(frame))
 

@@ -227,9 +227,10 @@ def summarise(arm: Arm) -> Iterator[Row]:
             read[name] = np.sum([np.append(rate.value, rate.draws) for rate in rates], axis=0)
             alone[name] = sums.sum(axis=(1, 2)) / answers.sum()
         n = int(inside.sum())
-        keys = {"bucket": bucket, "n": n * len(arm.runs)}
-        yield arm.row("words_asked", float(asked), **keys)
-        yield arm.row("words_readable", float(asked - read["baseline"][0]), **keys)
+        total = {"n": n * len(arm.runs)}
+        yield arm.row("words_asked", float(asked), bucket=bucket, **total)
+        readable = float(asked - read["baseline"][0])
+        yield arm.row("words_readable", readable, bucket=bucket, **total)
         for measure, control, name, other in (
             ("words_read", "", "trained", "baseline"),
             ("words_read", "untrained", "untrained", "baseline"),
@@ -237,17 +238,15 @@ def summarise(arm: Arm) -> Iterator[Row]:
             ("words_read_added", "", "trained", "untrained"),
         ):
             value, *draws = read[name] - read[other]
-            number = Estimate(float(value), np.array(draws))
-            yield arm.row(measure, number, control=control, **keys)
-            for run, value in zip(arm.runs, alone[name] - alone[other], strict=True):
-                seed = {"bucket": bucket, "n": n, "control": control}
-                yield arm.seed_row(run, measure, float(value), **seed)
+            interval = Estimate(float(value), np.array(draws)).interval
+            mean, seeds = total | {"value": value, **vars(interval)}, alone[name] - alone[other]
+            yield from arm.with_seeds(measure, mean, seeds, bucket=bucket, control=control, n=n)
 
 
 def decide(estimates: Estimates) -> Judgement | str:
     """C14: the words so far can be read from the state."""
     rows = [(arm, bucket) for arm, bucket, *_ in estimates.keys("words_asked")]
-    none = [key for key in rows if estimates.attention(key[0]) == "none"]
+    none = [key for key in rows if key[0] == estimates.without_attention()]
     if not none:
         return "no arm without attention was measured"
     clauses, more, enough, shares = [], [], [], {}
@@ -284,8 +283,7 @@ QUESTION = Question(
     title="Words read from the state (C14)",
     probe=probe,
     summarise=summarise,
-    rule=RULE,
-    decide=decide,
+    rules={"C14": (RULE, decide)},
     notes=[
         "After each word of a test sentence a linear softmax probe names the word just read, the "
         "one before it, and so on to 20 back. Words read: right answers minus those of always "
@@ -307,7 +305,6 @@ QUESTION = Question(
             ],
         ),
     ],
-    figure="Is the state the understanding so far?",
     axes=[
         Axes(
             "Words so far that are read", "words_read", "words, beyond the most frequent",

@@ -75,7 +75,7 @@ class Subject:
         ]
 
     def fresh_sentences(self, wanted: int) -> list[Pairs]:
-        """For each length bucket so many new sentences of the run's language, the same for all runs.
+        """For each length bucket new sentences of the run's language, the same for all runs.
 
         Of real text, which has no new ones, it is some of the test and validation sentences.
         """

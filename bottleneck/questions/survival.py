@@ -159,7 +159,7 @@ def decide(estimates: Estimates) -> Judgement | str:
     """C3: the gist of a sentence survives the fixed context, and its detail is lost."""
     if not any(part == "gist" for *_, part in estimates.keys("corrected")):
         return "the corpus has no word classes; the grammar has"
-    none = next((arm for arm in estimates.arms() if estimates.attention(arm) == "none"), "")
+    none = estimates.without_attention()
     filled = filled_buckets(estimates, none)
     if not none:
         return "there is no arm without attention"
@@ -253,8 +253,7 @@ QUESTION = Question(
     version=3,
     probe=probe,
     summarise=summarise,
-    rule=RULE,
-    decide=decide,
+    rules={"C3": (RULE, decide)},
     notes=[
         "All numbers but n are %. By chance: the same outputs against other sources of their "
         "length. Beyond chance: 0 for chance, 100 for a perfect output. Classes are compared at "

@@ -213,7 +213,7 @@ def controlled(uniform=10.0, others=10.0, halves=(1.0, 1.0), variation=60.0, **c
         (
             {"controls": dict.fromkeys((PLAIN, "x"), (estimate(7), estimate(80)))},
             "not measured",
-            "uniform weights were not trained",
+            "were not both trained",
         ),
         ({"attention": estimate(4.9)}, "not measured", "under 5 in 41+"),
     ],
@@ -241,7 +241,7 @@ def trained(moves, halves=(0.1, 0.1, 0.1), attention=(90, 90, 88), once=(50, 12,
         (trained((0, 0, 8.1), (0.1, 0.1, 8.2)), "not held", ""),  # not clear of 0
         (trained((0.2, 0, 0)), "partly", ""),  # in another bucket alone
         (trained((0, 0, -5)), "not held", "take away 5.00 [4.90, 5.10] BLEU, -6.2% of what"),
-        (trained((0, 0, 0), once=(4.9, 1, 1)), "not measured", "without attention is under 5"),
+        (trained((0, 0, 0), once=(4.9, 1, 1)), "not measured", "is under 5 in every bucket"),
         (trained((0, 0, 2), attention=(90, 90, 8)), "not measured", "there is no loss to explain"),
     ],
 )
