@@ -54,14 +54,12 @@ VARIED = ("model.context_size", "training.updates", SEED)
 Lengths = dict[str, list[Censored]]
 RULE = (
     "The number is the length of the sentences of which half of the words survive beyond chance, "
-    f"without attention, in the context of {SIZE} numbers (else the largest), on `copy` if it was "
-    "trained on; other corpora are only reported. Held if it grows with the context size (95 % "
-    "interval of the exponent above 0) and twice the updates add less than "
-    f"{MOST_ADDED:.0%} to it (upper end of the interval of what they add). Not held if it does not "
-    "grow, or if twice the updates add an amount whose interval is above 0 and which is "
-    f"{MOST_ADDED:.0%} of the length or more: then training sets the number of words. Partly if it "
-    "grows and the amount is neither. Not measured without several context sizes, without runs "
-    "trained twice as long, or if the length is beyond the tested ones."
+    f"without attention, in {SIZE} numbers (else the largest context), on `copy` if it was trained "
+    "on. Held if it grows with the context size (95 % interval of the exponent above 0) and twice "
+    f"the updates add less than {MOST_ADDED:.0%} to it (upper end of the interval). Not held if it "
+    "does not grow, or if twice the updates add an amount whose interval is above 0 and which is "
+    f"{MOST_ADDED:.0%} of the length or more. Partly otherwise. Not measured without several "
+    "context sizes, without runs trained twice as long, or beyond the tested lengths."
 )
 
 

@@ -101,16 +101,14 @@ def baseline(arm: str) -> str:
 FEWEST_POINTS, WIDEST, LINEAR, QUADRATIC = 4, 1.0, 1.0, (1.5, 2.5)
 """Fewest upper lengths; widest interval; the exponent of what occurs once per word, of a square."""
 RULE = (
-    "What counts are exponents of the length (tokens per side, equal on both) from a least-squares "
-    "fit of log on log, with 95 % intervals, over the lengths from the geometric middle of their "
-    "range up: of the seconds that attention adds to a training step, for each arm, and of the "
-    "seconds of a step without attention. An arm grows with Tx x Ty if its interval lies within "
-    f"{QUADRATIC[0]:g} to {QUADRATIC[1]:g} and above that of no attention in its placement. Held "
-    f"if every arm does; partly if some do, or if some arm's interval lies above {LINEAR:g} and "
-    "above that of no attention; otherwise not held. Not measured with fewer than "
-    f"{FEWEST_POINTS} lengths in that part, where attention's own seconds are not above 0 at one "
-    f"of them, or where one of the two intervals is wider than {WIDEST:g}; such arms are left out "
-    "and named."
+    "What counts are exponents of the length from a least-squares fit of log on log, with 95 % "
+    "intervals, over the lengths from the geometric middle of their range up: of the seconds that "
+    "attention adds to a training step, and of those of a step without attention. An arm grows "
+    f"with Tx x Ty if its interval lies within {QUADRATIC[0]:g} to {QUADRATIC[1]:g} and above that "
+    "of no attention in its placement. Held if every arm does; partly if some do, or if some arm's "
+    f"interval lies above {LINEAR:g} and above that of no attention; otherwise not held. Left out "
+    f"are arms with fewer than {FEWEST_POINTS} such lengths, without seconds of their own at one "
+    f"of them, or with an interval wider than {WIDEST:g}; not measured if that leaves none."
 )
 
 

@@ -35,14 +35,12 @@ KEYS = ("control", "bucket")
 REPLICATES = ("value", *(f"without_{group}" for group in range(GROUPS)))
 RULE = (
     "The rule reads how many principal components explain 95 % of the variance of the contexts "
-    f"without attention, in the bucket of {SENTENCE_WORDS} words, the length of the slide's "
-    f"sentence. The slide says {SLIDE_USED} of {SLIDE_SIZE}, proportionally for other context "
-    f"sizes. Held if the 95 % interval lies within {TOLERANCE:.0%} of that "
-    f"({SLIDE_USED * (1 - TOLERANCE):.0f} to {SLIDE_USED * (1 + TOLERANCE):.0f} of {SLIDE_SIZE}) "
-    "and above an untrained encoder's (interval of the paired difference above 0); partly if it is "
-    "above the untrained encoder's and grows from the shortest filled bucket to the longest "
-    "(interval of the difference above 0), like a capacity that sentences use up; otherwise not "
-    f"held. {FAMILY} {needs_learned('none without attention')}"
+    f"without attention, in the bucket of {SENTENCE_WORDS} words. The slide says {SLIDE_USED} of "
+    f"{SLIDE_SIZE}, proportionally for other context sizes. Held if the 95 % interval lies within "
+    f"{TOLERANCE:.0%} of that and above an untrained encoder's (interval of the paired difference "
+    "above 0); partly if it is above the untrained encoder's and grows from the shortest filled "
+    "bucket to the longest (interval of the difference above 0); otherwise not held. "
+    f"{FAMILY} {needs_learned('none without attention')}"
 )
 
 

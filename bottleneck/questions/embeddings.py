@@ -16,7 +16,7 @@ from ..claims.verdict import FAMILY, needs_learned
 from ..corpus.grammar import noun_gender, word_class
 from ..corpus.vocabulary import UNK
 from ..scoring.bootstrap import ratio_of_sums
-from .arms import Arm, Estimates, Measured, Row, by_arm
+from .arms import Arm, Estimates, Row, by_arm
 from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
@@ -29,14 +29,13 @@ LABELS = {"class": "Word class", "gender": "Gender of nouns"}
 LEAST_ADDED = 0.2
 """Share of a word's neighbours."""
 RULE = (
-    "The rule reads, among the encoder's embeddings, the share of each word's nearest neighbours "
-    "(by cosine) that have its word class, and of each noun's nearest nouns whose French has its "
+    "The rule reads the share of each word's nearest neighbours (by cosine, among the encoder's "
+    "embeddings) that have its word class, and of each noun's nearest nouns whose French has its "
     "gender. Held if in every arm training adds to the class's share, compared with the same "
     f"network untrained, at least {LEAST_ADDED:.0%} of the neighbours, and adds to the gender's "
     f"share (lower ends of the 95 % intervals over words at or above {LEAST_ADDED:.0%} and above "
-    "0), and if the class's interval is above that of words next in frequency, which would be near "
-    "each other if embeddings only said how often words occur; partly if the class's conditions "
-    f"hold in every arm; otherwise not held. {FAMILY} {needs_learned('no arm')}"
+    "0), and if the class's interval is above that of words next in frequency; partly if the "
+    f"class's conditions hold in every arm; otherwise not held. {FAMILY} {needs_learned('no arm')}"
 )
 
 
@@ -99,22 +98,17 @@ def summarise(arm: Arm) -> Iterator[Row]:
 def decide(estimates: Estimates) -> Judgement | str:
     """C13: similar words are near each other, and training placed them so."""
 
-    def get(measure: str, arm: str, control: str = "") -> Measured:
-        return estimates.get(measure, arm, control=control, part="source").scaled(100.0)
-
-    measures = ("same_class_added", "same_gender_added")
-    arms = [arm for arm in estimates.arms()
-            if all(estimates.get(measure, arm, part="source") for measure in measures)]  # fmt: skip
-    if not arms:
-        return "no arm has embeddings of enough words"
     clauses, by_class, by_gender, added = [], [], [], {}
-    for arm in arms:
-        kind, gender = get("same_class", arm), get("same_gender", arm)
-        frequency = get("same_class", arm, "frequency")
-        added[arm], gender_added = (get(measure, arm) for measure in measures)
+    for arm in estimates.arms():
+        keys = [("same_class", ""), ("same_class", "frequency"), ("same_class_added", ""),
+                ("same_gender", ""), ("same_gender_added", "")]  # fmt: skip
+        known = [estimates.get(name, arm, control=key, part="source") for name, key in keys]
+        if None in known:
+            continue
+        kind, frequency, class_added, gender, gender_added = (item.scaled(100.0) for item in known)
         class_points, gender_points = (
             item.change("{} more than untrained", "{} less than untrained", "{:z.0f}", " points")
-            for item in (added[arm], gender_added)
+            for item in (class_added, gender_added)
         )
         clauses.append(
             f"{arm}: {kind.text('{:z.0f}', ' %')} of the neighbours of {kind.n:,} words are of the "
@@ -122,8 +116,11 @@ def decide(estimates: Estimates) -> Judgement | str:
             f"{frequency.text('{:z.0f}', ' %')}), and {gender.text('{:z.0f}', ' %')} of nouns' "
             f"neighbours of the noun's own gender, {gender_points}"
         )
-        by_class.append(added[arm].low >= 100 * LEAST_ADDED and kind.low > frequency.high)
+        added[arm] = class_added
+        by_class.append(class_added.low >= 100 * LEAST_ADDED and kind.low > frequency.high)
         by_gender.append(gender_added.low > 0)
+    if not added:
+        return "no arm has embeddings of enough words"
     least = min(added, key=lambda arm: added[arm].value)
     measure = f"points, same-class neighbours added by training, {least}"
     held = all(by_class) and all(by_gender)

@@ -43,13 +43,12 @@ RULE = (
     "Read is, of each target word, the norm of its own loss's gradient at its aligned source word, "
     "relative to that at the last source position, by the steps between the two words without "
     "attention, in trained networks. Two numbers are judged: the half-distance (steps over which "
-    "the exponential that fits the ratio best halves, all lengths together) and the ratio in the "
-    "farthest band of steps that both arms have. A number is clear if its 95 % interval (bootstrap "
-    "over sentences) with attention lies above the one without; a half-distance beyond the tested "
-    "steps counts as infinite. Held if both numbers are clear in every arm with attention; partly "
-    "if the same one of them is clear in every arm; otherwise not held. Not measured without both "
-    "arms. Arms of equal weights (uniform) are reported and do not count. "
-    f"{FAMILY} {needs_learned('none without attention, or none with it')}"
+    "the exponential that fits the ratio best halves) and the ratio in the farthest band of steps "
+    "that both arms have. A number is clear if its 95 % interval with attention lies above the one "
+    "without; a half-distance beyond the tested steps counts as infinite. Held if both are clear "
+    "in every arm with attention; partly if the same one of them is; otherwise not held. Arms of "
+    f"equal weights (uniform) do not count. {FAMILY} "
+    f"{needs_learned('none without attention, or none with it')}"
 )
 
 
@@ -204,25 +203,24 @@ def decide(estimates: Estimates) -> Judgement | str:
     faded, halves = {"": [], "untrained": []}, {}
     for control, arm in product(faded, estimates.arms()):
         if half := estimates.get("half_distance", arm, control=control):
-            every = f"halves every {text(half)} steps"
-            within = f"does not halve within {half.value:.0f} steps"
-            faded[control].append(f"{arm} {within if beyond(half.note, 'value') else every}")
-            if not control:
-                halves[arm] = unbounded(half)
+            bound = f"does not halve within {half.value:.0f} steps"
+            fades = bound if beyond(half.note, "value") else f"halves every {text(half)} steps"
+            faded[control].append(f"{arm} {fades}")
+            halves |= {} if control else {arm: unbounded(half)}
     none = estimates.without_attention()
     attending = [arm for arm in estimates.arms(selective=True) if arm in halves]
     if not (none in halves and attending):
         return "both arms are needed, with attention and without, that differ in nothing else"
     slower, more, clauses = [], [], [f"the gradient of {', '.join(faded[''])}"]
     for arm in attending:
-        bands = {
-            band: [estimates.get("ratio", name, part=band) for name in (arm, none)]
+        pairs = [
+            [band, *(estimates.get("ratio", name, part=band) for name in (arm, none))]
             for band in BAND_NAMES
-        }
-        shared = [band for band, ratios in bands.items() if all(ratios)]
+        ]
+        shared = [pair for pair in pairs if all(pair)]
         if not shared:
             return "the arms share no band of steps"
-        ratio, plain = bands[shared[-1]]
+        band, ratio, plain = shared[-1]
         slower.append(halves[arm].low > halves[none].high)
         more.append(ratio.low > plain.high)
         ours, theirs = (
@@ -230,7 +228,7 @@ def decide(estimates: Estimates) -> Judgement | str:
             for item in (ratio, plain)
         )
         clauses.append(
-            f"over {shared[-1]} steps it is {ours} that at the last position with {arm}, {theirs} "
+            f"over {band} steps it is {ours} that at the last position with {arm}, {theirs} "
             f"with {none}"
         )
     if start := faded["untrained"]:

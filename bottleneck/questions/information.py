@@ -38,13 +38,11 @@ TOLERANCE, RISES, LEARNED = 0.10, 0.75, 0.10
 LOST_RULE = (
     "Lost is 1 minus the share of the source's bits that is recovered without attention, by the "
     "probe of the source or by the translator itself, whichever recovers more, in the bucket of "
-    f"{LOST_WORDS} words. What is recovered is a lower bound, so that this is an upper bound. Held "
-    f"if its 95 % interval lies within {100 * TOLERANCE:.0f} points of {SLIDE_LOST:.0%} "
-    f"({SLIDE_LOST - TOLERANCE:.0%} or more); partly if not, but more is lost there than in the "
-    "shortest filled bucket (interval of the difference above 0); otherwise not held. Not measured "
-    "without bits of the source, where that bucket is empty or the shortest, or where under "
-    f"{LEARNED:.0%} of the shortest bucket's bits are recovered (lower end): what has not been "
-    f"learned cannot be lost. {FAMILY}"
+    f"{LOST_WORDS} words. Held if its 95 % interval lies within {100 * TOLERANCE:.0f} points of "
+    f"{SLIDE_LOST:.0%} ({SLIDE_LOST - TOLERANCE:.0%} or more); partly if not, but more is lost "
+    "there than in the shortest filled bucket (interval of the difference above 0); otherwise not "
+    "held. Not measured without bits of the source, where that bucket is empty or the shortest, or "
+    f"where under {LEARNED:.0%} of the shortest bucket's bits are recovered (lower end). {FAMILY}"
 )
 KEPT_RULE = (
     "Kept is the share of each further word's bits that arrives: the slope of the recovered bits "
@@ -53,8 +51,7 @@ KEPT_RULE = (
     f"with attention lies above {RISES:g} and that of attention minus none, paired, above 0; "
     "partly if the latter alone does; otherwise not held. Not measured with fewer than three "
     "filled buckets, without both arms, or where attention recovers under "
-    f"{LEARNED:.0%} of the shortest bucket's bits (lower end). {FAMILY} Of several arms with "
-    "attention the first is judged."
+    f"{LEARNED:.0%} of the shortest bucket's bits (lower end). {FAMILY}"
 )
 UNLEARNED = (
     f"of the shortest sentences' bits under {LEARNED:.0%} are recovered: nothing has been learned "
@@ -220,10 +217,9 @@ QUESTION = Question(
     and settings.corpus.joined == 1,
     rules={"C5": (LOST_RULE, _lost), "C6": (KEPT_RULE, _kept)},
     notes=[
-        "Bits: -log2 P of the source in the language that it was drawn from. Probe: a fresh decoder "
-        "that learns to write the source from the frozen encoder's memory. Untr.: the same of an "
-        "untrained encoder. Trans.: the bits of the source less those of the reference under the "
-        "translator.",
+        "Bits: -log2 P of the source in its language. Probe: a fresh decoder that learns to write "
+        "the source from the frozen encoder's memory. Untr.: the same of an untrained encoder. "
+        "Trans.: the bits of the source less those of the reference under the translator.",
     ],
     measures=("source_bits", "recovered", "share", "kept", "kept_gain"),
     tables=[

@@ -12,7 +12,7 @@ from ..claims.verdict import FAMILY, needs_learned, small_buckets
 from ..corpus.vocabulary import tokenize
 from ..results.folders import SENTENCES, read_texts, run_rows
 from ..scoring.bootstrap import ratio_of_sums
-from .arms import Estimates, Measured, Probed, Row, rows_by_bucket
+from .arms import Estimates, Probed, Row, rows_by_bucket
 from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
@@ -27,9 +27,8 @@ RULE = (
     f"token) lies within {RATIO[0]:g} to {RATIO[1]:g}, and if the upper ends of the intervals of "
     "its shares of empty, of unfinished and of repeating outputs (the last minus the references' "
     f"own share) are each under {MOST_FAULTS:.0%}. Held if every arm with attention handles every "
-    f"filled bucket; partly if they handle at least {ENOUGH:.0%} of them; otherwise not held. Arms "
-    "without attention are reported and do not count. Not measured with fewer than two filled "
-    f"buckets. {FAMILY} {needs_learned('none with attention')}"
+    f"filled bucket; partly if they handle at least {ENOUGH:.0%} of them; otherwise not held. Not "
+    f"measured with fewer than two. {FAMILY} {needs_learned('none with attention')}"
 )
 
 
@@ -71,9 +70,8 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 
 def decide(estimates: Estimates) -> Judgement | str:
     """C11: outputs are as long as they should be, whatever the length."""
-    ratios: dict[tuple[str, str], Measured] = {}
-    right, clauses, others = 0, [], []
-    for arm in estimates.arms():
+    ratios, right, clauses = {}, 0, []
+    for arm in estimates.arms(selective=True):
         failed, known = [], {}
         for bucket in estimates.buckets():
             ratio = estimates.get("length_ratio", arm, bucket)
@@ -82,24 +80,18 @@ def decide(estimates: Estimates) -> Judgement | str:
             known[arm, bucket] = ratio
             shares = [estimates.get(fault, arm, bucket).high for fault in FAULTS[:-1]]
             shares[-1] -= estimates.get("repeating_references", arm, bucket).value
-            if not ratio.within(*RATIO) or not all(share < MOST_FAULTS for share in shares):
+            if not (ratio.within(*RATIO) and max(shares) < MOST_FAULTS):
                 failed.append(bucket)
+        ratios |= known
+        right += len(known) - len(failed)
         clause = f"{arm} handles {len(known) - len(failed)} of {len(known)} length buckets"
-        if arm not in estimates.arms(selective=True):
-            others += [clause] if known else []
-        elif known:
-            clauses.append(f"{clause}, not {', '.join(failed)}" if failed else clause)
-            ratios |= known
-            right += len(known) - len(failed)
-    if not ratios:
-        return "no arm with attention was counted"
+        clauses.append(f"{clause}, not {', '.join(failed)}" if failed else clause)
     if len({bucket for _, bucket in ratios}) < 2:
-        return "fewer than two buckets are filled"
+        return "fewer than two buckets of an arm with attention are filled"
     arm, bucket = max(ratios, key=lambda key: abs(ratios[key].value - 1))
     worst, share = ratios[arm, bucket], right / len(ratios)
     clauses += [
         f"the length ratio furthest from 1 is {worst.text('{:.2f}')} ({arm}, {bucket})",
-        f"without attention, {', '.join(others)}" if others else "",
         small_buckets({name: ratio.n for (_, name), ratio in ratios.items()}),
     ]
     measure = f"length ratio furthest from 1 ({arm}, {bucket})"

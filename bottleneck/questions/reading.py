@@ -49,8 +49,7 @@ RULE = (
     "untrained encoder's states and than from the word just read alone (95 % intervals over test "
     f"sentences: the lower end at or above {ENOUGH:.0%}, the paired difference from the untrained "
     "above 0, the interval above that of the word just read); partly if they are more than both in "
-    "every bucket; otherwise not held. Arms with attention are reported and do not count. "
-    f"{FAMILY} {needs_learned('none without attention')}"
+    f"every bucket; otherwise not held. {FAMILY} {needs_learned('none without attention')}"
 )
 
 
@@ -61,7 +60,12 @@ def probe(subject: "Subject", tell: Tell, sentences: int = 6_000, steps: int = 2
     # The end token is left out.
     ids = [[np.array(row[:-1], np.int64) for row in subject.encode(pairs).source]
            for pairs in texts]  # fmt: skip
-    known, words = (np.concatenate([*map(words_back, rows)]) for rows in ids)
+    # For each word itself, the one before it, and so on.
+    before, window = np.full(DISTANCES - 1, NO_ANSWER), np.lib.stride_tricks.sliding_window_view
+    known, words = (
+        np.concatenate([window(np.r_[before, row], DISTANCES)[:, ::-1] for row in rows])
+        for rows in ids
+    )
     frequent = np.broadcast_to(most_frequent(known), words.shape)
     answers = {"last_word": from_last_word(known, words), "baseline": frequent}
     for name, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
@@ -81,12 +85,6 @@ def probe(subject: "Subject", tell: Tell, sentences: int = 6_000, steps: int = 2
         letters = np.where(answers[name] == words, "y", "n")
         columns[name] = ["".join(row[:n]) for row, n in zip(letters, counts, strict=True)]
     return columns
-
-
-def words_back(ids: Int[ndarray, "words"]) -> Int[ndarray, "words distances"]:
-    """For each word itself, the one before it, and so on."""
-    padded = np.concatenate([np.full(DISTANCES - 1, NO_ANSWER), ids])
-    return np.lib.stride_tricks.sliding_window_view(padded, DISTANCES)[:, ::-1]
 
 
 def most_frequent(words: Int[ndarray, "states distances"]) -> Int[ndarray, "distances"]:
@@ -245,8 +243,11 @@ def summarise(arm: Arm) -> Iterator[Row]:
 
 def decide(estimates: Estimates) -> Judgement | str:
     """C14: the words so far can be read from the state."""
-    rows = [(arm, bucket) for arm, bucket, *_ in estimates.keys("words_asked")]
-    none = [key for key in rows if key[0] == estimates.without_attention()]
+    none = [
+        (arm, bucket)
+        for arm, bucket, *_ in estimates.keys("words_asked")
+        if arm == estimates.without_attention()
+    ]
     if not none:
         return "no arm without attention was measured"
     clauses, more, enough, shares = [], [], [], {}
@@ -267,10 +268,6 @@ def decide(estimates: Estimates) -> Judgement | str:
         shares[key] = read.value / readable.value if readable.value > 0 else 1.0
     clauses[0] = f"beyond the most frequent word the probe reads {clauses[0]}"
     least = min(none, key=shares.get)
-    for arm, bucket in rows:
-        if (arm, bucket) not in none and bucket == least[1]:
-            text = estimates.get("words_read", arm, bucket).text(FORM)
-            clauses.append(f"with attention ({arm}), after {bucket} words {text}")
     asked, read = (estimates.get(name, *least) for name in ("words_asked", "words_read"))
     measure = f"words read of the last {asked.value:.0f}, after {least[1]} words"
     return Judgement(all(more) and all(enough), all(more), clauses, measure, read)

@@ -31,9 +31,7 @@ from ..scoring.bootstrap import Score, ratio_of_sums
 Tokens = Sequence[str]
 Floats, Ints = Float[ndarray, "words"], Int[ndarray, "words"]
 CHUNK_CELLS = 2**20
-"""Cells (target words x source words) of the sentences that IBM model 1 counts at once."""
-LEXICON_PAIRS = 50_000
-"""Training pairs at most that teach IBM model 1, spread evenly over the text."""
+"""Cells (target words x source words) that IBM model 1 counts at once."""
 FUNCTION_WORD = "function word"
 CLASSES = ("noun", "verb", "adjective", "adverb, numeral", "name", FUNCTION_WORD)
 """Adverbs and numerals together: either is missing in parts of some bucket's sentences."""
@@ -75,8 +73,7 @@ class IBM1:
 def nearest_to_diagonal(allowed: Bool[ndarray, "target source"]) -> frozenset[Link]:
     """Link each target word to the allowed source word nearest to the diagonal, else to any.
 
-    Distance is |(i + 1/2) / I - (j + 1/2) / J|; of equals it is the later word. If all are allowed
-    this is the baseline that knows no words: i = floor((j + 1/2) I / J).
+    If all are allowed this is the baseline that knows no words: i = floor((j + 1/2) I / J).
     """
     targets, sources = allowed.shape
     i, j = np.arange(sources)[None, :], np.arange(targets)[:, None]
@@ -123,12 +120,6 @@ def train(pairs: Sequence[tuple[Tokens, Tokens]], *, iterations: int = 5) -> IBM
 def words_of(pair: SentencePair) -> tuple[list[str], list[str]]:
     """The tokens of source and target."""
     return tokenize(pair.source), tokenize(pair.target)
-
-
-def lexicon(pairs: Sequence[SentencePair]) -> IBM1:
-    """IBM model 1 of a training text, of `LEXICON_PAIRS` at most: links where no gold is known."""
-    step = -(-len(pairs) // LEXICON_PAIRS)
-    return train(list(map(words_of, pairs[::step])))
 
 
 def class_of(token: str) -> str:
@@ -183,8 +174,7 @@ def partners(
 ) -> Int[ndarray, "shuffles sentences"]:
     """For every shuffle another sentence of the same length bucket; -1 for one that is alone.
 
-    Each shuffle is one random cycle through the bucket, so that each sentence is the partner of one
-    other. Sentences outside all buckets (-1) are one more; the stream is PCG64 of seed, bucket + 1.
+    Each shuffle is one random cycle through the bucket; the stream is PCG64 of seed, bucket + 1.
     """
     chosen = np.full((shuffles, len(buckets)), -1, np.int64)
     for bucket in np.unique(buckets):
@@ -201,11 +191,7 @@ def chance_survival(
     outputs: Sequence[Tokens],
     others: Int[ndarray, "shuffles sentences"],
 ) -> Floats:
-    """Survival of all words in the outputs of their sentence's `partners`, mean over shuffles.
-
-    They are counted at the source's sentence, so that their denominator has the same words, classes
-    and places as survival itself. A sentence without a partner has nan throughout.
-    """
+    """Survival of all words in the outputs of their sentence's `partners`, mean over shuffles."""
     shuffled = [survival(pairs, [outputs[other] for other in row]) for row in others]
     alone = np.repeat((others < 0).any(axis=0), [pair.words for pair in pairs])
     return np.where(alone, np.nan, np.mean(shuffled, axis=0))
@@ -244,25 +230,13 @@ def word_reports(
     return reports
 
 
-def survival_cells(
-    sentence: Ints, survived: Floats, by_chance: Floats, group: Ints, band: Ints, *, shape: tuple
-) -> Float[ndarray, "sentences groups bands 3"]:
-    """Count words by sentence, group and band; ``shape`` says how many there are of each."""
-    counted = ~np.isnan(survived) & (group >= 0)
-    cells = np.ravel_multi_index((sentence[counted], group[counted], band[counted]), shape)
-    columns = (survived[counted], by_chance[counted], np.ones(counted.sum()))
-    sums = [np.bincount(cells, column, math.prod(shape)) for column in columns]
-    return np.stack(sums, axis=-1, dtype=np.float64).reshape(*shape, 3)
-
-
 def band_weights(
     cells: Real[ndarray, "*rows groups bands 3"], matched: bool = False
 ) -> Real[ndarray, "*rows bands"]:
-    """How much each band counts, with w_gb the words of group g in band b.
+    """How much each band counts: the words of all groups (direct standardisation).
 
-    Direct standardisation: sum_g w_gb, the words of all groups. ``matched`` compares two groups,
-    even if either lacks some bands: w_gb w_hb / (w_gb + w_hb), as in Mantel and Haenszel's estimate
-    of a difference between two rates (1959; Greenland and Robins 1985).
+    ``matched`` compares two groups, even if either lacks some bands: w_gb w_hb / (w_gb + w_hb), as
+    in Mantel and Haenszel's estimate of a difference between two rates (1959).
     """
     words = cells[..., 2]
     total = words.sum(axis=-2)
@@ -272,10 +246,9 @@ def band_weights(
 def rates(
     cells: Real[ndarray, "*rows groups bands 3"], matched: bool = False
 ) -> dict[str, Float[ndarray, "*rows groups"]]:
-    """`MEASURES` of each group: averages over bands, by `band_weights`.
+    """`MEASURES` of each group: averages over bands, by `band_weights`; (r - c) / (1 - c) corrects.
 
-    Recall r and chance c are sum_b w_b r_gb / sum_b w_b, 0 to 1, nan for a group without words in a
-    band that weighs something; corrected is (r - c) / (1 - c), nan where chance is 1.
+    They are nan for a group without words in a band that weighs something.
     """
     weights = band_weights(cells, matched)
     whole = weights.sum(axis=-1)[..., None]
