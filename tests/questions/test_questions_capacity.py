@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from planted_pages import REFERENCE, printed_words, row_of
 from planted_pages import frame as table_of
+from planted_pages import row_of
 
 from seq2seq_bottleneck.corpus.vocabulary import is_word, tokenize
 from seq2seq_bottleneck.questions.capacity import QUESTION, points_of
@@ -179,17 +179,6 @@ def test_the_verdict_flips_at_the_rules_numbers(table, expected, words):
     assert words in f"{verdict.measure}; {verdict.because}"
     known = (None,) * 3 if expected == "not measured" else (20.0, 19.0, 21.0)
     assert (verdict.value, verdict.low, verdict.high) == known
-
-
-def test_a_row_a_context_in_each_corpus_with_what_training_adds():
-    page = QUESTION.page(QUESTION.load(REFERENCE / "capacity"))
-    lines = printed_words(page)
-    assert [line[3:] for line in lines if line[2:4] == ["2,400", "256"]] == [
-        ["256", "2,400", "<2.0", "12.2", "7.3"],
-        ["256", "2,400", "28.6", ">60.0", ">5.1"],
-    ]
-    assert ["27.9..30.0", "3.6.."] in lines
-    assert set(page.frame["context_size"].dropna()) == {16, 32, 64, 128, 256, 512}
 
 
 @pytest.mark.slow

@@ -109,22 +109,6 @@ def test_intervals_that_touch_flip_the_verdict(changes, expected):
 
 
 @pytest.mark.parametrize(
-    ("none", "attention", "words"),
-    [
-        ({"half": (5.0, 4.0, 30.0), "note": "high at least"}, ALWAYS,
-         "halves every 5.0 [4.0, at least 30.0] steps, additive does not halve within 30 steps"),
-        ({}, {}, "before training that of none halves every 40.0 [39.0, 41.0] steps"),
-    ],
-)  # fmt: skip
-def test_the_reason_says_what_was_beyond_the_tested_steps(none, attention, words):
-    start = arm("none", half=(40.0, 39.0, 41.0), control="untrained")
-    verdict = judged(arm("none", **none), arm("additive", **FAR | attention), start)
-    assert words in verdict.because
-    if none:  # an open end is of infinite steps: attention is not slower
-        assert (verdict.verdict, verdict.high) == ("partly", None)
-
-
-@pytest.mark.parametrize(
     ("arms", "reason"),
     [
         ([arm("additive")], "both arms are needed"),

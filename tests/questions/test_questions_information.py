@@ -63,17 +63,6 @@ def test_what_levels_off_is_distinguished_from_what_rises():
     assert (gain["low"] > 0.5, gain["note"]) == (True, "none")
 
 
-def test_a_gain_is_paired_sentence_by_sentence():
-    """Both arms have the same luck: a quarter more of each sentence's bits has no scatter."""
-    none = planted()
-    rows = summarise([none, planted("additive", probe=none.found["probe"] - 0.25 * BITS * NATS)])
-    gain, kept = (
-        one_row(rows, name, arm="additive", part="probe longer") for name in ("kept_gain", "kept")
-    )
-    assert [gain[end] for end in ("value", "low", "high")] == pytest.approx([0.25] * 3)
-    assert kept["high"] - kept["low"] > 0.01
-
-
 def lost(share, shortest=0.9, part="probe"):
     """What C5 reads."""
     return [

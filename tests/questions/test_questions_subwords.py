@@ -1,8 +1,6 @@
 """A run of subwords from its training to the studies put to it."""
 
 import json
-import shutil
-import sys
 
 import numpy as np
 import pytest
@@ -20,7 +18,7 @@ from seq2seq_bottleneck.questions.subject import open_subject
 from seq2seq_bottleneck.results.folders import STORE, finished_runs
 from seq2seq_bottleneck.runs.pool import run_jobs
 from seq2seq_bottleneck.runs.sweep import gather, plan_comparison
-from seq2seq_bottleneck.runs.translate import attention_matrices, load_run
+from seq2seq_bottleneck.runs.translate import attention_matrices
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 
@@ -74,15 +72,6 @@ def test_the_folder_has_sentencepieces_files_and_what_it_writes_is_text_again(su
     found = subject.trained.translate([output["source"] for output in outputs])
     assert found == [output["hypothesis"] for output in outputs]
     assert not any("▁" in text or text != " ".join(text.split()) for text in found)
-
-
-def test_a_run_is_read_again_elsewhere_and_needs_sentencepiece(subject, tmp_path, monkeypatch):
-    moved = shutil.copytree(subject.folder, tmp_path / "runs" / "moved")
-    sentence = subject.corpus.test[0].source
-    assert load_run(moved).translate([sentence]) == subject.trained.translate([sentence])
-    monkeypatch.setitem(sys.modules, "sentencepiece", None)
-    with pytest.raises(UserError, match=r'pip install "seq2seq-bottleneck\[subword\]"'):
-        load_run(subject.folder)
 
 
 def test_weights_are_compared_with_gold_word_by_word(subject, found):
