@@ -1,11 +1,9 @@
 """C7: is alignment learned for free, and can it be read off the attention weights?
 
-The weights are teacher-forced on the references and compared with gold links. Free is what nobody
-taught: they must beat the diagonal, which knows no words, and IBM model 1, which was made to align
-and is trained on the run's own training pairs. Links are (source, target) positions, 0-based.
-
-The same is asked of the user's own gold set, whose words are those between the spaces of the files.
-Its tokens (``l' homme ,``) are put back into running text.
+The weights are teacher-forced on the references and compared with gold links. They must beat the
+diagonal, which knows no words, and IBM model 1, which was made to align. Links are (source, target)
+positions, 0-based. The same is asked of the user's own gold set, whose words are those between the
+spaces of the files; its tokens (``l' homme ,``) are put back into running text.
 """
 
 import re

@@ -1,10 +1,8 @@
 """C2, C12: how many words does a context of so many numbers hold after so much training?
 
-A word survives if the words of the reference that it is linked to stand in the output (gold links,
-`questions.word_survival`). The share by chance, from the same outputs and other sources of the same
-length, is taken away: (r - c) / (1 - c). A capacity is the length up to which 90 % or 50 % of the
-words survive (`censored.last_lengths`), or a bound of it, after one training: an answer can only be
-"at least".
+A word survives if the words of the reference that it is linked to stand in the output (gold links).
+The share by chance is taken away: (r - c) / (1 - c). A capacity is the length up to which 90 % or
+50 % of the words survive, or a bound of it, after one training: an answer can only be "at least".
 """
 
 import math

@@ -1,10 +1,9 @@
 """C9 and L15: does attention's cost grow with source length times target length?
 
-`bottleneck bench` measures it (`benchmark`), not a probe of trained runs: ``probes/cost.csv`` has a
-row for each arm and length. Both sides of its sentences are equally long, so Tx x Ty is the length
-squared. Attention's own part is the time of a step beyond that of the same model without attention.
-Part of it occurs once per word, so the exponent climbs from 1 to 2 as sentences grow: the rule
-reads that of the upper lengths.
+`bottleneck bench` measures it (`benchmark`): ``probes/cost.csv`` has a row for each arm and length.
+Both sides of its sentences are equally long. Attention's own part is the time of a step beyond that
+of the same model without attention; part of it occurs once per word, so that its exponent climbs
+from 1 to 2 as sentences grow: the rule reads that of the upper lengths.
 """
 
 import math

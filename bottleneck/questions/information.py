@@ -1,10 +1,9 @@
 """C5, C6: how many bits of the source reach the decoder, and how do they grow with length?
 
-What a test sentence's exact bits are, less what they are given the memory, is what the memory tells
-of the sentence. Given it: by the *probe*, a fresh decoder that learns to write the source from the
-frozen encoder's memory; by the *translator*, what it still has to be told of the reference. On
-average over sentences the difference is a lower bound on the information. Only totals are floored
-at zero, where they are printed.
+A test sentence's exact bits, less what they are given the memory, are what the memory tells of it.
+Given it: by the *probe*, a fresh decoder that learns to write the source from the frozen encoder's
+memory; by the *translator*, what it still has to be told of the reference. On average over
+sentences the difference is a lower bound on the information.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,7 @@
 """C14: is the state the "understanding so far", word by word?
 
 After each word a linear probe is asked for the words so far, by distance back: a lower bound of
-what the state holds. The same is asked of the untrained encoder's states, and of the word just
-read. The baseline answers with the training set's most frequent word at each distance.
+what the state holds. The baseline answers with the most frequent word at each distance.
 
 The probe is softmax regression on whitened inputs, one for each distance. It starts at the linear
 discriminant (Fisher 1936; Rao 1948), which knows rare words from few examples, and goes on by Adam.

@@ -1,8 +1,7 @@
 """A finished run opened again: its text, its weights, the weights that it began with, its memory.
 
-The *probe of the source* is a fresh decoder that learns to write the source from an encoder's
-memory. It reads what the translator's decoder reads, and writes the words and the end token, so
-that -log P of the whole is what remains to be told once the memory is known.
+The *probe of the source* is a fresh decoder that learns to write the source and the end token from
+an encoder's memory: -log P of the whole is what remains to be told once the memory is known.
 """
 
 from collections.abc import Sequence

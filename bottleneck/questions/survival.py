@@ -1,8 +1,7 @@
 """C3: which source words reach the output? By word class, place and sentence length.
 
-Gist is nouns and verbs; detail is modifiers (adjectives, adverbs, numerals) and names. The links
-are gold on the grammar and the copying corpus; on real text they are those of IBM model 1. Chance
-is the same outputs against other sources of their length bucket.
+Gist is nouns and verbs; detail is modifiers (adjectives, adverbs, numerals) and names. Links are
+gold or, on real text, those of IBM model 1. Chance is the same outputs against other sources.
 """
 
 from collections import Counter

@@ -1,16 +1,14 @@
 """Which word is the translation of which, which source words reach the output, and their rates.
 
-Where no gold links are known they are those of IBM model 1 (Brown et al. 1993, section 4.1). Target
-word j of J has one source word i of 0..I, where 0 is the empty word NULL, and
-P(target | source) = prod_j sum_i t(f_j | e_i) / (I + 1), the factor for J left out. EM finds t.
+Where no gold links are known they are those of IBM model 1 (Brown et al. 1993, section 4.1):
+P(target | source) = prod_j sum_i t(f_j | e_i) / (I + 1), where source word 0 is NULL, no word.
 
 A source word survives if the output has the words of the reference that it is linked to. If the
 reference has a word m times and the output k times, each copy has the share min(m, k) / m, as in
 BLEU's clipping. A source word with several target words has the mean of their shares.
 
 Sums are cells (group, band, column): groups are word classes, bands are places in the sentence, and
-the columns are words found, found by chance, and words. Places differ in how well they survive, so
-rates of classes are averages over bands.
+the columns are words found, found by chance, and words.
 """
 
 import math
