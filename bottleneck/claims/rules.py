@@ -1,9 +1,7 @@
 """The rules of the claims that runs decide: the lecture's two tables, C1, C10 and C12.
 
-Every interval is a 95 % percentile bootstrap over test sentences of the mean over seeds; seeds are
-not resampled and the intervals are not corrected for the number of buckets. "Clear of 0" means that
-the whole interval is. The rules of the two tables read the filled buckets, shortest first, except
-those of a handful of sentences (`verdict.READ_FROM`).
+Every interval is a 95 % percentile bootstrap over test sentences of the mean over seeds. "Clear of
+0" means that the whole interval is.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,16 +13,15 @@ import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
-from ..scoring.bootstrap import Estimate as Resampled
-from ..scoring.bootstrap import difference, interaction, percent_change
+from ..scoring.bootstrap import Estimate, difference, interaction, percent_change
 from .verdict import (
     FIRST,
     FLOOR_BLEU,
     LEAST_BASE,
     READ_FROM,
     BucketScores,
-    Estimate,
     Judgement,
+    Measured,
     learned,
     small_buckets,
     unlearned,
@@ -32,14 +29,8 @@ from .verdict import (
 
 Rows = Sequence[BucketScores]
 
-CEILING_BLEU = 95.0
-"""BLEU is bounded at 100. From 95 up an arm can differ from the bound by 5.3 per cent at most
-(100 / 95), so attention / none - 1 is 100 / none - 1 to within that: arithmetic of none's level,
-whatever attention does."""
 SHORT_LITTLE, SHORT_SOME = 10.0, 25.0
-"""Per cent of attention's BLEU that a small gain stays under (slide: 2.6 %), and a moderate one."""
 CLEAR_CORRELATION, LENGTH_POINTS, LEAST_SHARE = -0.8, 5.0, 0.1
-"""Of C1, C1 (points of R2: per cent of the variance of BLEU's rank) and C12; see the rules."""
 UNIFORM, PLAIN = "uniform weights", "no attention"
 """Controls by name: the one that C10 requires, and the baseline itself."""
 UNREAD = f"A bucket of fewer than {READ_FROM} sentences is not read."
@@ -50,11 +41,7 @@ RULES: dict[str, tuple[str, Callable[..., Judgement | str]]] = {}
 
 
 def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
-    """Make a function the rule of a claim.
-
-    Those of the two tables get no buckets of a handful of sentences, small ones are named in their
-    reasons, and the vindication's are not asked where there is no gain to judge.
-    """
+    """Make a function the rule of a claim; those of the two tables get only buckets to be read."""
 
     def add(judge: Callable[..., Judgement | str]) -> Callable[..., Judgement | str]:
         def on_buckets(buckets: Rows) -> Judgement | str:
@@ -94,13 +81,13 @@ def failure_pattern(rows: Rows) -> Judgement | str:
     if not learned(rows[0].none.value):
         return unlearned("without attention", rows[0].name)
     first, last = rows[0].name, rows[-1].name
-    fall = Estimate.of(difference(rows[0].none, rows[-1].none))
-    rises, _, ties = _steps({row.name: row.none for row in rows})
+    fall = Measured.of(difference(rows[0].none, rows[-1].none))
+    steps = _steps({row.name: row.none for row in rows})
+    rises = {name: step for name, step in steps.items() if step.low > 0}
     clauses = [
         f"from {first} to {last} BLEU without attention "
         + fall.change("falls by {}", "rises by {}", BLEU),
         _listed("clear rises", rises, BLEU),
-        _listed("ties", ties),
     ]
     name = f"fall of BLEU without attention, {first} to {last}"
     return Judgement(fall.low > 0 and not rises, fall.low > 0, clauses, name, fall)
@@ -117,10 +104,9 @@ def failure_pattern(rows: Rows) -> Judgement | str:
 def vindication(rows: Rows) -> Judgement | str:
     """L-VIND: attention helps with long sentences, more than with short ones."""
     shortest, longest = rows[0].name, rows[-1].name
-    gains = {row.name: Estimate.of(row.gain) for row in rows}
-    more = Estimate.of(interaction([row.gain for row in rows]))
+    gains = {row.name: Measured.of(row.gain) for row in rows}
+    more = Measured.of(interaction([row.gain for row in rows]))
     losses = {name: gain for name, gain in gains.items() if gain.high < 0}
-    best = max(gains, key=lambda name: gains[name].value)
     clauses = [
         f"the gain in {longest} is {gains[longest].text(BLEU)}",
         more.change(
@@ -128,7 +114,6 @@ def vindication(rows: Rows) -> Judgement | str:
             f"it falls short of the gain in {shortest} by {{}}",
             BLEU,
         ),
-        f"the largest gain is in {best} ({gains[best].text(BLEU)})",
         _listed("clear losses", losses),
     ]
     clear, name = gains[longest].low > 0, f"attention minus none, BLEU, {longest}"
@@ -145,10 +130,10 @@ def vindication(rows: Rows) -> Judgement | str:
 def vindication_short(rows: Rows) -> Judgement | str:
     """L-VIND-short: for short sentences attention adds little (slide: +2.6 %)."""
     shortest = rows[0]
-    fall = Estimate.of(percent_change(shortest.none, shortest.attention))
-    share = Estimate(-fall.value, -fall.high, -fall.low)
+    fall = Measured.of(percent_change(shortest.none, shortest.attention))
+    share = Measured(-fall.value, -fall.high, -fall.low)
     clause = (
-        f"in {shortest.name} attention adds {Estimate.of(shortest.gain).text(BLEU)} BLEU, "
+        f"in {shortest.name} attention adds {Measured.of(shortest.gain).text(BLEU)} BLEU, "
         f"{share.text('{:z.1f}', ' %')} of its own"
     )
     name = f"gain as a share of attention's BLEU, per cent, {shortest.name}"
@@ -168,21 +153,16 @@ def vindication_rising(rows: Rows) -> Judgement | str:
     if low := [row.name for row in rows if row.none.value < LEAST_BASE]:
         return f"BLEU without attention is under {LEAST_BASE:g} in {', '.join(low)}"
     improvements = {row.name: percent_change(row.attention, row.none) for row in rows}
-    (_, falls, ties), changes = _steps(improvements), list(improvements.values())
-    rise = Estimate.of(difference(changes[-1], changes[0]))
-    ceiling = [row.name for row in rows if row.attention.value >= CEILING_BLEU]
+    steps, changes = _steps(improvements), list(improvements.values())
+    falls = {name: step for name, step in steps.items() if step.high < 0}
+    rise = Measured.of(difference(changes[-1], changes[0]))
     clauses = [
         "the improvement is " + ", ".join(f"{change.value:+.0f} %" for change in changes),
         _listed("clear falls", falls),
-        _listed("ties", ties),
-        f"in bucket{'s' * (len(ceiling) > 1)} {', '.join(ceiling)} attention is at its ceiling "
-        f"(BLEU >= {CEILING_BLEU:g}): the improvement there is 100/none - 1, arithmetic"
-        if ceiling
-        else "",
     ]
     name = f"improvement, points of per cent, {rows[-1].name} minus {rows[0].name}"
-    partly = rise.low > 0 and not falls
-    return Judgement(partly and not ties, partly, clauses, name, rise)
+    partly, rises = rise.low > 0 and not falls, all(step.low > 0 for step in steps.values())
+    return Judgement(partly and rises, partly, clauses, name, rise)
 
 
 @rule(
@@ -197,8 +177,8 @@ def vindication_largest(rows: Rows) -> Judgement | str:
     """L-VIND-largest: the gain is largest where the bottleneck hurt most."""
     gains = {row.name: row.gain for row in rows}
     top = _with_ties(gains)
-    worst = _with_ties({row.name: Resampled(-row.none.value, -row.none.draws) for row in rows})
-    best = Estimate.of(gains[top[0]])
+    worst = _with_ties({row.name: Estimate(-row.none.value, -row.none.draws) for row in rows})
+    best = Measured.of(gains[top[0]])
     ties = [f", tied with {', '.join(names[1:])}" if names[1:] else "" for names in (top, worst)]
     clauses = [
         f"the largest gain is in {top[0]} ({best.text(BLEU)}){ties[0]}",
@@ -209,24 +189,22 @@ def vindication_largest(rows: Rows) -> Judgement | str:
     return Judgement(held, some, clauses, f"the largest gain, BLEU, {top[0]}", best)
 
 
-def _with_ties(estimates: Mapping[str, Resampled]) -> list[str]:
+def _with_ties(estimates: Mapping[str, Estimate]) -> list[str]:
     """Name of the largest, then of those that it does not clearly exceed, in bucket order."""
     best = max(estimates, key=lambda name: estimates[name].value)
     gaps = {name: difference(estimates[best], other) for name, other in estimates.items()}
     return [best, *(n for n in gaps if n != best and not gaps[n].interval.above_zero)]
 
 
-def _steps(estimates: Mapping[str, Resampled]) -> Sequence[dict[str, Estimate]]:
-    """The differences between neighbouring buckets: the clear rises, the clear falls, the ties."""
-    rises, falls, ties = {}, {}, {}
-    for first, second in pairwise(estimates):
-        step = Estimate.of(difference(estimates[second], estimates[first]))
-        kind = rises if step.low > 0 else falls if step.high < 0 else ties
-        kind[f"{first} to {second}"] = step
-    return rises, falls, ties
+def _steps(estimates: Mapping[str, Estimate]) -> dict[str, Measured]:
+    """The differences between neighbouring buckets."""
+    return {
+        f"{first} to {second}": Measured.of(difference(estimates[second], estimates[first]))
+        for first, second in pairwise(estimates)
+    }
 
 
-def _listed(title: str, estimates: Mapping[str, Estimate], form: str = SIGNED) -> str:
+def _listed(title: str, estimates: Mapping[str, Measured], form: str = SIGNED) -> str:
     """The named differences with their intervals; empty if there are none."""
     listed = ", ".join(f"{name} ({estimate.text(form)})" for name, estimate in estimates.items())
     return f"{title}: {listed}" if listed else ""
@@ -241,7 +219,7 @@ class Cell:
     sentences: int
     source_words: float
     compression_ratio: float
-    bleu: Resampled
+    bleu: Estimate
 
 
 @rule(
@@ -257,9 +235,7 @@ class Cell:
 def compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
     """C1: the compression ratio predicts the loss of quality, and length adds little to it.
 
-    Length is judged in ranks, as the correlation is, so that no bend of the curve passes for
-    length: whatever falls with the ratio alone has the ratio's order reversed, and length adds
-    exactly nothing. What ranks cannot see is an effect too small to change the order of two cells.
+    Length is judged in ranks, too, so that no bend of the curve passes for length.
     """
     rows = [cell for cell in cells if cell.bleu.filled]
     sizes, buckets = ({getattr(row, name) for row in rows} for name in ("context_size", "bucket"))
@@ -271,7 +247,7 @@ def compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
     if np.ptp(np.round([row.bleu.value for row in rows], 9)) == 0:
         return f"BLEU is {rows[0].bleu.value:.1f} in every cell: there is no order to judge"
     if not any(learned(row.bleu.value) for row in rows):
-        return f"BLEU is under {FLOOR_BLEU:g} in every cell: nothing has been learned to judge"
+        return unlearned("without attention", "every cell")
     rank, ratio_points, length_points = measure_curve(rows)
     clauses = [
         f"over {len(rows)} cells of {len(sizes)} context sizes the rank correlation of BLEU with "
@@ -286,12 +262,11 @@ def compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
     return Judgement(held, partly, clauses, "rank correlation of BLEU with the ratio", rank)
 
 
-def measure_curve(cells: Sequence[Cell]) -> tuple[Estimate, ...]:
+def measure_curve(cells: Sequence[Cell]) -> tuple[Measured, ...]:
     """The rank correlation of BLEU with the ratio, and two shares of the variance of BLEU's rank.
 
     The shares are per cent: explained by the ratio's rank, and added by length's, which is its
-    squared part correlation, (r_length - r_ratio r)^2 / (1 - r^2), with r the correlation of ratio
-    and length. In a resample the cells of a bucket have the same sentences.
+    squared part correlation, (r_length - r_ratio r)^2 / (1 - r^2).
     """
     columns = ("compression_ratio", "source_words")
     numbers = pd.DataFrame({name: [getattr(cell, name) for cell in cells] for name in columns})
@@ -303,7 +278,7 @@ def measure_curve(cells: Sequence[Cell]) -> tuple[Estimate, ...]:
     by_ratio, by_length = correlation(ratio, order), correlation(length, order)
     added = (by_length - by_ratio * common) ** 2 / (1 - common**2)
     rows = by_ratio, 100 * by_ratio**2, 100 * added
-    return tuple(Estimate.of(Resampled(float(row[0]), row[1:])) for row in rows)
+    return tuple(Measured.of(Estimate(float(row[0]), row[1:])) for row in rows)
 
 
 def correlation(
@@ -331,39 +306,30 @@ def correlation(
 def selection_beats_compression(
     bucket: str,
     sentences: int,
-    attention: Resampled,
-    controls: Mapping[str, tuple[Resampled, Resampled]],
-    variations: Mapping[str, Resampled],
+    attention: Estimate,
+    controls: Mapping[str, tuple[Estimate, Estimate]],
+    variations: Mapping[str, Estimate],
     lacking: Sequence[str] = (),
 ) -> Judgement | str:
     """C10: selection beats compression, in the longest filled bucket.
 
-    A control has one thing that comes with attention, and does not select. ``controls`` have its
-    BLEU and attention's, on the same test sentences and seeds; ``variations`` have attention minus
-    none, in BLEU, where both arms were changed alike. ``lacking`` were not trained.
+    ``controls`` have a control's BLEU and attention's, on the same test sentences and seeds;
+    ``variations`` have attention minus none where both arms were changed alike.
     """
-    gains = {name: Estimate.of(difference(arm, bleu)) for name, (bleu, arm) in controls.items()}
-    varied = {name: Estimate.of(gain) for name, gain in variations.items()}
-    if set(gains) <= {PLAIN}:
-        return "no control was trained beside the two arms"
-    if UNIFORM not in gains:
-        return f"{UNIFORM} were not trained (there are: {', '.join(sorted(gains))})"
-    if set(gains) <= {PLAIN, UNIFORM}:
-        return f"no other control than {UNIFORM} was trained"
+    gains = {name: Measured.of(difference(arm, bleu)) for name, (bleu, arm) in controls.items()}
+    varied = {name: Measured.of(gain) for name, gain in variations.items()}
+    if not {UNIFORM} < set(gains) - {PLAIN}:
+        return f"{UNIFORM} and another control were not both trained beside the two arms"
     if not learned(attention.value):
         return unlearned("with attention", bucket)
     best, *others = sorted(controls, key=lambda name: -controls[name][0].value)
-
-    def listed(head: str, subset: dict[str, Estimate]) -> str:
-        texts = ", ".join(f"{name} {gain.text(SIGNED)}" for name, gain in subset.items())
-        return f"{head} {texts}" if texts else ""
 
     clauses = [
         f"in {bucket} attention has {attention.value:.1f} BLEU, "
         + gains[best].change("{} more than", "{} less than", BLEU)
         + f" the best control, {best} ({controls[best][0].value:.1f})",
-        listed("attention minus", {name: gains[name] for name in others}),
-        listed("attention minus none if both arms have the same change:", varied),
+        _listed("attention minus", {name: gains[name] for name in others}),
+        _listed("attention minus none if both arms have the same change", varied),
         f"not tried: {', '.join(lacking)}" if lacking else "",
         small_buckets({bucket: sentences}),
     ]
@@ -386,32 +352,24 @@ def selection_beats_compression(
     "explain.",
 )
 def training_moves_curve(buckets: Rows) -> Judgement | str:
-    """C12: it is training, not only capacity.
-
-    What twice the updates add without attention is compared with what attention adds with the
-    updates of one, of the same seeds and resamples.
-    """
+    """C12: it is training, not only capacity."""
     rows = [row for row in buckets if row.none.filled]
-    if not rows:
-        return "no bucket is filled"
     if not any(learned(row.twice.value) for row in rows):
-        low = f"under {FLOOR_BLEU:g} in every bucket"
-        return f"BLEU without attention is {low}, trained twice too"
-    bucket, gap = rows[-1].name, Estimate.of(rows[-1].gain)
+        return unlearned("without attention, trained twice too,", "every bucket")
+    bucket, gap = rows[-1].name, Measured.of(rows[-1].gain)
     if not gap.low > 0:
         return (
             f"what attention adds in {bucket} is not clear of 0 ({gap.text(SIGNED)}): there is no "
             "loss to explain"
         )
-    moves = {row.name: Estimate.of(difference(row.twice, row.none)) for row in rows}
+    moves = {row.name: Measured.of(difference(row.twice, row.none)) for row in rows}
     partly, move = any(move.low > 0 for move in moves.values()), moves.pop(bucket)
     share = move.value / gap.value
-    others = ", ".join(f"{name} {other.text(SIGNED)}" for name, other in moves.items())
     clauses = [
         f"in {bucket} without attention twice the updates "
         + move.change("add {} BLEU", "take away {} BLEU", BLEU)
         + f", {share:z.1%} of what attention adds ({gap.text(BLEU)})",
-        f"what they add in the others: {others}" if others else "",
+        _listed("what they add in the others", moves),
         small_buckets({row.name: row.sentences for row in rows}),
     ]
     held, name = move.low > 0 and share >= LEAST_SHARE, "what twice the updates add to none"

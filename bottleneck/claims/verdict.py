@@ -4,19 +4,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..scoring.bootstrap import Estimate as Resampled
-from ..scoring.bootstrap import difference
+from ..scoring.bootstrap import Estimate, difference
 
 MARKED_BELOW = 100
 """Sentences under which a bucket's row is marked; Koehn 2004 validates nothing below 300."""
 READ_FROM = 10
-"""Sentences from which a rule reads a bucket of the two tables: of two or three a bootstrap's
-interval says nothing, and the longest bucket of a text of short sentences may have so few."""
+"""Sentences from which a rule reads a bucket: of two or three an interval says nothing."""
 FLOOR_BLEU = 5.0
-"""BLEU under which an arm has not learned to translate. Near zero, corpus BLEU is mostly the
-smoothing of orders without a match, which falls as texts grow, whatever the translations are."""
+"""BLEU under which an arm has not learned to translate: near zero it is mostly smoothing."""
 LEAST_BASE = 1.0
-"""BLEU under which a change is not stated in per cent of it: that would be noise over noise."""
+"""BLEU under which a change is not stated in per cent of it."""
 FIRST = (
     "Of several experiments in a folder it is decided by the one that the claim names, or else by "
     "the first that has the arms it needs."
@@ -32,11 +29,8 @@ FAMILY = (
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A number, its 95 % interval, and how many sentences (words, links, states) it is of.
-
-    ``note`` is the row's.
-    """
+class Measured:
+    """A number, its 95 % interval, how many sentences (words, links, ...) it is of, its note."""
 
     value: float
     low: float
@@ -45,7 +39,7 @@ class Estimate:
     note: str = ""
 
     @classmethod
-    def of(cls, resampled: Resampled) -> "Estimate":
+    def of(cls, resampled: Estimate) -> "Measured":
         """The number and interval of a resampled estimate."""
         interval = resampled.interval
         return cls(resampled.value, interval.low, interval.high)
@@ -54,15 +48,15 @@ class Estimate:
         """Whether the interval lies within these ends."""
         return low <= self.low and self.high <= high
 
-    def scaled(self, factor: float) -> "Estimate":
+    def scaled(self, factor: float) -> "Measured":
         """The number in a different unit."""
-        return Estimate(factor * self.value, factor * self.low, factor * self.high, self.n)
+        return Measured(factor * self.value, factor * self.low, factor * self.high, self.n)
 
-    def minus(self, other: "Estimate") -> "Estimate":
+    def minus(self, other: "Measured") -> "Measured":
         """The difference of two independent numbers: the errors' squares add up."""
         value = self.value - other.value
         half = math.hypot(self.high - self.low, other.high - other.low) / 2
-        return Estimate(value, value - half, value + half, min(self.n, other.n))
+        return Measured(value, value - half, value + half, min(self.n, other.n))
 
     def text(self, form: str = "{:.1f}", unit: str = "") -> str:
         """``44 % [42, 46]``: the number, its unit, and its interval."""
@@ -73,21 +67,18 @@ class Estimate:
         """The number in a phrase for its direction: ``grows by {}`` or ``shrinks by {}``."""
         if self.value >= 0:
             return more.format(self.text(form, unit))
-        return less.format(Estimate(-self.value, -self.high, -self.low).text(form, unit))
+        return less.format(Measured(-self.value, -self.high, -self.low).text(form, unit))
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a rule makes of the numbers: its conditions, clauses of the reason, and one number.
-
-    The number is the one that the rule turns on first. Empty clauses are left out.
-    """
+    """What a rule makes of the numbers: its conditions, clauses of the reason, its first number."""
 
     held: bool
     partly: bool
     because: Sequence[str]
     measure: str
-    number: Estimate
+    number: Measured
 
 
 @dataclass(frozen=True)
@@ -95,8 +86,7 @@ class Verdict:
     """Whether a claim of the lecture held, by which rule, because of which numbers.
 
     ``verdict`` is ``held``, ``partly``, ``not held`` or ``not measured``. ``value`` is the number
-    that the rule turns on first, ``low`` to ``high`` its 95 % interval, and ``measure`` says of
-    what; None, and empty, if there is none.
+    that the rule turns on first, and ``measure`` says of what.
     """
 
     claim: str
@@ -125,19 +115,16 @@ def conclude(claim: str, rule: str, judged: Judgement | str) -> Verdict:
 
 @dataclass(frozen=True, eq=False)
 class BucketScores:
-    """BLEU of one bucket: all arms from the same resampling weights, so their gain is paired.
-
-    ``twice`` is without attention after twice the updates.
-    """
+    """BLEU of one bucket; ``twice`` is without attention after twice the updates."""
 
     name: str
     sentences: int
-    none: Resampled
-    attention: Resampled | None = None
-    twice: Resampled | None = None
+    none: Estimate
+    attention: Estimate | None = None
+    twice: Estimate | None = None
 
     @property
-    def gain(self) -> Resampled:
+    def gain(self) -> Estimate:
         """Attention minus none, in BLEU."""
         return difference(self.attention, self.none)
 

@@ -214,7 +214,7 @@ def _diagnose(sentence: str | None, results: Path | None, form: str) -> None:
     arms = {arm: arms[arm] for arm in sorted(arms, key=lambda arm: (arm != "none", arm))}
     slide = SLIDES["L14"]
     text = slide["sentence"] if sentence is None else sentence
-    result = diagnosis.diagnose(text, arms, lambda words: say(words, err=True))
+    result = diagnosis.diagnose(text, arms)
     runs, *warnings = notes_on(where, arms)
     length, notes = counted(result.words, "word"), [runs]
     if sentence is None:

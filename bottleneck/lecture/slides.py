@@ -5,7 +5,6 @@ runs, a benchmark and the grammar answer.
 """
 
 import tomllib
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
@@ -41,16 +40,12 @@ L_FAIL, L_VIND = (
     for name in ("L-FAIL", "L-VIND")
 )
 """The rows of the two tables by our buckets; ``slide_bucket`` is the slide's name of a bucket."""
+_ROWS = (SLIDES["L4"]["words"], SLIDES["L4"]["printed"]["ratio"], SLIDES["L4"]["quality"])
 L4 = [
     SimpleNamespace(words=words, ratio=words * 100 / 256, printed_ratio=printed, quality=quality)
-    for words, printed, quality in zip(
-        SLIDES["L4"]["words"],
-        SLIDES["L4"]["printed"]["ratio"],
-        SLIDES["L4"]["quality"],
-        strict=True,
-    )
+    for words, printed, quality in zip(*_ROWS, strict=True)
 ]
-"""Each row has ``words``, the ratio as printed and before rounding, and its ``quality``."""
+"""The rows of L4; the ratio as printed and before rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,10 +101,7 @@ class Exponent(NamedTuple):
 
 
 class ArmOutput(NamedTuple):
-    """What a trained run answers to an id's sentences.
-
-    ``steps`` (L17) are the words before a step, each with the next words and their probabilities.
-    """
+    """What a trained run answers; ``steps`` (L17) are words, each with the next and their P."""
 
     arm: str
     run: str
@@ -140,19 +132,14 @@ def attention_in_code(
 def same_words(a: str, b: str) -> bool:
     """Whether two texts are the same up to case, spaces, the apostrophe's form, a final stop."""
     first, second = (
-        unicodedata.normalize("NFC", text).casefold().replace("\u2019", "'").rstrip(" .!?").split()
-        for text in (a, b)
+        text.casefold().replace("\u2019", "'").rstrip(" .!?").split() for text in (a, b)
     )
     return first == second
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The slides, and what is not on them.
-
-    The grammar's ``alignment`` (L16), a benchmark's exponent (``cost``, L15), ``learned`` weights
-    (L10), what trained ``arms`` answer (L17, L-SHORT).
-    """
+    """The slides, and what is not on them: see L16, L15, L10, and L17 and L-SHORT."""
 
     alignment: Alignment
     cost: Exponent | None = None
@@ -169,21 +156,18 @@ Judgement = Literal["right", "rounded freely", "in part", "wrong", "illustration
 
 RULES: Mapping[Judgement, str] = {
     "right": "each recomputed number, rounded to the last digit that the slide prints, is the "
-    "printed number (in L4 a ratio that ends in 0 may be rounded to tens), and each claim holds",
+    "printed number, and each claim holds",
     "rounded freely": "the printed numbers are not rounded to their last digit, but each is right "
     "for some length in its row's range",
     "in part": "some of the numbers and claims are right, others are not",
     "wrong": "none of the numbers and claims is right",
-    "illustration": "nothing on the slides gives the numbers, and what can be checked holds: "
-    "probabilities sum to at most 1, the tables of BLEU keep their own claim, the words said to be "
-    "lost are in the sentence; in L10, the largest weight is on the translation in at most half "
-    "of the rows",
+    "illustration": "nothing on the slides gives the numbers, and what can be checked holds; in "
+    "L10, the largest weight is on the translation in at most half of the rows",
     "not measured": "only a measurement can decide this, and none does so far; an order in L15 is "
-    "right if the whole interval of the exponent of attention's seconds over the length T rounds "
-    "to the printed exponent (T a step, T^2 in all), and wrong if no part of the interval does",
+    "right if the whole interval of the measured exponent rounds to the printed one",
 }
 TOLERANCE = 1e-9
-"""For floating-point sums that end half-way between two printed numbers."""
+"""For sums that end half-way between two printed numbers."""
 
 
 class Check(NamedTuple):
@@ -231,10 +215,7 @@ class Audit:
 
 
 def rounds_to(printed: Number, value: Number, tens: bool = False) -> bool:
-    """Whether the value, rounded to the last printed digit (a half either way), is as printed.
-
-    With ``tens`` a whole number that ends in 0 may be rounded to tens: ``40`` of 39.06.
-    """
+    """Whether the value, rounded to the last printed digit, or to ``tens``, is as printed."""
     whole, _, decimals = str(printed).partition(".")
     to_tens = tens and not decimals and len(whole.strip("+-")) > 1 and whole.endswith("0")
     unit = 10.0 if to_tens else 10.0 ** -len(decimals)
@@ -242,13 +223,9 @@ def rounds_to(printed: Number, value: Number, tens: bool = False) -> bool:
 
 
 def numbers(
-    name: str,
-    printed: Sequence[Number],
-    values: Iterable[Number],
-    form: str = "{:g}",
-    unit: str = "",
-    tens: bool = False,
-) -> Check:
+    name: str, printed: Sequence[Number], values: Iterable[Number], form: str = "{:g}",
+    unit: str = "", tens: bool = False,
+) -> Check:  # fmt: skip
     """A check of printed numbers: each is right if its value rounds to it."""
     values = [float(value) for value in values]
     good = [rounds_to(*pair, tens) for pair in zip(printed, values, strict=True)]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .slides import (
+    SLIDES,
     TOLERANCE,
     Audit,
     Check,
@@ -35,6 +36,7 @@ from .slides import (
 
 Slide = Mapping[str, Any]
 Walk = tuple[list[Step], str]
+SOFTMAX = "alpha_i = exp(e_i) / sum_j exp(e_j)"
 
 
 def character_codes(slide: Slide, _: Evidence) -> Walk:
@@ -146,18 +148,17 @@ def worked_example(slide: Slide, _: Evidence) -> Walk:
     if not rounds_to(last, quotient):
         division = f"{slide['last_exponential']} / {slide['sum']}"
         computed.append(f"the slide's own {division} is {quotient:.2f}, not {last}")
-    sums = [f"{sum(slide['weights'][:-1]) + weight:.2f}" for weight in slide["last_weight"]]
+    sums = ", ".join(f"{sum(slide['weights'][:-1]) + w:.2f}" for w in slide["last_weight"])
     printings = ", ".join(map(str, slide["last_weight"]))
-    notes = [*computed[1:], f"the last weight is printed as {printings}: sums {', '.join(sums)}"]
+    notes = [*computed[1:], f"the last weight is printed as {printings}: sums {sums}"]
     products = [words, [product(decoder, h) for h in states], formatted("= {:.2f}", scores)]
     terms = [f"{a:.3f} {vector(state)}" for a, state in zip(weights, states, strict=True)]
     powers = [[*words, "sum"], formatted("= {:.4f}", [*exponentials, total])]
-    softmaxed = "alpha_i = exp(e_i) / sum_j exp(e_j)"
     mean = [" + ".join(terms), f"= {vector(context, '{:.3f}')}"]
     return [
         Step("Scores", "e_i = s . h_i", products, checks[:1]),
         Step("Exponentials", "exp(e_i)", powers, checks[1:2]),
-        Step("Weights", softmaxed, [words, formatted("{:.3f}", weights)], checks[2:], notes),
+        Step("Weights", SOFTMAX, [words, formatted("{:.3f}", weights)], checks[2:], notes),
         Step("Context", "c = sum_i alpha_i h_i", [mean]),
     ], "; ".join(computed)
 
@@ -170,7 +171,7 @@ def amplification(slide: Slide, _: Evidence) -> Walk:
         before, after = pair[0] / pair[1], float(weights[0] / weights[1])
         rows = [f"weights {listed(weights)}", f"ratio exp({pair[0]} - {pair[1]}) = {after:.2f}"]
         check = numbers(vector(pair), printed, weights, "{:.3f}")
-        steps.append(Step(f"Scores {vector(pair)}", "exp(e_i) / sum_j exp(e_j)", [rows], [check]))
+        steps.append(Step(f"Scores {vector(pair)}", SOFTMAX, [rows], [check]))
         ratios.append(f"{before:g}:1 becomes {after:.2g}:1")
         grows.append(after > before)
         least = min(least, float(weights.min()))
@@ -178,8 +179,7 @@ def amplification(slide: Slide, _: Evidence) -> Walk:
         Check("amplifies", "always (our reading)", ", ".join(ratios), parts(grows)),
         Check("sparse", "yes (our reading)", f"least weight {least:.3f}", parts([least == 0])),
     ]
-    formula = "of two weights: exp(e_1 - e_2)"
-    return [*steps, Step("Ratios", formula, checks=checks)], ""
+    return [*steps, Step("Ratios", "of two weights: exp(e_1 - e_2)", checks=checks)], ""
 
 
 def example_matrix(slide: Slide, evidence: Evidence) -> Walk:
@@ -275,11 +275,7 @@ def long_sentence(slide: Slide, _: Evidence) -> Walk:
 
 
 def attention_cost(slide: Slide, evidence: Evidence) -> Walk:
-    """L15: the printed orders against the measured exponent of attention's seconds.
-
-    Both sides have the length T: Tx is T, and Tx Ty is T^2. A step takes the seconds over T. An
-    order is right if the exponent's whole interval rounds to it, wrong if no part of it does.
-    """
+    """L15: the printed orders in T (Tx is T, Tx Ty is T^2) against the exponent's interval."""
     cost, power = evidence.cost, slide["remedy_exponent"]
     checks = []
     for name, printed, steps in (("a step", slide["a_step"], 1), ("in all", slide["in_all"], 0)):
@@ -299,8 +295,7 @@ def attention_cost(slide: Slide, evidence: Evidence) -> Walk:
     if cost is None:
         return [step], "`bottleneck study cost` measures the orders"
     why = f"{cost.arm}: T^{cost.value:.2f} [{cost.low:.2f}, {cost.high:.2f}] with T tokens per side"
-    if cost.folder:
-        why += f" ({cost.folder})"
+    why += f" ({cost.folder})" if cost.folder else ""
     if "not measured" in (check.judgement for check in checks):
         why += ", too wide an interval to decide"
     return [step], f"{why}; dh is not judged"
@@ -349,8 +344,7 @@ def first_steps(slide: Slide, evidence: Evidence) -> Walk:
         ]
         check = Check(f"step {index + 1}", said, f"sum {total:.1f}", judgement)
         formula = f"P(word | {slide['source']}{', the word before' if index else ''})"
-        columns = list(zip(*rows, strict=True))
-        steps.append(Step(f"Step {index + 1}", formula, columns, [check]))
+        steps.append(Step(f"Step {index + 1}", formula, list(zip(*rows, strict=True)), [check]))
     if not evidence.arms:
         return steps, "`bottleneck lecture L17` shows those of a trained run"
     names = [arm.arm for arm in evidence.arms]
@@ -433,30 +427,16 @@ def lost_words(slide: Slide, evidence: Evidence) -> Walk:
     return [Step("What is said to survive and to be lost", checks=[kept, lost])], ""
 
 
-WALKTHROUGHS: Mapping[str, Callable[[Slide, Evidence], Walk]] = {
-    "L1": character_codes,
-    "L2": toy_embedding,
-    "L3": compression,
-    "L4": compression,
-    "L5": relevance,
-    "L6": dot_products,
-    "L7": worked_example,
-    "L8": amplification,
-    "L9": compression,
-    "L10": example_matrix,
-    "L11": quality_drop,
-    "L12": bucket_ratio,
-    "L13": improvement,
-    "L14": long_sentence,
-    "L15": attention_cost,
-    "L16": gold_alignment,
-    "L17": first_steps,
-    "L18": attention_code,
-    "L-FAIL": failure_pattern,
-    "L-VIND": vindication,
-    "L-SHORT": short_sentences,
-    "L-LOST": lost_words,
-}
+FUNCTIONS = (
+    character_codes, toy_embedding, compression, compression, relevance, dot_products,
+    worked_example, amplification, compression, example_matrix, quality_drop, bucket_ratio,
+    improvement, long_sentence, attention_cost, gold_alignment, first_steps, attention_code,
+    failure_pattern, vindication, short_sentences, lost_words,
+)  # fmt: skip
+WALKTHROUGHS: dict[str, Callable[[Slide, Evidence], Walk]] = dict(
+    zip(SLIDES, FUNCTIONS, strict=True)
+)
+"""The function of each id, in the lecture's order."""
 
 
 def audit(name: str, evidence: Evidence) -> Audit:
@@ -472,5 +452,5 @@ def audit(name: str, evidence: Evidence) -> Audit:
 
 
 def audit_all(evidence: Evidence) -> list[Audit]:
-    """The audit of every id, in the lecture's order."""
+    """The audit of every id."""
     return [audit(name, evidence) for name in WALKTHROUGHS]

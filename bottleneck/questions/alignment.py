@@ -1,13 +1,9 @@
 """C7: is alignment learned for free, and can it be read off the attention weights?
 
-The weights are teacher-forced on the references and compared with gold links. Free is what nobody
-taught: they must beat the diagonal, which knows no words, and IBM model 1, which was made to align
-and is trained on the run's own training pairs. Links are (source, target) positions, 0-based, one
-for a target word (IBM model 1: or none); gold links may be more, or none. End tokens have none.
-
-The same is asked of the user's own gold set, whose words are those between the spaces of the files.
-It often stands in tokens (``l' homme ,``), which are put back into running text. Where the run's
-tokens are finer than the words, weights are put together word by word (`corpus.subwords`).
+The weights are teacher-forced on the references and compared with gold links. They must beat the
+diagonal, which knows no words, and IBM model 1, which was made to align. Links are (source, target)
+positions, 0-based. The same is asked of the user's own gold set, whose words are those between the
+spaces of the files; its tokens (``l' homme ,``) are put back into running text.
 """
 
 import re
@@ -18,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float, Real
 from numpy import ndarray
 
@@ -33,8 +28,8 @@ from ..scoring.bootstrap import ratio_of_sums
 from ..settings.concerns import OUTSIDE
 from ..settings.errors import UsageError, UserError
 from ..tables.page import run_line
-from .arms import Estimates, arms_of, in_buckets
-from .question import Axes, Column, Columns, Grid, Judgement, Probed, Question, Row, Tell
+from .arms import Estimates, arms_of, rows_by_bucket
+from .question import Axes, Columns, Judgement, Probed, Question, Row, StudyColumn, StudyTable, Tell
 from .word_survival import IBM1, nearest_to_diagonal, train, words_of
 
 if TYPE_CHECKING:
@@ -45,20 +40,16 @@ LINK = re.compile(r"(\d{1,9})([-?p])(\d{1,9})", re.ASCII)
 BASELINES = {"diagonal": "the diagonal", "ibm1": "IBM model 1"}
 RULE = (
     "Each target word is linked to the source word with its largest weight, teacher-forced on the "
-    "references. Compared is the alignment error rate (AER) against the gold links, over all "
-    "lengths, with that of a baseline, paired by sentence. Held if in every arm whose weights "
-    "select the 95 % intervals of the baseline's AER minus the weights' lie above 0 for the "
-    "diagonal and for IBM model 1, which is trained on the run's own training pairs; partly if for "
-    "the diagonal alone, or not in every arm; otherwise not held. Equal weights (uniform) have no "
-    f"largest and are not judged. {FAMILY} {needs_learned('none with attention')}"
+    "references. The alignment error rate (AER) against the gold links, over all lengths, is "
+    "compared with a baseline's, paired by sentence. Held if in every arm whose weights select the "
+    "95 % intervals of the baseline's AER minus the weights' lie above 0 for the diagonal and for "
+    "IBM model 1; partly if for the diagonal alone, or not in every arm; otherwise not held. Equal "
+    f"weights (uniform) are not judged. {FAMILY} {needs_learned('none with attention')}"
 )
 
 
 class LinkedPair(NamedTuple):
-    """A sentence pair, the words of either side that its gold links are between, and the links.
-
-    Possible links have the sure ones among them.
-    """
+    """A pair, the words of either side, and the gold links; the possible include the sure ones."""
 
     pair: SentencePair
     words: tuple[list[str], list[str]]
@@ -72,13 +63,9 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
         LinkedPair(pair, words_of(pair), frozenset(pair.links), frozenset(pair.links))
         for pair in subject.corpus.test
     ]
-    return measure(subject, pairs, train_ibm1(subject, tell), tell)
-
-
-def train_ibm1(subject: "Subject", tell: Tell) -> IBM1:
-    """IBM model 1 of the word tokens of the run's training pairs, whatever the run reads."""
     tell("training IBM model 1")
-    return train([words_of(pair) for pair in subject.corpus.train])
+    model = train(list(map(words_of, subject.corpus.train)))
+    return measure(subject, pairs, model, tell)
 
 
 def measure(subject: "Subject", pairs: Sequence[LinkedPair], model: IBM1, tell: Tell) -> Columns:
@@ -109,10 +96,7 @@ def measure(subject: "Subject", pairs: Sequence[LinkedPair], model: IBM1, tell: 
 def count_links(
     item: LinkedPair, trained: Float[ndarray, "_ _"], untrained: Float[ndarray, "_ _"], ibm1: Links
 ) -> dict[str, int]:
-    """The probe's columns of a sentence, from weights (target x source) and IBM model 1's links.
-
-    Of links A against gold S, P they are |A & S| + |A & P| (agreements) and |A| + |S| (links).
-    """
+    """|A & S| + |A & P| (agreements) and |A| + |S| (links) of links A against gold S, P."""
     sizes = len(item.words[0]), len(item.words[1])
     links_of = {
         "trained": links_from_weights(trained, *sizes),
@@ -132,8 +116,7 @@ def read_gold(
 ) -> tuple[list[LinkedPair], int]:
     """The sentences of the three files, and the number of a sentence's first word, 0 or 1.
 
-    A link is ``0-0`` (sure), ``0?0`` or ``0p0`` (possible), source first. If it is not given, the
-    links say that number (`number_of_first_word`). Files that do not fit together: a UserError.
+    A link is ``0-0`` (sure), ``0?0`` or ``0p0`` (possible), source first.
     """
     files = {"--gold": gold, "--source": source, "--target": target}
     texts = {option: read_lines(str(path), option) for option, path in files.items()}
@@ -162,10 +145,7 @@ def read_gold(
 
 
 def number_of_first_word(lines: Iterable[Sequence[str]]) -> int:
-    """The number of a first word in links, 0 or 1, where each line is links, source, target.
-
-    0 if a link has a 0, 1 if one lies beyond its sentence counted from 0, else a ``UsageError``.
-    """
+    """0 if a link has a 0, 1 if one lies beyond its sentence counted from 0, else a UsageError."""
     places = [
         (int(place), len(text.split()))
         for line, *pair in lines
@@ -184,7 +164,9 @@ def probe_gold(
 ) -> Columns:
     """Count the links of all sentences of a gold set but those with an empty side."""
     sentences = [item for item in sentences if all(item.words)]
-    model, corpus, pairs = train_ibm1(subject, tell), subject.settings.corpus, []
+    tell("training IBM model 1")
+    model = train(list(map(words_of, subject.corpus.train)))
+    corpus, pairs = subject.settings.corpus, []
     lower = corpus.lowercase or corpus.name == "grammar"
     for item in sentences:
         source, target = (
@@ -199,11 +181,7 @@ def probe_gold(
 
 
 def running_text(words: Sequence[str], known: Container[str]) -> str:
-    """Words that may be tokens as running text.
-
-    A sign is glued to its left unless it is known to stand alone, "(" and "l'" are glued to their
-    right, "'s" to its left. ``known`` are the word tokens of the training text.
-    """
+    """Tokens as running text; ``known`` are the word tokens of the training text."""
     tokens = []
     for word in words:
         if word in ("(", "[", "{") or (len(word) > 1 and word.endswith(("'", "’"))):
@@ -220,26 +198,19 @@ def error_rate(sums: Real[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
     return np.asarray(1 - ratio_of_sums(sums))
 
 
-def error_gap(both: Real[ndarray, "*rows 4"]) -> Float[ndarray, "*rows"]:
-    """How much higher the error rate of the first two counts is than that of the others."""
-    return error_rate(both[..., :2]) - error_rate(both[..., 2:])
-
-
 def summarise(probed: Sequence[Probed], least: int = 0) -> list[Row]:
     """The error of every method, and gaps: by bucket, then of sentences of bucket ``least`` on."""
-    methods = ("trained", "untrained", *BASELINES)
+    methods = {"trained": "", "untrained": "untrained"} | dict(
+        zip(BASELINES, BASELINES, strict=True)
+    )
     counts = {method: [f"{method}_agreements", f"{method}_links"] for method in methods}
-    errors = [("aer", method, error_rate, columns) for method, columns in counts.items()]
-    errors += [("aer_gap", name, error_gap, counts[name] + counts["trained"]) for name in BASELINES]
-    rows: list[Row] = []
-    for arm in arms_of(probed):
-        lengths = arm.runs[0].found["source_words"]
-        for place, bucket, inside in in_buckets(arm.runs[0], lengths, least):
-            for measure, method, score, columns in errors:
-                sums = arm.statistics(columns)[:, inside]
-                keys = {"bucket": bucket, "control": "" if method == "trained" else method}
-                rows += arm.rows(measure, score, sums, place=place, **keys)
-    return rows
+    scores = [("aer", methods[name], error_rate, columns) for name, columns in counts.items()]
+    scores += [
+        ("aer_gap", name, lambda both: error_rate(both[..., :2]) - error_rate(both[..., 2:]),
+         counts[name] + counts["trained"])
+        for name in BASELINES
+    ]  # fmt: skip
+    return rows_by_bucket(probed, scores, least=least)
 
 
 def decide(estimates: Estimates) -> Judgement | str:
@@ -265,13 +236,6 @@ def decide(estimates: Estimates) -> Judgement | str:
     return Judgement(both, partly, clauses, f"AER of the weights, {worst}", errors[worst])
 
 
-def _drawn(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows by length of the methods above; an older file has others."""
-    names = {"diagonal": "diagonal", "ibm1": "IBM model 1"}
-    methods = rows["control"].isin(["", "untrained", *names])
-    return shared(rows[methods & (rows["bucket"] != "")], names)
-
-
 RANGED = {"scale": 100.0, "ends": "{:.0f}"}
 QUESTION = Question(
     name="alignment",
@@ -282,32 +246,36 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.model.points and settings.corpus.is_drawn,
-    rule=RULE,
-    decide=decide,
+    rules={"C7": (RULE, decide)},
     notes=[
         "AER: alignment error rate in %, 0 is best. Untrained: the same network before training. "
         "Diagonal: target word j to the source word at the same share of the sentence. IBM 1: IBM "
         "model 1, 5 iterations on the run's own training pairs."
     ],
     measures=("aer", "aer_gap"),
-    grids=[
-        Grid(
+    tables=[
+        StudyTable(
             "Alignment (C7): AER of the weights and of others, %",
             lines=lambda estimates: [
                 ((bucket or "all", arm), {"arm": arm, "bucket": bucket})
                 for bucket, arm in product((*estimates.buckets(), ""), estimates.arms())
             ],
             columns=[
-                Column("AER\nweights", "aer", **RANGED),
-                Column("un-\ntrained", "aer", control="untrained", scale=100.0, ends=""),
-                Column("diag-\nonal", "aer", control="diagonal", **RANGED),
-                Column("IBM 1", "aer", control="ibm1", **RANGED),
+                StudyColumn("AER\nweights", "aer", **RANGED),
+                StudyColumn("un-\ntrained", "aer", control="untrained", scale=100.0, ends=""),
+                StudyColumn("diag-\nonal", "aer", control="diagonal", **RANGED),
+                StudyColumn("IBM 1", "aer", control="ibm1", **RANGED),
             ],
         )
     ],
-    figure="Do the attention weights align words?",
     axes=[
-        Axes("Alignment error rate (0: as gold)", "aer", "AER, %", 100.0, lines=None, select=_drawn)
+        Axes(
+            "Alignment error rate (0: as gold)", "aer", "AER, %", 100.0,
+            lines=("", "untrained", "diagonal", "IBM model 1"),
+            select=lambda rows: shared(
+                rows[rows["bucket"] != ""], {"diagonal": "diagonal", "ibm1": "IBM model 1"}
+            ),
+        )
     ],
 )  # fmt: skip
 
@@ -322,11 +290,6 @@ def summarise_gold(probed: Sequence[Probed]) -> list[Row]:
     return [*summarise(probed, OUTSIDE), row]
 
 
-def gold_notes(frame: pd.DataFrame) -> list[str]:
-    """How a table's gold links were read; an older table does not say it."""
-    return list(frame.loc[frame["measure"] == "linked", "note"])
-
-
 TITLE = "Alignment (C7): attention weights against the user's gold links"
 GOLD_QUESTION = replace(
     QUESTION,
@@ -334,9 +297,9 @@ GOLD_QUESTION = replace(
     title=TITLE,
     summarise=summarise_gold,
     suits=lambda settings: settings.model.points,
-    grids=[replace(QUESTION.grids[0], title=f"{TITLE}; AER, %")],
-    figure="Do the attention weights align the words of the user's gold set?",
+    tables=[replace(QUESTION.tables[0], title=f"{TITLE}; AER, %")],
     counted="sentences of the gold set",
-    notes=lambda table: [*QUESTION.notes, *(f"{note.capitalize()}." for note in gold_notes(table))],
-    run=lambda table: "; ".join([run_line(table), *gold_notes(table)]),
+    run=lambda table: "; ".join(
+        [run_line(table), *table.loc[table["measure"] == "linked", "note"]]
+    ),
 )

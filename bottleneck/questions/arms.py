@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Real
 
-from ..claims.verdict import Estimate
-from ..scoring.bootstrap import Estimate as Resampled
-from ..scoring.bootstrap import Score, draw, estimate
+from ..claims.verdict import Measured
+from ..scoring.bootstrap import Estimate, Score, draw, estimate
 from ..settings.concerns import UNSELECTIVE, Buckets
 from ..settings.run import RunSettings
 from ..settings.sweep import Cell, declare
@@ -44,16 +43,17 @@ class Arm:
         """The settings of the first seed."""
         return self.runs[0].settings
 
-    def row(self, measure: str, value: float | Resampled, **others: Any) -> Row:
-        """The mean over seeds; ``others`` are control, bucket, part, low, high, n, note.
-
-        An estimate has its own 95 % interval, ``low`` to ``high``.
-        """
-        if isinstance(value, Resampled):
-            others = vars(value.interval) | others
-            value = value.value
+    def row(
+        self, measure: str, value: float | Estimate | Mapping[str, Any], run: Probed | None = None,
+        **others: Any,
+    ) -> Row:  # fmt: skip
+        """The mean over seeds, or the number of one run; ``others`` are bucket, part, n, ..."""
+        if isinstance(value, Estimate):
+            value = {"value": value.value, **vars(value.interval)}
+        elif not isinstance(value, Mapping):
+            value = {"value": float(value)}
         model = self.settings.model
-        return {
+        row = {
             "arm": self.name,
             "attention": model.attention,
             "placement": model.placement,
@@ -61,13 +61,17 @@ class Arm:
             "corpus": self.settings.corpus.name,
             "updates": self.settings.training.updates,
             "measure": measure,
-            "value": value,
-        } | others
+        }
+        seed = {"run": run.folder.name, "seed": run.settings.training.seed} if run else {}
+        return row | others | dict(value) | seed
 
-    def seed_row(self, run: Probed, measure: str, value: float, **others: Any) -> Row:
-        """The number of one run."""
-        seed = {"run": run.folder.name, "seed": run.settings.training.seed}
-        return self.row(measure, value, **others) | seed
+    def with_seeds(
+        self, measure: str, mean: Estimate | Mapping[str, Any], alone: Iterable, **others: Any
+    ) -> list[Row]:
+        """The row of the mean over seeds, then one per seed."""
+        seeds = zip(self.runs, alone, strict=True)
+        rows = [self.row(measure, value, run, **others) for run, value in seeds]
+        return [self.row(measure, mean, **others), *rows]
 
     def statistics(self, columns: Sequence[str]) -> Float[np.ndarray, "seeds sentences columns"]:
         """These columns of the probe, of every seed."""
@@ -78,19 +82,14 @@ class Arm:
         self, measure: str, score: Score, statistics: Float[np.ndarray, "seeds sentences columns"],
         *, place: int, **others: Any,
     ) -> list[Row]:  # fmt: skip
-        """The mean over seeds with its interval over sentences, then one row per seed.
-
-        ``place`` is the bucket's: its resamples are those of every other table of this bucket.
-        """
+        """The mean over seeds with its interval over sentences, then one row per seed."""
         others = {"n": statistics.shape[1]} | others
-        rows = [self.row(measure, self.estimate(score, statistics, place), **others)]
-        for run, value in zip(self.runs, score(statistics.sum(axis=1)), strict=True):
-            rows.append(self.seed_row(run, measure, float(value), **others))
-        return rows
+        mean = self.estimate(score, statistics, place)
+        return self.with_seeds(measure, mean, score(statistics.sum(axis=1)), **others)
 
     def estimate(
         self, score: Score, statistics: Float[np.ndarray, "seeds sentences columns"], place: int
-    ) -> Resampled:
+    ) -> Estimate:
         """The mean over seeds with its resamples: the same sentences for every seed and arm."""
         scoring = self.settings.scoring
         weights = draw(statistics.shape[1], scoring.resamples, seed=scoring.seed, bucket=place)
@@ -98,11 +97,7 @@ class Arm:
 
 
 def arms_of(probed: Sequence[Probed]) -> list[Arm]:
-    """Runs by arm, seeds ascending; attention none first, then by context size and updates.
-
-    An arm is called by its attention and by the settings in which the arms differ, as in a sweep
-    without groups: ``additive context_size=64``.
-    """
+    """Runs by arm, seeds ascending; attention none first, then by context size and updates."""
     seeds = sorted(probed, key=lambda run: run.settings.training.seed)
     arms: dict[str, list[Probed]] = {}
     for run, cell in zip(seeds, declare([Cell("", run.settings) for run in seeds]), strict=True):
@@ -122,22 +117,24 @@ def by_arm(summary: Callable[[Arm], Iterable[Row]]) -> Callable[[Sequence[Probed
 
 def rows_by_bucket(
     probed: Sequence[Probed],
-    scores: Mapping[str, tuple[Score, Sequence[str]]],
+    scores: Iterable[tuple[str, str, Score, Sequence[str]]],
     splits: Iterable[str] = ("",),
+    least: int | None = None,
 ) -> list[Row]:
     """The rows of scores of per-sentence counts, for every arm and bucket.
 
-    ``scores`` gives each measure's score and the probe's columns that it is a score of. With
-    ``splits`` the probe has a column ``split``, and each split is a part of the table.
+    ``scores`` are a measure, its control, its score, and the columns that it is a score of. A split
+    is a part of the table; ``least`` is that of `in_buckets`.
     """
     rows: list[Row] = []
     for arm, split in product(arms_of(probed), splits):
         first = arm.runs[0].found
         kept = first["split"] == split if split else np.ones(len(first["source_words"]), bool)
-        for place, bucket, inside in in_buckets(arm.runs[0], first["source_words"][kept]):
-            for measure, (score, names) in scores.items():
+        for place, bucket, inside in in_buckets(arm.runs[0], first["source_words"][kept], least):
+            for measure, control, score, names in scores:
                 counts = arm.statistics(names)[:, kept][:, inside]
-                rows += arm.rows(measure, score, counts, place=place, bucket=bucket, part=split)
+                keys = {"bucket": bucket, "control": control, "part": split}
+                rows += arm.rows(measure, score, counts, place=place, **keys)
     return rows
 
 
@@ -146,8 +143,7 @@ def in_buckets(
 ) -> list[tuple[int, str, Bool[np.ndarray, "sentences"]]]:
     """Place (from 0), name and members of each of the run's length buckets.
 
-    With ``least`` those without members are left out, and sentences of that place or more (0: all
-    that are in a bucket, -1: shorter ones too) come last, under the name "".
+    With ``least`` sentences of that place or more come last, under the name "", without empty ones.
     """
     buckets = Buckets(run.settings.scoring.lower_edges)
     assigned = buckets.assign(words.astype(np.int64))
@@ -165,7 +161,7 @@ class Estimates:
         texts = frame.reindex(columns=[*KEYS, "note"]).astype("object").fillna("")
         self.means = frame.assign(**texts)[frame["seed"].isna()]
         self._rows = {
-            (row["measure"], *(row[key] for key in KEYS)): Estimate(
+            (row["measure"], *(row[key] for key in KEYS)): Measured(
                 row["value"], row["low"], row["high"],
                 n=0 if pd.isna(row["n"]) else int(row["n"]), note=row["note"],
             )
@@ -175,13 +171,17 @@ class Estimates:
 
     def get(
         self, measure: str, arm: str, bucket: str = "", control: str = "", part: str = ""
-    ) -> Estimate | None:
+    ) -> Measured | None:
         """The estimate with these keys; None where there is none."""
         return self._rows.get((measure, arm, bucket, control, part))
 
     def attention(self, arm: str) -> str:
         """The attention of an arm."""
         return self._attention[arm]
+
+    def without_attention(self) -> str:
+        """The first arm without attention; "" if there is none."""
+        return next((arm for arm, name in self._attention.items() if name == "none"), "")
 
     def keys(self, measure: str) -> Iterator[tuple[str, str, str, str]]:
         """Arm, bucket, control and part of each estimate of a measure, in the order of the file."""

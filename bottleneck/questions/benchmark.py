@@ -33,20 +33,16 @@ ARMS = tuple(
     for name in get_args(ModelSettings.model_fields["attention"].annotation)
 )
 CONTEXT, EMBEDDING, BATCH, VOCABULARY = 256, 100, 64, 2_000
-"""The sizes of every step; the vocabulary, of either side, has the special tokens."""
+"""The sizes of every step."""
 LENGTHS, QUICK_LENGTHS = (10, 20, 30, 50, 70, 100, 140, 200), (10, 30, 90)
 DEFAULT_ARMS, QUICK_ARMS = "none,additive,dot,none-output,dot-output", "none,additive,dot"
 TRAINING = TrainingSettings()
-"""Clipping and Adam as in a run; warm-up, decay and learning rate change no step's cost."""
 
 Row = dict[str, Any]
 
 
 def parse_arms(text: str) -> list[str]:
-    """The arms of ``additive,dot-output``, each behind the one without attention in its placement.
-
-    Raises UsageError for an unknown name.
-    """
+    """The arms of ``additive,dot-output``, each after its baseline."""
     arms: dict[str, None] = {}
     for name in map(str.strip, text.split(",")):
         if name not in ARMS:
@@ -68,10 +64,7 @@ def measure(
     lengths: Sequence[int], arms: Sequence[str], repeats: int,
     listener: Callable[[int, Sequence[Row]], None],
 ) -> tuple[list[Row], dict[int, str]]:  # fmt: skip
-    """A row for each length and arm, and why a length could not be measured.
-
-    The listener gets the rows of each length. Raises UserError if no length can be measured.
-    """
+    """A row for each length and arm, and why a length could not be measured."""
     rows: list[Row] = []
     failed: dict[int, str] = {}
     for length in lengths:
@@ -119,10 +112,7 @@ def write(folder: Path, rows: Sequence[Row]) -> None:
 def measure_length(
     emit: Callable[[int, dict[str, Any]], None], length: int, arms: Sequence[str], repeats: int
 ) -> None:
-    """The task of a worker process: of each arm the seconds of each group, and steps of one.
-
-    Compiling is not timed. The first round is for warming up and is not counted.
-    """
+    """The task of a worker process: seconds of each arm's groups of steps, after a first round."""
     use_cache()
     steps = {arm: Step(arm, length) for arm in arms}
     results: dict[str, dict[str, Any]] = {}
@@ -153,7 +143,6 @@ class Step:
         graph, weights = create(model, VOCABULARY, VOCABULARY, TRAINING.seed)
         self.state: TrainState = initial_state(weights, TRAINING)
         self.update = make_update(graph, TRAINING)
-        # Random words, as many on both sides, so that nothing is padded.
         draw = np.random.default_rng(1)
         sides = [draw.integers(UNK + 1, VOCABULARY, (BATCH, length), np.int32) for _ in range(2)]
         for side in sides:

@@ -1,18 +1,13 @@
 """C2, C12: how many words does a context of so many numbers hold after so much training?
 
-A word survives if the words of the reference that it is linked to stand in the output (gold links,
-`questions.word_survival`). The share by chance, from the same outputs and other sources of the same
-length, is taken away: (r - c) / (1 - c). On the copying corpus, words at their own place are
-counted too.
-
-A capacity is the length up to which 90 % or 50 % of the words survive (`censored.last_lengths`), or
-a bound of it. It is what one training budget reached: an answer can only be "at least".
+A word survives if the words of the reference that it is linked to stand in the output (gold links).
+The share by chance is taken away: (r - c) / (1 - c). A capacity is the length up to which 90 % or
+50 % of the words survive, or a bound of it, after one training: an answer can only be "at least".
 """
 
 import math
 from collections.abc import Iterator, Sequence
 from itertools import product
-from operator import eq
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,9 +21,20 @@ from ..scoring.bootstrap import ratio_of_sums
 from ..settings.errors import UserError
 from ..settings.sweep import SEED, Cell, varying
 from ..tables.page import beyond
-from .arms import Arm, Estimate, Estimates, arms_of
-from .censored import Censored, cell, change, growth, last_lengths, text, unbounded
-from .question import Axes, Column, Columns, Grid, Judgement, Line, Probed, Question, Row, Tell
+from .arms import Arm, Estimates, Measured, arms_of
+from .censored import Censored, change, growth, last_lengths, text, unbounded
+from .question import (
+    Axes,
+    Columns,
+    Judgement,
+    Line,
+    Probed,
+    Question,
+    Row,
+    StudyColumn,
+    StudyTable,
+    Tell,
+)
 from .word_survival import SHUFFLES, LinkedReference, chance_survival, partners, survival
 
 if TYPE_CHECKING:
@@ -37,26 +43,21 @@ if TYPE_CHECKING:
 FEWEST = 20
 """Sentences of a point of the curve: neighbouring lengths with fewer are taken together."""
 SHARES = {"90 %": 0.9, "50 %": 0.5}
-CRITERIA = {
-    "": ("kept", "kept_by_chance", "words"),
-    "_in_place": ("in_place", "in_place_by_chance", "tokens"),
-}
-"""How the measures of a length end, and the probe's columns: words kept, by chance, and in all."""
+COUNTS = ("kept", "kept_by_chance", "words")
+"""The probe's columns: words kept, by chance, and in all."""
 SIZE, MOST_ADDED = 256, 0.1
 """Numbers of the lecture's context, and the share of the length that twice the updates may add."""
 VARIED = ("model.context_size", "training.updates", SEED)
 """Settings in which the runs of a curve may differ."""
-Lengths = dict[tuple[str, str], list[Censored]]
+Lengths = dict[str, list[Censored]]
 RULE = (
     "The number is the length of the sentences of which half of the words survive beyond chance, "
-    f"without attention, in the context of {SIZE} numbers (else the largest), on `copy` if it was "
-    "trained on; other corpora are only reported. Held if it grows with the context size (95 % "
-    "interval of the exponent above 0) and twice the updates add less than "
-    f"{MOST_ADDED:.0%} to it (upper end of the interval of what they add). Not held if it does not "
-    "grow, or if twice the updates add an amount whose interval is above 0 and which is "
-    f"{MOST_ADDED:.0%} of the length or more: then training sets the number of words. Partly if it "
-    "grows and the amount is neither. Not measured without several context sizes, without runs "
-    "trained twice as long, or if the length is beyond the tested ones."
+    f"without attention, in {SIZE} numbers (else the largest context), on `copy` if it was trained "
+    "on. Held if it grows with the context size (95 % interval of the exponent above 0) and twice "
+    f"the updates add less than {MOST_ADDED:.0%} to it (upper end of the interval). Not held if it "
+    "does not grow, or if twice the updates add an amount whose interval is above 0 and which is "
+    f"{MOST_ADDED:.0%} of the length or more. Partly otherwise. Not measured without several "
+    "context sizes, without runs trained twice as long, or beyond the tested lengths."
 )
 
 
@@ -75,22 +76,11 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     sentence = np.repeat(np.arange(len(pairs)), [item.words for item in linked])[counted]
     words = survived, chance_survival(linked, outputs, others), np.ones(len(tokens))
     sums = [np.bincount(sentence, column[counted], len(pairs)) for column in words]
-    # Of each sentence in its own output, then in those of its partners.
-    in_place = np.array([
-        [sum(map(eq, linked[i].reference, outputs[other])) for i, other in enumerate(row)]
-        for row in (range(len(pairs)), *others)
-    ])  # fmt: skip
-    places = in_place[0], in_place[1:].mean(axis=0), [len(item.reference) for item in linked]
-    names = (name for columns in CRITERIA.values() for name in columns)
-    counts = dict(zip(names, (*sums, *places), strict=True))
-    return {"source_words": lengths, "point": points} | counts
+    return {"source_words": lengths, "point": points} | dict(zip(COUNTS, sums, strict=True))
 
 
 def points_of(words: Int[ndarray, "sentences"]) -> Int[ndarray, "sentences"]:
-    """The point of the curve of each sentence: neighbouring lengths of `FEWEST` or more sentences.
-
-    Lengths are taken together from the shortest up; what is left at the end goes to the last point.
-    """
+    """The point of the curve of each sentence: neighbouring lengths, `FEWEST` or more sentences."""
     lengths, counts = np.unique(words, return_counts=True)
     point, inside, left, points = 0, 0, len(words), []
     for count in counts.tolist():
@@ -102,10 +92,7 @@ def points_of(words: Int[ndarray, "sentences"]) -> Int[ndarray, "sentences"]:
 
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
-    """Lengths, what twice the training adds, and their growth: by corpus and attention.
-
-    Raises UserError if arms of a corpus and attention differ in more than context size and updates.
-    """
+    """Lengths, what twice the training adds, and their growth: by corpus and attention."""
     families: dict[tuple[str, ...], list[Arm]] = {}
     for arm in arms_of(probed):
         corpus, model = arm.settings.corpus.name, arm.settings.model
@@ -125,63 +112,49 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
         for (updates, size), arm in sorted(by_size.items()):
             measured[updates, size] = lengths = lengths_of(arm)
             earlier = measured.get((updates / 2, size), {})
-            for (suffix, part), (mean, *seeds) in lengths.items():
+            for part, (mean, *seeds) in lengths.items():
                 keys = {"part": part, "n": len(arm.runs[0].found["point"])}
-                rows.append(arm.row(f"length{suffix}", **mean.row(), **keys))
-                for run, alone in zip(arm.runs, seeds, strict=True):
-                    note = alone.side and f"value {alone.side}"
-                    rows.append(
-                        arm.seed_row(run, f"length{suffix}", alone.shown, note=note, **keys)
-                    )
+                rows += arm.with_seeds("length", mean.row(), map(Censored.row, seeds), **keys)
                 if earlier:
-                    rows.append(
-                        arm.row(f"added{suffix}", **change(earlier[suffix, part][0], mean), **keys)
-                    )
+                    rows.append(arm.row("added", change(earlier[part][0], mean), **keys))
         for budget in dict.fromkeys(updates for updates, _ in measured):
             sizes = {
                 size: known for (updates, size), known in measured.items() if updates == budget
             }
             keys = arm.row("", math.nan, updates=budget, context_size=None)
             keys["arm"] = f"{' '.join(names)} updates={budget}"
-            for suffix, part in lengths if len(sizes) > 1 else ():
-                fit = growth({size: known[suffix, part][0] for size, known in sizes.items()})
-                rows.append(keys | fit | {"measure": f"growth{suffix}", "part": part})
+            for part in SHARES if len(sizes) > 1 else ():
+                fit = growth({size: known[part][0] for size, known in sizes.items()})
+                rows.append(keys | fit | {"measure": "growth", "part": part})
     return rows
 
 
 def lengths_of(arm: Arm) -> Lengths:
-    """By criterion and share, the length of the mean over seeds, then that of each seed.
-
-    Raises UserError if a test set is too small for two points of a curve.
-    """
-    probed, measured = arm.runs[0].found, {}
-    for suffix, columns in CRITERIA.items():
-        if suffix and arm.settings.corpus.name != "copy":
-            continue
-        statistics = arm.statistics(columns)
-        at, rows, words = [], [], []
-        for point in np.unique(probed["point"]):
-            inside = probed["point"] == point
-            sums = statistics[:, inside]
-            mean = arm.estimate(beyond_chance, sums, int(point))
-            if mean.filled:
-                at.append(float(probed["source_words"][inside].mean()))
-                seeds = beyond_chance(sums.sum(axis=1))
-                rows.append(np.concatenate([[mean.value], seeds, mean.draws]))
-                words.append(probed[columns[-1]][inside].sum())
-        if len(at) < 2:
-            raise UserError(
-                f"the {len(probed['point']):,} test sentences of the {arm.settings.corpus.name} "
-                f"runs do not make two points of a curve, of {FEWEST} sentences each: train with "
-                "more corpus.test_pairs"
-            )
-        lasts = last_lengths(np.array(at), np.array(rows).T, np.array(words), SHARES.values())
-        for part, last in zip(SHARES, lasts, strict=True):
-            *values, draws = np.split(last, range(1, 2 + len(arm.runs)))
-            measured[suffix, part] = [
-                Censored(float(value[0]), draws[: 0 if place else None], at[0], at[-1])
-                for place, value in enumerate(values)
-            ]
+    """By share, the length of the mean over seeds, then that of each seed."""
+    probed, statistics = arm.runs[0].found, arm.statistics(COUNTS)
+    at, rows, words = [], [], []
+    for point in np.unique(probed["point"]):
+        inside = probed["point"] == point
+        sums = statistics[:, inside]
+        mean = arm.estimate(beyond_chance, sums, int(point))
+        if mean.filled:
+            at.append(float(probed["source_words"][inside].mean()))
+            rows.append([mean.value, *beyond_chance(sums.sum(axis=1)), *mean.draws])
+            words.append(probed["words"][inside].sum())
+    if len(at) < 2:
+        raise UserError(
+            f"the {len(probed['point']):,} test sentences of the {arm.settings.corpus.name} runs "
+            f"do not make two points of a curve, of {FEWEST} sentences each: train with more "
+            "corpus.test_pairs"
+        )
+    lasts = last_lengths(np.array(at), np.array(rows).T, np.array(words), SHARES.values())
+    measured = {}
+    for part, last in zip(SHARES, lasts, strict=True):
+        *values, draws = np.split(last, range(1, 2 + len(arm.runs)))
+        measured[part] = [
+            Censored(float(value[0]), draws[: 0 if place else None], at[0], at[-1])
+            for place, value in enumerate(values)
+        ]
     return measured
 
 
@@ -192,10 +165,7 @@ def beyond_chance(sums: Float[ndarray, "*rows 3"]) -> Float[ndarray, "*rows"]:
 
 
 def decide(estimates: Estimates) -> Judgement | str:
-    """C2: 256 numbers hold so many words and no more.
-
-    A number that is not known is on neither side of another.
-    """
+    """C2: 256 numbers hold so many words and no more."""
     rows = estimates.means.query('attention == "none" and part != ""')
     if rows.empty:
         return "no run without attention was measured"
@@ -220,14 +190,10 @@ def decide(estimates: Estimates) -> Judgement | str:
     )
 
 
-def read_family(rows: pd.DataFrame) -> tuple[str, float, Estimate, Estimate, Estimate, str]:
-    """Corpus, context size, length of half of the words, what training adds, growth; in words.
-
-    The size is the one that C2 is about, else the largest; the length is that after the updates
-    that were doubled, else the most.
-    """
+def read_family(rows: pd.DataFrame) -> tuple[str, float, Measured, Measured, Measured, str]:
+    """Corpus, context size, length of half of the words, what training adds, growth; in words."""
     numbers = {
-        (row["measure"], row["part"], row["updates"], row["context_size"]): Estimate(
+        (row["measure"], row["part"], row["updates"], row["context_size"]): Measured(
             row["value"], row["low"], row["high"], note=row["note"]
         )
         for row in rows.fillna({"context_size": 0}).to_dict("records")
@@ -237,46 +203,31 @@ def read_family(rows: pd.DataFrame) -> tuple[str, float, Estimate, Estimate, Est
     once = next((count for count in budgets if 2 * count in budgets), budgets[-1])
     keys = ("length", once, size), ("added", 2 * once, size), ("growth", once, 0)
     half, added, exponent = (
-        numbers.get((measure, "50 %", *key), Estimate(*[math.nan] * 3)) for measure, *key in keys
+        numbers.get((measure, "50 %", *key), Measured(*[math.nan] * 3)) for measure, *key in keys
     )
-    reached = {
-        part: [
-            f"{'' if beyond(length.note, 'value') else 'up to '}{text(length)} words after "
-            f"{count:,.0f} updates"
-            for count in budgets
-            if (length := numbers.get(("length", part, count, size)))
-        ]
-        for part in SHARES
-    }
+    up_to = "" if beyond(half.note, "value") else "up to "
     clauses = [
         f"on {corpus} half of the words survive in {size:.0f} numbers in sentences of "
-        f"{', of '.join(reached['50 %'])}"
+        f"{up_to}{text(half)} words after {once:,.0f} updates"
     ]
     if not math.isnan(added.value):
         clauses.append(f"twice the updates change that by {text(added, '{:+z.1f}')}")
     if not math.isnan(exponent.value):
         power = text(exponent, "{:.2f}")
         clauses.append(f"the length grows with the context size to the power {power}")
-    clauses.append(f"90 % survive in sentences of {', of '.join(reached['90 %'])}")
     return corpus, size, half, added, exponent, "; ".join(clauses)
 
 
-def grid(suffix: str, title: str) -> Grid:
-    """The lengths and what twice the updates add, by context size."""
-
-    def lines(estimates: Estimates) -> Iterator[Line]:
-        means = estimates.means
-        of_arms = means[(means["measure"] == f"length{suffix}") & (means["part"] == "50 %")]
-        for row in of_arms.to_dict("records"):
-            counts = (f"{row[name]:,.0f}" for name in ("updates", "context_size"))
-            yield (row["corpus"], row["attention"], *counts), {"arm": row["arm"]}
-
-    columns = [Column(part, f"length{suffix}", part=part, cell=cell) for part in SHARES]
-    columns.append(Column("added\n(50 %)", f"added{suffix}", part="50 %", cell=cell))
-    return Grid(title, columns, ("corpus", "attention", "updates", "context"), lines)
+def lines(estimates: Estimates) -> Iterator[Line]:
+    """A row for each arm."""
+    means = estimates.means
+    of_arms = means[(means["measure"] == "length") & (means["part"] == "50 %")]
+    for row in of_arms.to_dict("records"):
+        counts = (f"{row[name]:,.0f}" for name in ("updates", "context_size"))
+        yield (row["corpus"], row["attention"], *counts), {"arm": row["arm"]}
 
 
-def panel(part: str, corpus: str, suffix: str) -> Axes:
+def panel(part: str, corpus: str) -> Axes:
     """Lengths by context size; the attention is the arm, its lines the budgets, the most first."""
 
     def select(rows: pd.DataFrame) -> pd.DataFrame:
@@ -286,7 +237,7 @@ def panel(part: str, corpus: str, suffix: str) -> Axes:
         return rows.sort_values(["arm", "most", "context_size"], kind="stable")
 
     return Axes(
-        f"{corpus}: {part} survive{suffix.replace('_', ' ')}", f"length{suffix}", "length, words",
+        f"{corpus}: {part} survive", "length", "length, words",
         x="context_size", x_label="context size, numbers", select=select, lines=None, numeric=True,
         log_x=True,
     )  # fmt: skip
@@ -302,21 +253,24 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.is_drawn,
-    rule=RULE,
-    decide=decide,
+    rules={"C2": (RULE, decide)},
     notes=[
         "90 %, 50 %: the length in words at which this share of a sentence's words survives beyond "
-        "chance: the mean over seeds, made to fall with length (isotonic regression). > and < (in "
-        "the figure triangles): beyond the tested lengths, whose end is printed. Added: what twice "
-        "the updates add at 50 % (C12). What was reached with this training is the least that a "
-        "context can hold. Growth (in the CSV): the exponent b of words = a numbers^b over the "
-        "context sizes whose length is within the tested ones."
+        "chance after this training. > and < (in the figure triangles): beyond the tested lengths, "
+        "whose end is printed. Added: what twice the updates add at 50 % (C12)."
     ],
-    measures=tuple(
-        f"{name}{suffix}" for suffix in CRITERIA for name in ("length", "added", "growth")
-    ),
+    measures=("length", "added", "growth"),
     keys=("corpus", "attention", "placement", "updates", "context_size", "part"),
-    grids=[grid("", "Words that survive"), grid("_in_place", "Words at their own place")],
-    figure="How many words does a context hold?",
-    axes=[panel(*names) for names in product(reversed(SHARES), ("grammar", "copy"), CRITERIA)],
+    tables=[
+        StudyTable(
+            "Words that survive",
+            [
+                *(StudyColumn(part, "length", part=part) for part in SHARES),
+                StudyColumn("added\n(50 %)", "added", part="50 %"),
+            ],
+            ("corpus", "attention", "updates", "context"),
+            lines,
+        )
+    ],
+    axes=[panel(*names) for names in product(reversed(SHARES), ("grammar", "copy"))],
 )  # fmt: skip

@@ -1,8 +1,7 @@
 """A number of words or steps that is known only within the range that was tested.
 
 Beyond the range it is infinite: +inf reads "at least the highest tested", -inf "under the lowest".
-No arithmetic is done on such ends, so that a bound never passes for a number. In the rows of a
-table the bound is the end of the range, and ``note`` says so ("value at least, high at least").
+In the rows of a table the bound is the end of the range, and ``note`` says so ("value at least").
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from ..claims.verdict import Estimate as Number
+from ..claims.verdict import Measured
 from ..scoring.bootstrap import LEVEL, Estimate, Interval
 from ..tables.page import beyond
 
@@ -31,19 +30,9 @@ class Censored:
     highest: float
 
     @property
-    def side(self) -> str:
-        """What stands before `shown`: ``under``, ``at least``, or nothing if it was reached."""
-        return "" if not isinf(self.value) else "at least" if self.value > 0 else "under"
-
-    @property
-    def shown(self) -> float:
-        """The value, or the end of the tested range that it lies beyond."""
-        return float(np.clip(self.value, self.lowest, self.highest))
-
-    @property
     def interval(self) -> Interval:
-        """Percentile interval whose ends are draws, the outer ones; an infinite end is censored."""
-        if np.isnan(self.draws).any():
+        """Percentile interval whose ends are draws; undefined for a single run."""
+        if not len(self.draws) or np.isnan(self.draws).any():
             return Interval(nan, nan)
         ordered, last = np.sort(self.draws), len(self.draws) - 1
         low, high = floor((1 - LEVEL) / 2 * last), ceil((1 + LEVEL) / 2 * last)
@@ -58,30 +47,19 @@ class Censored:
         return inside | {"note": ", ".join(bounds)}
 
 
-def signed_ends(number: Number, form: str, missing: str = "") -> list[str]:
-    """Value, low and high of a stored number, after the sign of a bound (``>`` or ``<``)."""
+def text(number: Measured, form: str = "{:.1f}") -> str:
+    """``14.2 [13.8, at least 14.9]``; a bound that is its interval stands alone."""
     ends = [(beyond(number.note, end), getattr(number, end)) for end in ENDS]
-    return [missing if isnan(end) else sign + form.format(end) for sign, end in ends]
-
-
-def text(number: Number, form: str = "{:.1f}") -> str:
-    """``14.2 [13.8, at least 14.9]``; if all three are one bound it stands once."""
-    value, low, high = signed_ends(number, form, "open")
+    value, low, high = ("open" if isnan(end) else sign + form.format(end) for sign, end in ends)
     words = value if value[0] in "<>" and value == low == high else f"{value} [{low}, {high}]"
     return words.replace(">", "at least ").replace("<", "under ")
 
 
-def cell(number: Number) -> str:
-    """A cell of a table, in which bounds have a sign; if all three are one bound it stands once."""
-    value, low, high = signed_ends(number, "{:.1f}")
-    return value if low == high in ("", value) else f"{value}\n{low}..{high}"
-
-
-def unbounded(number: Number) -> Number:
+def unbounded(number: Measured) -> Measured:
     """A stored number whose ends beyond the tested range are infinite."""
     sides = {">": inf, "<": -inf}
     ends = (sides.get(beyond(number.note, end), getattr(number, end)) for end in ENDS)
-    return Number(*ends, number.n)
+    return Measured(*ends, number.n)
 
 
 def censor(
@@ -97,11 +75,7 @@ def last_lengths(
     words: Float[ndarray, "points"],
     shares: Iterable[float],
 ) -> list[Float[ndarray, "rows"]]:
-    """For each share, the last length at which each row is still at it; infinite if beyond ``at``.
-
-    A row becomes the nearest falling curve (isotonic regression by least squares, weighted by
-    words: Barlow et al. 1972), because a noisy rise is no capacity, joined by straight lines.
-    """
+    """For each share, the last length at which each row is still at it, or a bound."""
     from scipy.optimize import isotonic_regression  # here, because it takes a second to import
 
     fits = [isotonic_regression(row, weights=words, increasing=False) for row in rows]
@@ -120,12 +94,7 @@ def last_lengths(
 
 
 def change(once: Censored, twice: Censored) -> dict[str, Any]:
-    """Twice minus once, paired by resample; of censored lengths, all that can be said of it.
-
-    A length is between two numbers (equal if it is not censored), and so is the difference. Its
-    value is the least that it can be, and ``note`` says so; its interval is from the lower end of
-    the least to the upper end of the most. An end that is not known is nan.
-    """
+    """Twice minus once, paired by resample: what censored lengths allow."""
     spans = []
     for length in (twice, once):
         values = np.append(length.value, length.draws)
@@ -135,20 +104,15 @@ def change(once: Censored, twice: Censored) -> dict[str, Any]:
     bottom, top = (Censored(nan, ends[1:], -inf, inf).interval for ends in (least, most))
     ends = [float(least[0]), bottom.low, top.high]
     value, low, high = (nan if isinf(end) else end for end in ends)
-    if once.side == twice.side != "":
+    if isinf(once.value) and once.value == twice.value:
         value = nan
     note = "value at least" if most[0] > value else ""
     return {"value": value, "low": low, "high": high, "note": note}
 
 
 def growth(by_size: Mapping[int, Censored]) -> dict[str, Any]:
-    """Exponent b of length = a size^b by least squares of the logarithms; nan under two sizes.
-
-    ``n`` sizes are fitted; ``note`` names those left out, whose length is censored. A censored draw
-    of a fitted size counts as the end of the tested lengths, so that the interval is too narrow if
-    many are.
-    """
-    fitted = {size: length for size, length in sorted(by_size.items()) if not length.side}
+    """Exponent b of length = a size^b by least squares of the logarithms; nan under two sizes."""
+    fitted = {size: length for size, length in sorted(by_size.items()) if not isinf(length.value)}
     censored = ", ".join(str(size) for size in sorted(set(by_size) - set(fitted)))
     row = {"n": len(fitted), "note": f"censored: {censored}" if censored else ""}
     if len(fitted) < 2:

@@ -1,12 +1,9 @@
 """C9 and L15: does attention's cost grow with source length times target length?
 
-`benchmark` measures it, not a probe of trained runs: ``probes/cost.csv`` has a
-row for each arm and length.
-
-Both sides of its sentences are equally long, so Tx x Ty is the length squared. Attention's own part
-is the time of a step beyond that of the same model without attention. Some of it occurs once per
-word, the rest once per pair of words, so that the local exponent climbs from 1 to 2 as sentences
-grow: the rule reads that of the upper lengths.
+`benchmark` measures it: ``probes/cost.csv`` has a row for each arm and length.
+Both sides of its sentences are equally long. Attention's own part is the time of a step beyond that
+of the same model without attention; part of it occurs once per word, so that its exponent climbs
+from 1 to 2 as sentences grow: the rule reads that of the upper lengths.
 """
 
 import math
@@ -26,8 +23,8 @@ from ..results.folders import has_probe, made_of, probe_file
 from ..results.schema import BENCHMARK
 from ..settings.errors import UserError
 from ..tables.page import Page
-from .arms import Estimate, Estimates
-from .question import Axes, Column, Grid, Judgement, Question
+from .arms import Estimates, Measured
+from .question import Axes, Judgement, Question, StudyColumn, StudyTable
 
 COLUMNS = {
     name: kind
@@ -46,25 +43,19 @@ COLUMNS = {
 }
 """Columns of ``cost.csv``; numbers of attention are blank without it.
 
-``varied`` is "length"; rows of an older file that vary another size are not read. ``length`` is
-tokens per side, end token included. ``seconds`` is the median of a training step over ``repeats``
-groups of ``steps`` each, ``_low`` and ``_high`` the least and greatest group. ``attention_...`` is
-what the arm has beyond its `baseline`: seconds, and share of the arm's seconds (0 to 1).
+``varied`` is "length"; other rows are not read. ``length`` is tokens per side. ``seconds`` is the
+median of a training step over ``repeats`` groups of ``steps`` each, ``_low`` and ``_high`` the
+least and greatest group. ``attention_...`` is what the arm has beyond its `baseline`.
 """
 OUTPUT = "-output"
 """Behind the name of an arm in Luong's placement."""
 FITTED = {"seconds": "seconds", "attention_seconds": "attention's seconds"}
 """What exponents are fitted to, and its name in a table."""
 MEASURES = ("seconds", "attention_seconds", "attention_share", "exponent")
-"""What the question's numbers are of: a step, what attention adds, its share, and their growth."""
 
 
 def in_long_form(costs: pd.DataFrame) -> pd.DataFrame:
-    """The rows of ``cost.csv`` as rows of a probe, and the exponents that are fitted to them.
-
-    A row has the columns of its point, and its length as bucket. An exponent's control is the
-    quantity; its bucket is ``all``, or ``upper`` for the lengths from their geometric middle up.
-    """
+    """The rows of ``cost.csv`` as rows of a probe, and the exponents that are fitted to them."""
     costs = costs[costs["varied"] == "length"].reset_index(drop=True)
     points = costs.assign(bucket=costs["length"].astype(str), n=costs["repeats"], control="")
     parts, powers = [], []
@@ -77,7 +68,6 @@ def in_long_form(costs: pd.DataFrame) -> pd.DataFrame:
         middle = math.sqrt(sizes.min() * sizes.max()) * (1 - 1e-9)
         for quantity, (bucket, least) in product(FITTED, (("all", 0.0), ("upper", middle))):
             values = points[quantity].to_numpy(np.float64)
-            # What is not above 0, a difference that is lost in noise, has no logarithm.
             subset = (sizes >= least) & (values > 0)
             if (power := fit(sizes[subset], values[subset])) is not None:
                 keys = {"arm": arm, "attention": points["attention"].iloc[0], "bucket": bucket}
@@ -87,12 +77,8 @@ def in_long_form(costs: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(run="", seed=math.nan, note="", part="", corpus="random words")
 
 
-def fit(sizes: Float[ndarray, "points"], values: Float[ndarray, "points"]) -> Estimate | None:
-    """The exponent of values that grow as a power of their sizes; None with under two sizes.
-
-    Least squares of log on log, with the 95 % interval of the slope (Student's t); two points
-    leave no interval. Sizes and values are above 0.
-    """
+def fit(sizes: Float[ndarray, "points"], values: Float[ndarray, "points"]) -> Measured | None:
+    """The exponent of values that grow as a power of their sizes; None with under two sizes."""
     from scipy.special import stdtrit  # here, because it takes half a second to import
 
     x, y = np.log(sizes), np.log(values)
@@ -103,7 +89,7 @@ def fit(sizes: Float[ndarray, "points"], values: Float[ndarray, "points"]) -> Es
     if len(x) > 2:
         covariance = np.polyfit(x, y, 1, cov=True)[1]
         half = float(stdtrit(len(x) - 2, 0.975) * np.sqrt(covariance[0, 0]))
-    return Estimate(slope, slope - half, slope + half, len(x))
+    return Measured(slope, slope - half, slope + half, len(x))
 
 
 def baseline(arm: str) -> str:
@@ -112,19 +98,16 @@ def baseline(arm: str) -> str:
 
 
 FEWEST_POINTS, WIDEST, LINEAR, QUADRATIC = 4, 1.0, 1.0, (1.5, 2.5)
-"""Lengths in the upper part of their range; the interval that still tells linear from quadratic;
-the exponent of what occurs once per word; ends between which one is nearer to 2 than to 1 or 3."""
+"""Fewest upper lengths; widest interval; the exponent of what occurs once per word, of a square."""
 RULE = (
-    "What counts are exponents of the length (tokens per side, equal on both) from a least-squares "
-    "fit of log on log, with 95 % intervals, over the lengths from the geometric middle of their "
-    "range up: of the seconds that attention adds to a training step, for each arm, and of the "
-    "seconds of a step without attention. An arm grows with Tx x Ty if its interval lies within "
-    f"{QUADRATIC[0]:g} to {QUADRATIC[1]:g} and above that of no attention in its placement. Held "
-    f"if every arm does; partly if some do, or if some arm's interval lies above {LINEAR:g} and "
-    "above that of no attention; otherwise not held. Not measured with fewer than "
-    f"{FEWEST_POINTS} lengths in that part, where attention's own seconds are not above 0 at one "
-    f"of them, or where one of the two intervals is wider than {WIDEST:g}; such arms are left out "
-    "and named."
+    "What counts are exponents of the length from a least-squares fit of log on log, with 95 % "
+    "intervals, over the lengths from the geometric middle of their range up: of the seconds that "
+    "attention adds to a training step, and of those of a step without attention. An arm grows "
+    f"with Tx x Ty if its interval lies within {QUADRATIC[0]:g} to {QUADRATIC[1]:g} and above that "
+    "of no attention in its placement. Held if every arm does; partly if some do, or if some arm's "
+    f"interval lies above {LINEAR:g} and above that of no attention; otherwise not held. Left out "
+    f"are arms with fewer than {FEWEST_POINTS} such lengths, without seconds of their own at one "
+    f"of them, or with an interval wider than {WIDEST:g}; not measured if that leaves none."
 )
 
 
@@ -134,7 +117,6 @@ def decide(estimates: Estimates) -> Judgement | str:
     points = estimates.means[estimates.means["measure"] == "seconds"]
     for arm, rows in points[points["attention"] != "none"].groupby("arm", sort=False):
         attention = exponent(estimates, arm, "attention_seconds")
-        whole = exponent(estimates, arm, "attention_seconds", "all")
         step, without = (exponent(estimates, name, "seconds") for name in (arm, baseline(arm)))
         if (
             None in (attention, step, without)
@@ -149,12 +131,10 @@ def decide(estimates: Estimates) -> Judgement | str:
         ends = dict.fromkeys((30 if 30 in lengths else lengths[0], lengths[-1]))
         shares = {end: estimates.get("attention_share", arm, str(end)).value for end in ends}
         at = " and ".join(f"{share:.0%} at {length}" for length, share in shares.items())
-        texts = [power.text("{:.2f}") for power in (attention, whole, step, without)]
         clauses.append(
-            f"{arm}: attention's own seconds grow as the length to the power {texts[0]}, over all "
-            f"lengths to the power {texts[1]}, those of the whole step to the power {texts[2]}, "
-            f"those of a step without attention to the power {texts[3]}, attention's share of the "
-            f"step is {at} tokens"
+            f"{arm}: attention's own seconds grow as the length to the power "
+            f"{attention.text('{:.2f}')}, those of a step without attention to the power "
+            f"{without.text('{:.2f}')}, attention's share of the step is {at} tokens"
         )
     reasons = "too few lengths, no time of its own at one, or too wide an interval"
     left_out = f"left out, for {reasons}: {', '.join(others)}" if others else ""
@@ -166,18 +146,14 @@ def decide(estimates: Estimates) -> Judgement | str:
     return Judgement(held, any(above), [*clauses, left_out], measure, powers[first])
 
 
-def exponent(estimates: Estimates, arm: str, quantity: str, part: str = "upper") -> Estimate | None:
-    """The exponent of the length, if it has an interval."""
-    power = estimates.get("exponent", arm, part, quantity)
+def exponent(estimates: Estimates, arm: str, quantity: str) -> Measured | None:
+    """The exponent of the upper lengths, if it has an interval."""
+    power = estimates.get("exponent", arm, "upper", quantity)
     return None if power is None or math.isnan(power.low) else power
 
 
 def measured_exponent(folder: Path) -> Exponent | None:
-    """How attention's seconds grow over the upper lengths of a benchmark (L15).
-
-    Of the dot score, which the slide is about, or of the first arm that was measured. None if the
-    folder has no such measurement; a damaged file is a ``UserError``.
-    """
+    """How attention's seconds grow over the upper lengths of a benchmark (L15)."""
     if not has_probe(folder, BENCHMARK):
         return None
     estimates = Estimates(QUESTION.load(folder))
@@ -188,28 +164,21 @@ def measured_exponent(folder: Path) -> Exponent | None:
 
 
 def rests_on(frame: pd.DataFrame) -> str:
-    """What C9 rests on: ``benchmark: 27 points on ...``, which are arms x lengths."""
+    """What C9 rests on: ``benchmark: 40 points on AMD EPYC, 2 cores, cpu, 2026-11-22``."""
     costs = frame[frame["measure"] == "seconds"]
-    machine = _machine(costs)
-    return f"benchmark: {len(costs)} points" + (f" on {machine}" if machine else "")
+    columns = (costs["machine"], costs["cores"].map("{} cores".format), costs["device"])
+    return f"benchmark: {len(costs)} points on {', '.join(map(_listed, (*columns, costs['date'])))}"
 
 
 def _listed(values: pd.Series) -> str:
-    return " / ".join(str(value) for value in dict.fromkeys(values.dropna()) if value != "")
-
-
-def _machine(costs: pd.DataFrame) -> str:
-    """``AMD EPYC, 2 cores, cpu, 2026-11-22``; what was not written down is left out."""
-    cores = costs["cores"].dropna().map("{} cores".format)
-    device = costs["device"].str.replace(r"^(.*): \1$", r"\1", regex=True)  # of cpu: cpu
-    return ", ".join(filter(None, map(_listed, (costs["machine"], cores, device, costs["date"]))))
+    return " / ".join(str(value) for value in dict.fromkeys(values))
 
 
 class CostQuestion(Question):
     """The question that `bottleneck study cost` measures."""
 
     def load(self, folder: Path) -> pd.DataFrame:
-        """The measured points and the exponents, in long form; a UserError without them."""
+        """The measured points and the exponents, in long form."""
         if not has_probe(folder, self.name):
             where = shlex.quote(str(folder))
             raise UserError(
@@ -221,32 +190,25 @@ class CostQuestion(Question):
 
     def page(self, frame: pd.DataFrame) -> Page:
         """The table, whose caption says on which machine it was measured, and how."""
-        costs = frame[frame["measure"] == "seconds"]
-        sizes = ("context_size", "embedding_size", "batch_size", "repeats", "threads")
-        context, embedding, batch, repeats, threads = (_listed(costs[name]) for name in sizes)
-        versions = f"bottleneck {_listed(costs['version'])}, jax {_listed(costs['jax'])}"
+        costs, page = frame[frame["measure"] == "seconds"], super().page(frame)
+        sizes = ("context_size", "embedding_size", "batch_size", "repeats")
+        context, embedding, batch, repeats = (_listed(costs[name]) for name in sizes)
         notes = [
-            f"A training step of the lecture's GRU, one layer, hidden size = context ({context}), "
-            f"embedding {embedding}, batches of {batch}, on random words: both sides have the same "
-            "length, end token included. -output is Luong's placement, otherwise Bahdanau's. ms: "
-            f"median of {repeats} groups of steps. attn.: attention's share, 1 - time of the same "
-            "model without attention in the same placement / time.",
-            f"Machine: {_machine(costs)}; XLA's threads: {threads}; {versions}.",
+            f"A training step of the lecture's GRU, hidden size = context ({context}), embedding "
+            f"{embedding}, batches of {batch}, on random words: both sides have the same length. "
+            "-output is Luong's placement, otherwise Bahdanau's. ms: median of "
+            f"{repeats} groups of steps. attn.: 1 - time of the same model without attention / "
+            f"time. Machine: {rests_on(frame)}.",
             "Growth: least squares of log quantity on log length, over all lengths and over those "
-            "from the geometric middle of their range up. Lengths at which attention took no time "
-            "are left out. Ranges: 95 % intervals of the slope (Student's t).",
+            "from the geometric middle of their range up. Ranges: 95 % intervals of the slope.",
         ]
-        page = super().page(frame)
         data = page.frame.rename(columns={"bucket": "length", "control": "quantity"})
         data = data.drop(columns="part")
-        return replace(page, frame=data, caption=notes, run=f"Measured on {_machine(costs)}")
+        return replace(page, frame=data, caption=notes, run=rests_on(frame).capitalize())
 
     def footnotes(self, frame: pd.DataFrame) -> tuple[str, ...]:
         """What the bars are, and where it was measured."""
-        return (
-            "Median of groups of steps; bars: least and greatest; output: attention after the "
-            f"recurrence. Measured on {_machine(frame[frame['measure'] == 'seconds'])}.",
-        )
+        return (f"Median of groups of steps; bars: least and greatest; {rests_on(frame)}.",)
 
 
 QUESTION = CostQuestion(
@@ -254,24 +216,23 @@ QUESTION = CostQuestion(
     ids=("C9", "L15"),
     question="Does attention's cost grow with Tx x Ty? Measured by `bottleneck study cost`.",
     title="Cost of a training step (C9)",
-    rule=RULE,
-    decide=decide,
+    rules={"C9": (RULE, decide)},
     measures=MEASURES,
-    grids=[
-        Grid(
+    tables=[
+        StudyTable(
             "By length (tokens per side)",
             [
-                Column("ms", "seconds", scale=1e3, form="{:,.1f}", ends=""),
-                Column("attn.\n%", "attention_share", scale=100.0, form="{:z.0f}", ends=""),
+                StudyColumn("ms", "seconds", scale=1e3, form="{:,.1f}", ends=""),
+                StudyColumn("attn.\n%", "attention_share", scale=100.0, form="{:z.0f}", ends=""),
             ],
             ("length", "arm"),
             counted=False,
         ),
-        Grid(
+        StudyTable(
             "How the cost grows (C9, L15): quantity = constant x length ^ exponent",
             [
-                Column("all\nlengths", "exponent", bucket="all", form="{:z.2f}"),
-                Column("upper\nlengths", "exponent", bucket="upper", form="{:z.2f}"),
+                StudyColumn("all\nlengths", "exponent", bucket="all", form="{:z.2f}"),
+                StudyColumn("upper\nlengths", "exponent", bucket="upper", form="{:z.2f}"),
             ],
             ("quantity", "arm"),
             lambda estimates: [
@@ -281,7 +242,6 @@ QUESTION = CostQuestion(
             counted=False,
         ),
     ],
-    figure="What does a training step cost?",
     axes=[
         Axes(
             "Length", "seconds", "ms per training step", scale=1e3,

@@ -1,15 +1,8 @@
 """C4: how many of the context's numbers are in use ("capacity used: 200 of 256")?
 
-Measured are the contexts h_Tx of new sentences, for every arm: without attention they are all that
-the decoder gets, with it they are what its first state is made of. The number grows with that of
-the sentences, so that it is also taken at half of them, and it does not say how much *information*
-is in the dimensions.
-
-Intervals are not bootstrapped: a resample has sentences twice and, like a smaller sample, fewer
-dimensions. The delete-a-group jackknife (Quenouille 1949, Tukey 1958, Kott 2001) leaves out one of
-G groups of sentences at a time, which moves all G values alike; their scatter is the error:
-    se^2 = (G - 1) / G  sum_g (theta_(-g) - mean theta_(-g))^2,  value +- t_(G-1, .975) se.
-It is rather too wide than too narrow (Efron and Stein 1981).
+Measured are the contexts h_Tx of new sentences, for every arm. A resample has sentences twice and
+so fewer dimensions: intervals are those of the delete-a-group jackknife (Quenouille 1949, Tukey
+1958), se^2 = (G - 1) / G  sum_g (theta_(-g) - mean theta_(-g))^2,  value +- t_(G-1, .975) se.
 """
 
 from collections.abc import Iterator
@@ -23,54 +16,47 @@ from numpy import ndarray
 from ..claims.verdict import FAMILY, needs_learned
 from ..scoring.bootstrap import spread
 from ..settings.concerns import holds
-from .arms import Arm, Estimate, Estimates, Row, by_arm
-from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
+from .arms import Arm, Estimates, Measured, Row, by_arm
+from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
 
 SLIDE_USED, SLIDE_SIZE, SENTENCE_WORDS = 200, 256, 30
-"""L14; the slide takes the words of its sentence for 40 or 42."""
 TOLERANCE = 0.25
 """Share of the slide's number."""
 GROUPS = 20
 """Groups of sentences that the jackknife leaves out in turn."""
 WANTED = 2_500
-"""Sentences that are drawn per bucket: about ten per dimension of the lecture's context."""
+"""Sentences that are drawn per bucket."""
 SEED = 1
-"""Of the groups and halves: the same for every run, so that all are paired."""
-KEYS = ("control", "bucket", "part")
+"""Of the groups: the same for every run, so that all are paired."""
+KEYS = ("control", "bucket")
 REPLICATES = ("value", *(f"without_{group}" for group in range(GROUPS)))
 RULE = (
     "The rule reads how many principal components explain 95 % of the variance of the contexts "
-    f"without attention, in the bucket of {SENTENCE_WORDS} words, the length of the slide's "
-    f"sentence. The slide says {SLIDE_USED} of {SLIDE_SIZE}, proportionally for other context "
-    f"sizes. Held if the 95 % interval lies within {TOLERANCE:.0%} of that "
-    f"({SLIDE_USED * (1 - TOLERANCE):.0f} to {SLIDE_USED * (1 + TOLERANCE):.0f} of {SLIDE_SIZE}) "
-    "and above an untrained encoder's (interval of the paired difference above 0); partly if it is "
-    "above the untrained encoder's and grows from the shortest filled bucket to the longest "
-    "(interval of the difference above 0), like a capacity that sentences use up; otherwise not "
-    f"held. {FAMILY} {needs_learned('none without attention')}"
+    f"without attention, in the bucket of {SENTENCE_WORDS} words. The slide says {SLIDE_USED} of "
+    f"{SLIDE_SIZE}, proportionally for other context sizes. Held if the 95 % interval lies within "
+    f"{TOLERANCE:.0%} of that and above an untrained encoder's (interval of the paired difference "
+    "above 0); partly if it is above the untrained encoder's and grows from the shortest filled "
+    "bucket to the longest (interval of the difference above 0); otherwise not held. "
+    f"{FAMILY} {needs_learned('none without attention')}"
 )
 
 
 def probe(subject: "Subject", tell: Tell, wanted: int = WANTED) -> Columns:
-    """A row for every bucket, trained and untrained, of all sentences and of half."""
+    """A row for every bucket, trained and untrained."""
     tell("drawing sentences")
     buckets = dict(zip(subject.buckets.names, subject.fresh_sentences(wanted), strict=True))
     rows = []
     for control, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
         for bucket, pairs in buckets.items():
             tell(f"{control} contexts, {bucket} words")
-            if len(pairs) < 4 * GROUPS:  # a half cannot be cut into groups of two
-                blank = [np.nan] * len(REPLICATES)
-                rows.append((control, bucket, "all", len(pairs), *blank))
-                continue
-            vectors = np.stack([context for _, context in subject.read(weights, pairs)])
-            order = np.random.Generator(np.random.PCG64([SEED, 1])).permutation(len(vectors))
-            for part, subset in (("all", vectors), ("half", vectors[order[: len(vectors) // 2]])):
-                replicates = dimensions(subset, seed=SEED)
-                rows.append((control, bucket, part, len(subset), *replicates))
+            replicates = np.full(len(REPLICATES), np.nan)
+            if len(pairs) >= 2 * GROUPS:
+                vectors = np.stack([context for _, context in subject.read(weights, pairs)])
+                replicates = dimensions(vectors, seed=SEED)
+            rows.append((control, bucket, len(pairs), *replicates))
     return pd.DataFrame(rows, columns=[*KEYS, "n", *REPLICATES]).to_dict("list")
 
 
@@ -80,8 +66,7 @@ def dimensions(
     """Components of all contexts, then the same without each group of two sentences or more."""
     stream = np.random.Generator(np.random.PCG64([seed, 0]))
     group = stream.permutation(len(contexts)) % groups
-    # Moving the origin to a sentence keeps the sums small, and makes contexts that are all the same
-    # exactly nothing. Each group's products are made once and taken off the total.
+    # Moving the origin to a sentence keeps the sums small.
     moved = contexts.astype(np.float64) - contexts[0]
     parts = [moved[group == index] for index in range(groups)]
     products = np.stack([part.T @ part for part in parts])
@@ -98,11 +83,7 @@ def dimensions(
 def components(
     spectra: Float[ndarray, "rows context"], share: float = 0.95
 ) -> Float[ndarray, "rows"]:
-    """How many principal axes have this share of the variance, of variances that descend.
-
-    The last one is counted by its part, because a whole number jumps, and has no jackknife; rounded
-    up it is the usual count. It is nan where nothing varies.
-    """
+    """How many principal axes have this share of the variance, of variances that descend."""
     total = spectra.sum(axis=-1, keepdims=True)
     parts = spectra / np.where(total > 0, total, np.nan)
     reached = np.cumsum(parts, axis=-1)
@@ -112,16 +93,13 @@ def components(
     return (whole + (share - before) / np.where(last == 0, 1.0, last))[..., 0]
 
 
-def jackknife(replicates: Float[ndarray, "replicates"]) -> Estimate:
-    """A value with its 95 % t-interval: Tukey's pseudo-values have the jackknife's error.
-
-    The first replicate is of all sentences, the others without a group each.
-    """
+def jackknife(replicates: Float[ndarray, "replicates"]) -> Measured:
+    """The first replicate with its 95 % t-interval; the others are without a group each."""
     value, left_out = float(replicates[0]), replicates[1:]
     groups = len(left_out)
     pseudo = spread(groups * value - (groups - 1) * left_out)
     half = (pseudo.high - pseudo.low) / 2
-    return Estimate(value, value - half, value + half)
+    return Measured(value, value - half, value + half)
 
 
 @by_arm
@@ -133,17 +111,15 @@ def summarise(arm: Arm) -> Iterator[Row]:
         replicates = np.stack([run.found[name] for name in REPLICATES], axis=1)
         runs.append(dict(zip(keys, replicates, strict=True)))
     for key, n in zip(runs[0], arm.runs[0].found["n"].tolist(), strict=True):
-        # Stored as words and blank in the table: a column of blanks would be read as numbers.
-        control, bucket, part = ("" if word in ("trained", "all") else word for word in key)
+        control, bucket = "" if key[0] == "trained" else key[0], key[1]
         numbers = {"components": [run[key] for run in runs]}
         if not control:
-            numbers["components_added"] = [run[key] - run["untrained", *key[1:]] for run in runs]
-        keys = {"control": control, "bucket": bucket, "part": part, "n": int(n)}
+            numbers["components_added"] = [run[key] - run["untrained", bucket] for run in runs]
+        keys = {"control": control, "bucket": bucket, "n": int(n)}
         for name, seeds in numbers.items():
             mean = jackknife(np.mean(seeds, axis=0))
-            yield arm.row(name, mean.value, low=mean.low, high=mean.high, **keys)
-            for run, replicates in zip(arm.runs, seeds, strict=True):
-                yield arm.seed_row(run, name, float(replicates[0]), **keys)
+            ends = {"value": mean.value, "low": mean.low, "high": mean.high}
+            yield from arm.with_seeds(name, ends, (run[0] for run in seeds), **keys)
 
 
 def decide(estimates: Estimates) -> Judgement | str:
@@ -160,7 +136,6 @@ def decide(estimates: Estimates) -> Judgement | str:
         for name in (bucket, rows["bucket"].iloc[0], rows["bucket"].iloc[-1])
     )
     added = estimates.get("components_added", arm, bucket)
-    half = estimates.get("components", arm, bucket, part="half")
     growth, expected = longest.minus(shortest), SLIDE_USED / SLIDE_SIZE * size
     near_slide = used.within(expected * (1 - TOLERANCE), expected * (1 + TOLERANCE))
     more, less = "training adds {} to", "training takes {} away from"
@@ -168,7 +143,6 @@ def decide(estimates: Estimates) -> Judgement | str:
         f"{used.text('{:z.0f}')} of {size} components ({used.value / size:.0%}) hold 95 % of the "
         f"variance of {used.n:,} contexts of {bucket} words (the slide: {SLIDE_USED} of "
         f"{SLIDE_SIZE}, {SLIDE_USED / SLIDE_SIZE:.0%})",
-        f"of half as many sentences {half.value:.0f}",
         added.change(more, less, "{:z.0f}") + " an untrained encoder's",
         "from the shortest bucket to the longest the number "
         + growth.change("grows by {}", "shrinks by {}", "{:z.0f}"),
@@ -194,28 +168,23 @@ QUESTION = Question(
     version=2,
     probe=probe,
     summarise=summarise,
-    rule=RULE,
-    decide=decide,
+    rules={"C4": (RULE, decide)},
     notes=[
-        "Contexts h_Tx of new sentences of the run's own language (of files: of test and "
-        "validation sentences), the same for all runs. Untrained: the initial weights. Components "
-        "grow with n: compare rows of as many sentences, and with half of n. They do not say how "
-        f"much information there is. Slide: {SLIDE_USED} of {SLIDE_SIZE}, said of one sentence of "
-        f"{SENTENCE_WORDS} words.",
+        "Contexts h_Tx of new sentences of the run's own language, the same for all runs. Slide: "
+        f"{SLIDE_USED} of {SLIDE_SIZE}, said of one sentence of {SENTENCE_WORDS} words.",
     ],
     measures=("components", "components_added"),
     intervals=(
-        "Ranges are 95 % by the jackknife over 20 groups of sentences, of the mean over seeds, and "
-        "are about different sentences of the same number; they say nothing of other seeds."
+        "Ranges are 95 % by the jackknife over 20 groups of sentences; they say nothing of other "
+        "seeds."
     ),
-    grids=[
-        Grid(
+    tables=[
+        StudyTable(
             "Principal components for 95 % of the contexts' variance (C4)",
             [
-                Column("trained", "components", form="{:z.0f}"),
-                Column("un-\ntrained", "components", control="untrained", form="{:z.0f}"),
-                Column("training\nadds", "components_added", form="{:+z.0f}"),
-                Column("half\nof n", "components", part="half", form="{:z.0f}", ends=""),
+                StudyColumn("trained", "components", form="{:z.0f}"),
+                StudyColumn("un-\ntrained", "components", control="untrained", form="{:z.0f}"),
+                StudyColumn("training\nadds", "components_added", form="{:+z.0f}"),
             ],
             printed=lambda estimates, keys: (
                 f"{SLIDE_USED} of\n{SLIDE_SIZE}"
@@ -225,7 +194,6 @@ QUESTION = Question(
             ),
         )
     ],
-    figure="How many dimensions of the context are in use?",
     counted="groups of sentences (jackknife)",
     axes=[
         Axes("Components, 95 % of variance", "components", "dimensions",

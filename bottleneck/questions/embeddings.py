@@ -1,8 +1,7 @@
 """C13: does training place similar words near each other?
 
-Similar is what the grammar knows: the word class, and the gender that a noun has in French. Gender
-is no property of an English noun: the encoder's embedding, which is judged, can show it only by
-what translating into French asks for.
+Similar is what the grammar knows: the word class, and the gender that a noun has in French, which
+no English noun shows: the encoder's embedding has it only because of the translation.
 """
 
 from collections.abc import Iterator
@@ -17,8 +16,8 @@ from ..claims.verdict import FAMILY, needs_learned
 from ..corpus.grammar import noun_gender, word_class
 from ..corpus.vocabulary import UNK
 from ..scoring.bootstrap import ratio_of_sums
-from .arms import Arm, Estimate, Estimates, Row, by_arm
-from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
+from .arms import Arm, Estimates, Row, by_arm
+from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -30,23 +29,18 @@ LABELS = {"class": "Word class", "gender": "Gender of nouns"}
 LEAST_ADDED = 0.2
 """Share of a word's neighbours."""
 RULE = (
-    "The rule reads, among the encoder's embeddings, the share of each word's nearest neighbours "
-    "(by cosine) that have its word class, and of each noun's nearest nouns whose French has its "
+    "The rule reads the share of each word's nearest neighbours (by cosine, among the encoder's "
+    "embeddings) that have its word class, and of each noun's nearest nouns whose French has its "
     "gender. Held if in every arm training adds to the class's share, compared with the same "
     f"network untrained, at least {LEAST_ADDED:.0%} of the neighbours, and adds to the gender's "
     f"share (lower ends of the 95 % intervals over words at or above {LEAST_ADDED:.0%} and above "
-    "0), and if the class's interval is above that of words next in frequency, which would be near "
-    "each other if embeddings only said how often words occur; partly if the class's conditions "
-    f"hold in every arm; otherwise not held. {FAMILY} {needs_learned('no arm')}"
+    "0), and if the class's interval is above that of words next in frequency; partly if the "
+    f"class's conditions hold in every arm; otherwise not held. {FAMILY} {needs_learned('no arm')}"
 )
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """A row for each word of the source's vocabulary: by control, what share is like it.
-
-    The vocabulary is in order of frequency. The vectors of the control ``frequency`` lie on a
-    quarter of a circle, where the cosine falls with the distance in that order.
-    """
+    """A row for each word of the source's vocabulary: what share of its neighbours is like it."""
     subject.require_words()
     tell("neighbours of words")
     words = subject.vocabularies[0].words
@@ -54,6 +48,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     genders = [
         noun_gender(word) if kind == "noun" else "" for word, kind in zip(words, kinds, strict=True)
     ]
+    # On a quarter of a circle cosines fall with the distance in the order of frequency.
     angles = np.linspace(0, np.pi / 2, len(words))
     vectors = {"frequency": np.stack([np.cos(angles), np.sin(angles)], axis=1)}
     for control, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
@@ -72,10 +67,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 def same_label(
     embeddings: Float[ndarray, "words size"], labels: Int[ndarray, "words"], *, k: int
 ) -> Float[ndarray, "words"]:
-    """Share of each word's k nearest by cosine, itself left out, that have its label.
-
-    Of neighbours equally near the earlier words count; a vector of zeros has cosine 0 with all.
-    """
+    """Share of each word's k nearest by cosine, itself left out, that have its label."""
     vectors = embeddings.astype(np.float64)
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     directions = vectors / np.where(norms > 0, norms, 1.0)
@@ -106,22 +98,17 @@ def summarise(arm: Arm) -> Iterator[Row]:
 def decide(estimates: Estimates) -> Judgement | str:
     """C13: similar words are near each other, and training placed them so."""
 
-    def get(measure: str, arm: str, control: str = "") -> Estimate:
-        return estimates.get(measure, arm, control=control, part="source").scaled(100.0)
-
-    measures = ("same_class_added", "same_gender_added")
-    arms = [arm for arm in estimates.arms()
-            if all(estimates.get(measure, arm, part="source") for measure in measures)]  # fmt: skip
-    if not arms:
-        return "no arm has embeddings of enough words"
     clauses, by_class, by_gender, added = [], [], [], {}
-    for arm in arms:
-        kind, gender = get("same_class", arm), get("same_gender", arm)
-        frequency = get("same_class", arm, "frequency")
-        added[arm], gender_added = (get(measure, arm) for measure in measures)
+    for arm in estimates.arms():
+        keys = [("same_class", ""), ("same_class", "frequency"), ("same_class_added", ""),
+                ("same_gender", ""), ("same_gender_added", "")]  # fmt: skip
+        known = [estimates.get(name, arm, control=key, part="source") for name, key in keys]
+        if None in known:
+            continue
+        kind, frequency, class_added, gender, gender_added = (item.scaled(100.0) for item in known)
         class_points, gender_points = (
             item.change("{} more than untrained", "{} less than untrained", "{:z.0f}", " points")
-            for item in (added[arm], gender_added)
+            for item in (class_added, gender_added)
         )
         clauses.append(
             f"{arm}: {kind.text('{:z.0f}', ' %')} of the neighbours of {kind.n:,} words are of the "
@@ -129,8 +116,11 @@ def decide(estimates: Estimates) -> Judgement | str:
             f"{frequency.text('{:z.0f}', ' %')}), and {gender.text('{:z.0f}', ' %')} of nouns' "
             f"neighbours of the noun's own gender, {gender_points}"
         )
-        by_class.append(added[arm].low >= 100 * LEAST_ADDED and kind.low > frequency.high)
+        added[arm] = class_added
+        by_class.append(class_added.low >= 100 * LEAST_ADDED and kind.low > frequency.high)
         by_gender.append(gender_added.low > 0)
+    if not added:
+        return "no arm has embeddings of enough words"
     least = min(added, key=lambda arm: added[arm].value)
     measure = f"points, same-class neighbours added by training, {least}"
     held = all(by_class) and all(by_gender)
@@ -148,34 +138,30 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.has_classes,
-    rule=RULE,
-    decide=decide,
+    rules={"C13": (RULE, decide)},
     notes=[
-        "Embeddings are the encoder's. Untrained: the same network's embedding before training. "
-        "Next in freq.: neighbours are the words next in order of frequency.",
+        "Embeddings are the encoder's. Next in freq.: the words next in order of frequency.",
     ],
     intervals=(
-        "Ranges are 95 % over words (bootstrap), the same resamples for every seed; they say "
-        "nothing of other seeds."
+        "Ranges are 95 % over words (bootstrap); they say nothing of other seeds."
     ),
     measures=("same_class", "same_class_added", "same_gender", "same_gender_added"),
-    grids=[
-        Grid(
+    tables=[
+        StudyTable(
             f"{name} (C13), % of the nearest five that have the word's own",
             heads=("arm",),
             lines=lambda estimates: [
                 ((arm,), {"arm": arm, "part": "source"}) for arm in estimates.arms()
             ],
             columns=[
-                Column("trained", f"same_{label}", **PERCENT),
-                Column("un-\ntrained", f"same_{label}", control="untrained", **PERCENT),
-                Column("next in\nfreq.", f"same_{label}", control="frequency", **PERCENT),
-                Column("training\nadds", f"same_{label}_added", scale=100.0, form="{:+z.0f}"),
+                StudyColumn("trained", f"same_{label}", **PERCENT),
+                StudyColumn("un-\ntrained", f"same_{label}", control="untrained", **PERCENT),
+                StudyColumn("next in\nfreq.", f"same_{label}", control="frequency", **PERCENT),
+                StudyColumn("training\nadds", f"same_{label}_added", scale=100.0, form="{:+z.0f}"),
             ],
         )
         for label, name in LABELS.items()
     ],
-    figure="Are neighbours among the embeddings alike?",
     counted="words",
     axes=[
         Axes(

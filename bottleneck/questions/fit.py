@@ -1,8 +1,7 @@
 """C12: how well the training sentences themselves are translated, by length, beside the test set.
 
-What a model does not manage on sentences that it was trained on is not lost for want of more text:
-it was not learned, or the context cannot hold it. What it manages there and not on the test set
-was learned by heart. No claim is decided by it: C12's rule is in `claims.rules`.
+What a model does not manage on sentences that it was trained on was not learned, or the context
+cannot hold it. No claim is decided by it: C12's rule is in `claims.rules`.
 """
 
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from ..results.schema import BLEU_COLUMNS
 from ..scoring.bleu import bleu, bleu_statistics
 from ..scoring.bootstrap import ratio_of_sums
 from .arms import Probed, Row, rows_by_bucket
-from .question import Axes, Column, Columns, Grid, Question, Tell, by_bucket
+from .question import Axes, Columns, Question, StudyColumn, StudyTable, Tell, by_bucket
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -35,7 +34,6 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     results = []
     for split in SPLITS:
         tell(f"translating, {split}")
-        # The order of a split is random already.
         buckets = subject.first_of_each(subject.corpus.splits[split], MOST)
         pairs = tuple(pair for bucket in buckets for pair in bucket)
         encoded = subject.encode(pairs)
@@ -54,7 +52,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Loss (nats per token) and BLEU of every arm, bucket and split."""
-    scores = {"loss": (ratio_of_sums, ("nll", "tokens")), "bleu": (bleu, BLEU_COLUMNS)}
+    scores = [("loss", "", ratio_of_sums, ("nll", "tokens")), ("bleu", "", bleu, BLEU_COLUMNS)]
     return rows_by_bucket(probed, scores, SPLITS)
 
 
@@ -67,13 +65,12 @@ QUESTION = Question(
     summarise=summarise,
     notes=[
         "BLEU: of its own translations. Loss: -log P per token, given the true words before it. "
-        "What is missing on sentences that were trained on was not learned, or does not fit into "
-        "the context. `bottleneck reproduce --check-schedule` tells training from capacity (C12)."
+        "`bottleneck reproduce --check-schedule` tells training from capacity (C12)."
     ],
     measures=("bleu", "loss"),
-    grids=[
-        Grid(
-            "", [Column("BLEU", "bleu"), Column("loss\nnats", "loss", form="{:.2f}")],
+    tables=[
+        StudyTable(
+            "", [StudyColumn("BLEU", "bleu"), StudyColumn("loss\nnats", "loss", form="{:.2f}")],
             ("source words", "attention", "sentences"),
             lambda estimates: (
                 ((*texts, name), keys | {"part": split})
@@ -82,7 +79,6 @@ QUESTION = Question(
             ),
         )
     ],
-    figure="Does it translate what it was trained on?",
     counted="sentences",
     axes=[
         Axes("Translation", "bleu", "BLEU (0 to 100)", limit=102.0, lines=None,

@@ -2,15 +2,8 @@
 
 For each target word with gold links: the norm of the gradient of its own loss at the embedding of
 its aligned source word, over the norm at the last source position (the end token, whose state is
-h_Tx). A target word with several source words counts once for each. The ratio's geometric mean by
-steps is the curve: what is handed back through n steps is a product of n factors.
-
-Steps are counted in words, in every arm by the shortest way without attention: from the source
-word's state through the encoder to h_Tx and, as the context enters at every step of the decoder,
-one step on. In a two-way encoder the steps are those of the forward direction.
-
-A ratio under `LEAST_RATIO`, zero included, has no useful logarithm and counts as that much. A link
-without any gradient at the last position has no ratio and is left out.
+h_Tx). The ratio's geometric mean by steps is the curve. Steps are counted in words, in every arm by
+the shortest way without attention: through the encoder to h_Tx and one step on.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,13 +20,12 @@ from ..claims.verdict import FAMILY, needs_learned, two_digits
 from ..corpus.batches import evaluation_batches, restore
 from ..corpus.pair import SentencePair
 from ..corpus.vocabulary import tokenize
-from ..scoring.bootstrap import Estimate as Resampled
-from ..scoring.bootstrap import draw, estimate, ratio_of_sums
+from ..scoring.bootstrap import Estimate, draw, estimate, ratio_of_sums
 from ..settings.concerns import bucket_labels
 from ..tables.page import beyond
 from .arms import Arm, Estimates, Row, by_arm
-from .censored import Censored, cell, censor, text, unbounded
-from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
+from .censored import Censored, censor, text, unbounded
+from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
     from flax import nnx
@@ -51,13 +43,12 @@ RULE = (
     "Read is, of each target word, the norm of its own loss's gradient at its aligned source word, "
     "relative to that at the last source position, by the steps between the two words without "
     "attention, in trained networks. Two numbers are judged: the half-distance (steps over which "
-    "the exponential that fits the ratio best halves, all lengths together) and the ratio in the "
-    "farthest band of steps that both arms have. A number is clear if its 95 % interval (bootstrap "
-    "over sentences) with attention lies above the one without; a half-distance beyond the tested "
-    "steps counts as infinite. Held if both numbers are clear in every arm with attention; partly "
-    "if the same one of them is clear in every arm; otherwise not held. Not measured without both "
-    "arms. Arms of equal weights (uniform) are reported and do not count. "
-    f"{FAMILY} {needs_learned('none without attention, or none with it')}"
+    "the exponential that fits the ratio best halves) and the ratio in the farthest band of steps "
+    "that both arms have. A number is clear if its 95 % interval with attention lies above the one "
+    "without; a half-distance beyond the tested steps counts as infinite. Held if both are clear "
+    "in every arm with attention; partly if the same one of them is; otherwise not held. Arms of "
+    f"equal weights (uniform) do not count. {FAMILY} "
+    f"{needs_learned('none without attention, or none with it')}"
 )
 
 
@@ -92,10 +83,7 @@ def links_of(subject: "Subject", pairs: Sequence[SentencePair]) -> dict[str, nda
 def gradient_norms(
     subject: "Subject", weights: "Weights", pairs: Sequence[SentencePair]
 ) -> list[Float[ndarray, "_ _"]]:
-    """Of each pair, target words by source words in the order of reading, both with the end token.
-
-    A number is the norm of the gradient of the target word's -log P at the source word's embedding.
-    """
+    """Norms of each target word's loss gradient by source word, in the order of reading."""
     encoded = subject.encode(pairs)
     batches, norms_of = evaluation_batches(encoded, 20), token_norms(subject.graph)
     norms = restore([np.asarray(norms_of(weights, *item.batch[:3])) for item in batches], batches)
@@ -105,11 +93,7 @@ def gradient_norms(
 
 @cache
 def token_norms(graph: "nnx.GraphDef") -> "Callable[..., Float[Array, 'batch target source']]":
-    """The jitted norms; at padding they mean nothing.
-
-    They are of weights, source, its lengths, and target. One backward pass a target position, for
-    all sentences at once: their losses are independent.
-    """
+    """The jitted norms; one backward pass per target position, for all sentences at once."""
     import jax
     import jax.numpy as jnp
     from flax import nnx
@@ -142,7 +126,6 @@ def token_norms(graph: "nnx.GraphDef") -> "Callable[..., Float[Array, 'batch tar
             return jnp.sqrt(jnp.sum(back(alone)[0] ** 2, axis=-1))
 
         outputs, back = jax.vjp(read_outs, translator.encoder.embed(source))
-        # A position's loss depends on its own read-out alone: the sum's gradient has all of them.
         slopes = jax.grad(summed_losses)(outputs)
         return jnp.swapaxes(jax.lax.map(norms_of, jnp.arange(target.shape[1])), 0, 1)
 
@@ -159,22 +142,18 @@ def summarise(arm: Arm) -> Iterator[Row]:
         weights = draw(sentences, scoring.resamples, seed=scoring.seed, bucket=buckets)
         if half := half_distance(sums, weights):
             keys = {"control": control, "n": len(arm.runs[0].found["steps"])}
-            yield arm.row("half_distance", **half.row(), **keys)
-            for run, part in zip(arm.runs, sums, strict=True):
-                if alone := half_distance(part[None], weights[:0]):
-                    note = alone.side and f"value {alone.side}"
-                    yield arm.seed_row(run, "half_distance", alone.shown, note=note, **keys)
+            alone = [half_distance(part[None], weights[:0]).row() for part in sums]
+            yield from arm.with_seeds("half_distance", half.row(), alone, **keys)
         for name, first, end in zip(BAND_NAMES, BANDS, [*BANDS[1:], None], strict=True):
             band = sums[:, :, first:end].sum(axis=2)
             totals = band.sum(axis=1)
             if not totals[:, 1].all():
                 continue
             logs = estimate(ratio_of_sums, band, weights)
-            ratio = Resampled(float(np.exp(logs.value)), np.exp(logs.draws))
+            ratio = Estimate(float(np.exp(logs.value)), np.exp(logs.draws))
             keys = {"control": control, "part": name, "n": int(totals[:, 1].sum())}
-            yield arm.row("ratio", ratio, **keys)
-            for run, value in zip(arm.runs, ratio_of_sums(totals), strict=True):
-                yield arm.seed_row(run, "ratio", float(np.exp(value)), **keys)
+            alone = np.exp(ratio_of_sums(totals))
+            yield from arm.with_seeds("ratio", ratio, alone, **keys)
 
 
 def log_sums(arm: Arm, network: str) -> Float[ndarray, "seeds sentences steps 2"]:
@@ -198,9 +177,8 @@ def half_distance(
     """Steps over which the exponential that fits the ratio best halves; None under two distances.
 
     The fit is least squares of the log ratio (its mean over seeds) on the distances that have links
-    in every seed, each distance weighted by its links (in a resample that lacks it by none). "At
-    least" the tested span, from the nearest to the farthest distance, where the exponential does
-    not halve within it; a curve that rises or is flat never does.
+    in every seed, each distance weighted by its links. "At least" the tested span where the
+    exponential does not halve within it.
     """
     distances = np.flatnonzero(sums[..., 1].sum(axis=1).all(axis=0))
     if len(distances) < 2:
@@ -225,25 +203,24 @@ def decide(estimates: Estimates) -> Judgement | str:
     faded, halves = {"": [], "untrained": []}, {}
     for control, arm in product(faded, estimates.arms()):
         if half := estimates.get("half_distance", arm, control=control):
-            every = f"halves every {text(half)} steps"
-            within = f"does not halve within {half.value:.0f} steps"
-            faded[control].append(f"{arm} {within if beyond(half.note, 'value') else every}")
-            if not control:
-                halves[arm] = unbounded(half)
-    none = next((arm for arm in halves if estimates.attention(arm) == "none"), None)
+            bound = f"does not halve within {half.value:.0f} steps"
+            fades = bound if beyond(half.note, "value") else f"halves every {text(half)} steps"
+            faded[control].append(f"{arm} {fades}")
+            halves |= {} if control else {arm: unbounded(half)}
+    none = estimates.without_attention()
     attending = [arm for arm in estimates.arms(selective=True) if arm in halves]
-    if not (none and attending):
+    if not (none in halves and attending):
         return "both arms are needed, with attention and without, that differ in nothing else"
     slower, more, clauses = [], [], [f"the gradient of {', '.join(faded[''])}"]
     for arm in attending:
-        bands = {
-            band: [estimates.get("ratio", name, part=band) for name in (arm, none)]
+        pairs = [
+            [band, *(estimates.get("ratio", name, part=band) for name in (arm, none))]
             for band in BAND_NAMES
-        }
-        shared = [band for band, ratios in bands.items() if all(ratios)]
+        ]
+        shared = [pair for pair in pairs if all(pair)]
         if not shared:
             return "the arms share no band of steps"
-        ratio, plain = bands[shared[-1]]
+        band, ratio, plain = shared[-1]
         slower.append(halves[arm].low > halves[none].high)
         more.append(ratio.low > plain.high)
         ours, theirs = (
@@ -251,7 +228,7 @@ def decide(estimates: Estimates) -> Judgement | str:
             for item in (ratio, plain)
         )
         clauses.append(
-            f"over {shared[-1]} steps it is {ours} that at the last position with {arm}, {theirs} "
+            f"over {band} steps it is {ours} that at the last position with {arm}, {theirs} "
             f"with {none}"
         )
     if start := faded["untrained"]:
@@ -269,20 +246,18 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.is_drawn,
-    rule=RULE,
-    decide=decide,
+    rules={"C8": (RULE, decide)},
     notes=[
-        "Geometric means over links (n). Steps: from the source word through the encoder to h_Tx "
-        "and one on. Half-distance: steps over which the exponential that fits all links best "
-        "halves; >N: it does not halve within the N steps that were tested.",
+        "Geometric means over links (n). Half-distance: steps over which the exponential that fits "
+        "all links best halves; >N: it does not halve within the N steps that were tested.",
     ],
     measures=("ratio", "half_distance"),
-    grids=[
-        Grid(
+    tables=[
+        StudyTable(
             "Gradient at the aligned source word over that at the last position (C8)",
             [
-                Column("start of\ntraining", "ratio", control="untrained", form="{:.2g}"),
-                Column("end of\ntraining", "ratio", form="{:.2g}"),
+                StudyColumn("start of\ntraining", "ratio", control="untrained", form="{:.2g}"),
+                StudyColumn("end of\ntraining", "ratio", form="{:.2g}"),
             ],
             heads=("steps", "arm"),
             lines=lambda estimates: [
@@ -290,17 +265,16 @@ QUESTION = Question(
                 for band, arm in product(BAND_NAMES, estimates.arms())
             ],
         ),
-        Grid(
+        StudyTable(
             "Half-distance of the gradient in steps (C8)",
             [
-                Column("start of\ntraining", "half_distance", control="untrained", cell=cell),
-                Column("end of\ntraining", "half_distance", cell=cell),
+                StudyColumn("start of\ntraining", "half_distance", control="untrained"),
+                StudyColumn("end of\ntraining", "half_distance"),
             ],
             heads=("arm",),
             lines=lambda estimates: [((arm,), {"arm": arm}) for arm in estimates.arms()],
         ),
     ],
-    figure="How far does a gradient reach?",
     axes=[
         Axes(
             "Gradient norm by distance", "ratio",

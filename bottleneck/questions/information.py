@@ -1,13 +1,9 @@
 """C5, C6: how many bits of the source reach the decoder, and how do they grow with length?
 
-What a test sentence's exact bits (copying, the grammar) are, less what they are given the memory,
-is what the memory tells of the sentence. Given it: by the *probe*, a fresh decoder that learns to
-write the source from the frozen encoder's memory; by the *translator*, what it still has to be told
-of the reference, which is a function of the source. On average over sentences the difference is a
-lower bound on the information, for no probe beats the truth.
-
-Only totals are floored at zero, where they are printed: to floor each sentence, which is as often
-unlucky as lucky, would make bits out of noise.
+A test sentence's exact bits, less what they are given the memory, are what the memory tells of it.
+Given it: by the *probe*, a fresh decoder that learns to write the source from the frozen encoder's
+memory; by the *translator*, what it still has to be told of the reference. On average over
+sentences the difference is a lower bound on the information.
 """
 
 from collections.abc import Sequence
@@ -20,12 +16,11 @@ import pandas as pd
 from ..claims.verdict import FAMILY
 from ..corpus.vocabulary import UNK
 from ..results.folders import SENTENCES, run_rows
-from ..scoring.bootstrap import Estimate as Resampled
-from ..scoring.bootstrap import difference, ratio_of_sums
+from ..scoring.bootstrap import Estimate, difference, ratio_of_sums
 from ..settings.concerns import holds
 from ..settings.run import RunSettings
-from .arms import Arm, Estimate, Estimates, arms_of, in_buckets
-from .question import Axes, Column, Columns, Grid, Judgement, Probed, Question, Row, Tell
+from .arms import Arm, Estimates, Measured, arms_of, in_buckets
+from .question import Axes, Columns, Judgement, Probed, Question, Row, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -38,18 +33,15 @@ LONGER = {part: f"{part} longer" for part in ("probe", "translator")}
 SLIDE_LOST, LOST_WORDS = 0.91, 30
 """L9: 2,744 of 3,000 numbers, of a sentence of so many words."""
 TOLERANCE, RISES, LEARNED = 0.10, 0.75, 0.10
-"""The shares (0 to 1) that the rules speak of; under the last, of the shortest bucket's bits,
-nothing has been learned to judge."""
+"""The shares (0 to 1) that the rules speak of."""
 LOST_RULE = (
     "Lost is 1 minus the share of the source's bits that is recovered without attention, by the "
     "probe of the source or by the translator itself, whichever recovers more, in the bucket of "
-    f"{LOST_WORDS} words. What is recovered is a lower bound, so that this is an upper bound. Held "
-    f"if its 95 % interval lies within {100 * TOLERANCE:.0f} points of {SLIDE_LOST:.0%} "
-    f"({SLIDE_LOST - TOLERANCE:.0%} or more); partly if not, but more is lost there than in the "
-    "shortest filled bucket (interval of the difference above 0); otherwise not held. Not measured "
-    "without bits of the source, where that bucket is empty or the shortest, or where under "
-    f"{LEARNED:.0%} of the shortest bucket's bits are recovered (lower end): what has not been "
-    f"learned cannot be lost. {FAMILY}"
+    f"{LOST_WORDS} words. Held if its 95 % interval lies within {100 * TOLERANCE:.0f} points of "
+    f"{SLIDE_LOST:.0%} ({SLIDE_LOST - TOLERANCE:.0%} or more); partly if not, but more is lost "
+    "there than in the shortest filled bucket (interval of the difference above 0); otherwise not "
+    "held. Not measured without bits of the source, where that bucket is empty or the shortest, or "
+    f"where under {LEARNED:.0%} of the shortest bucket's bits are recovered (lower end). {FAMILY}"
 )
 KEPT_RULE = (
     "Kept is the share of each further word's bits that arrives: the slope of the recovered bits "
@@ -58,15 +50,13 @@ KEPT_RULE = (
     f"with attention lies above {RISES:g} and that of attention minus none, paired, above 0; "
     "partly if the latter alone does; otherwise not held. Not measured with fewer than three "
     "filled buckets, without both arms, or where attention recovers under "
-    f"{LEARNED:.0%} of the shortest bucket's bits (lower end). {FAMILY} Of several arms with "
-    "attention the first is judged."
+    f"{LEARNED:.0%} of the shortest bucket's bits (lower end). {FAMILY}"
 )
 UNLEARNED = (
     f"of the shortest sentences' bits under {LEARNED:.0%} are recovered: nothing has been learned "
     "to judge"
 )
 POINTS = ("{} more", "{} less", "{:z.0f}", " points")
-"""How a difference of two shares reads."""
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
@@ -90,7 +80,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Every measure of every arm, and attention minus none, paired."""
     rows: list[Row] = []
-    bases: dict[RunSettings, tuple[str, dict[str, Resampled]]] = {}
+    bases: dict[RunSettings, tuple[str, dict[str, Estimate]]] = {}
     for arm in arms_of(probed):  # those without attention come first
         of_arm, kept = _summary(arm)
         rows += of_arm
@@ -107,14 +97,8 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
     return rows
 
 
-def _summary(arm: Arm) -> tuple[list[Row], dict[str, Resampled]]:
-    """The rows of an arm, and the share of a further word's bits that it keeps, by part.
-
-    Only sentences count whose words are all in both vocabularies: "unknown" is cheaper to tell than
-    the word that it stands for. The share kept is the bits that a word adds to the recovered ones
-    over those that it adds to the source's, by least squares of bits per sentence on words, in
-    which each bucket of the longer half is a point.
-    """
+def _summary(arm: Arm) -> tuple[list[Row], dict[str, Estimate]]:
+    """The rows of an arm, and the share of a further word's bits that it keeps, by part."""
     columns = arm.runs[0].found
     words, bits, known = columns["source_words"], columns["bits"], columns["unknown"] == 0
     buckets = [(place, bucket, inside & known)
@@ -143,50 +127,48 @@ def _summary(arm: Arm) -> tuple[list[Row], dict[str, Resampled]]:
         if not control and len(filled) > 2:
             sums = np.stack([recovered, np.ones_like(recovered)], axis=-1)
             value, *draws = ratio_of_sums(np.stack([slope(sums), slope(source)], axis=-1))
-            kept[part] = Resampled(float(value), np.array(draws))
+            kept[part] = Estimate(float(value), np.array(draws))
             n = sum(int(inside.sum()) for *_, inside in longer)
             rows.append(arm.row("kept", kept[part], part=LONGER[part], n=n))
     return rows, kept
 
 
-def _shares(estimates: Estimates, arm: str, part: str) -> dict[str, Estimate]:
+def _shares(estimates: Estimates, arm: str, part: str) -> dict[str, Measured]:
     """Shares of the source's bits that a measure recovers, by bucket, where there are any."""
     shares = {name: estimates.get("share", arm, name, part=part) for name in estimates.buckets()}
     return {name: share for name, share in shares.items() if share and not np.isnan(share.value)}
 
 
-def _percent(share: Estimate) -> str:
+def _percent(share: Measured) -> str:
     return share.scaled(100.0).text("{:z.0f}", "%")
 
 
 def _lost(estimates: Estimates) -> Judgement | str:
     """C5. Neither measure finds more than there is: the one that finds more is judged."""
-    none = next((arm for arm in estimates.arms() if estimates.attention(arm) == "none"), "")
+    none = estimates.without_attention()
     bucket = next((name for name in estimates.buckets() if holds(name, LOST_WORDS)), "")
     by_part = {part: _shares(estimates, none, part) for part in LONGER}
     shares = {part: known[bucket] for part, known in by_part.items() if bucket in known}
     part = max(shares, key=lambda part: shares[part].value, default="")
     if not part or bucket == next(iter(by_part[part])):
         return f"no share of the bits of {LOST_WORDS} words, and of shorter ones, without attention"
-    share, shortest = shares.pop(part), next(iter(by_part[part].values()))
+    share, shortest = shares[part], next(iter(by_part[part].values()))
     if not shortest.low >= LEARNED:
         return UNLEARNED
-    lost, growth = Estimate(1 - share.value, 1 - share.high, 1 - share.low), shortest.minus(share)
+    lost, growth = Measured(1 - share.value, 1 - share.high, 1 - share.low), shortest.minus(share)
     size = estimates.means.loc[estimates.means["arm"] == none, "context_size"].iloc[0]
     clauses = [
         f"{_percent(lost)} of the bits of {share.n:,} sentences of {bucket} words were not "
         f"recovered by the {part} from {size} numbers (the slide: {SLIDE_LOST:.0%})",
         f"that is {growth.scaled(100.0).change(*POINTS)} than of the shortest sentences",
-        *(f"what was recovered otherwise: by the {name} {_percent(other)}"
-          for name, other in shares.items()),
-    ]  # fmt: skip
+    ]
     near, measure = lost.low >= SLIDE_LOST - TOLERANCE, f"% of the bits lost, {bucket} words"
     return Judgement(near, growth.low > 0, clauses, measure, lost.scaled(100.0))
 
 
 def _kept(estimates: Estimates) -> Judgement | str:
     """C6, for the first arm with attention that is compared with one without."""
-    measured: list[tuple[str, str, Estimate, Estimate, Estimate]] = []
+    measured: list[tuple[str, str, Measured, Measured, Measured]] = []
     for arm, (name, part) in product(estimates.arms(selective=True), LONGER.items()):
         gain = estimates.get("kept_gain", arm, part=part)
         theirs = estimates.get("kept", gain.note, part=part) if gain else None
@@ -198,11 +180,10 @@ def _kept(estimates: Estimates) -> Judgement | str:
     arm, name, ours, theirs, gain = max(of_first, key=lambda item: item[2].value)
     if not next(iter(_shares(estimates, arm, name).values())).low >= LEARNED:
         return UNLEARNED
-    falls = " (under 0: their total falls)" if theirs.high < 0 else ""
     attention = estimates.attention(arm)
     clause = (
         f"in the longer half of the buckets {_percent(ours)} of each further word's bits "
-        f"arrive with {attention} attention and {_percent(theirs)} without{falls}, "
+        f"arrive with {attention} attention and {_percent(theirs)} without, "
         f"{gain.scaled(100.0).change(*POINTS)} with it (by the {name})"
     )
     measure = f"% of a further word's bits arrive, {attention}"
@@ -219,7 +200,7 @@ def _drawn(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([source, recovered.assign(**recovered[ends].clip(lower=0.0))])
 
 
-SHARE = {"scale": 100.0, "form": "{:z.0f}", "floor": 0.0}
+PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
 
 QUESTION = Question(
     name="information",
@@ -233,27 +214,22 @@ QUESTION = Question(
     suits=lambda settings: settings.corpus.is_drawn
     and not settings.corpus.reverse_direction
     and settings.corpus.joined == 1,
-    rule=LOST_RULE,
-    decide=_lost,
-    more_rules={"C6": (KEPT_RULE, _kept)},
+    rules={"C5": (LOST_RULE, _lost), "C6": (KEPT_RULE, _kept)},
     notes=[
-        "Bits: -log2 P of the source in the language that it was drawn from, the draw of its "
-        "length included. On the grammar some English sentences share their French: what tells "
-        "them apart counts as the translator's (of three words 0.1 of 13.3 bits).",
-        "Probe: a fresh decoder that learns to write the source from the frozen encoder's memory. "
-        "Untr.: the same of an untrained encoder. Trans.: the bits of the source less those of the "
-        "reference under the translator. Floored at 0 but in the CSV. Slide: 256 of about 3,000.",
+        "Bits: -log2 P of the source in its language. Probe: a fresh decoder that learns to write "
+        "the source from the frozen encoder's memory. Untr.: the same of an untrained encoder. "
+        "Trans.: the bits of the source less those of the reference under the translator.",
     ],
     measures=("source_bits", "recovered", "share", "kept", "kept_gain"),
-    grids=[
-        Grid(
+    tables=[
+        StudyTable(
             "Bits of the source that reach the decoder (C5, C6)",
             [
-                Column("bits", "source_bits", form="{:z.0f}", ends=""),
-                Column("probe\nbits", "recovered", part="probe", form="{:z.0f}", floor=0.0),
-                Column("probe\n%", "share", part="probe", **SHARE),
-                Column("untr.\n%", "share", part="probe", control="untrained", **SHARE),
-                Column("trans.\n%", "share", part="translator", **SHARE),
+                StudyColumn("bits", "source_bits", form="{:z.0f}", ends=""),
+                StudyColumn("probe\nbits", "recovered", part="probe", form="{:z.0f}"),
+                StudyColumn("probe\n%", "share", part="probe", **PERCENT),
+                StudyColumn("untr.\n%", "share", part="probe", control="untrained", **PERCENT),
+                StudyColumn("trans.\n%", "share", part="translator", **PERCENT),
             ],
             # Per cent kept by the slide, beside the bucket that its sentence is in.
             printed=lambda estimates, keys: (
@@ -262,11 +238,11 @@ QUESTION = Question(
                 else ""
             ),
         ),
-        Grid(
+        StudyTable(
             "Of a further word's bits, in the longer half of the buckets (C6)",
             [
-                Column("kept\n%", "kept", scale=100.0, form="{:z.0f}"),
-                Column("attention\nminus none,\npoints", "kept_gain", scale=100.0,
+                StudyColumn("kept\n%", "kept", **PERCENT),
+                StudyColumn("attention\nminus none,\npoints", "kept_gain", scale=100.0,
                        form="{:+z.0f}", ends="{:+z.0f}"),
             ],
             heads=("arm", "measure"),
@@ -276,7 +252,6 @@ QUESTION = Question(
             ],
         ),
     ],
-    figure="How much of the source reaches the decoder?",
     axes=[
         Axes("Bits that a probe reads from the memory", ("recovered", "source_bits"),
              "bits per sentence", select=_drawn, lines=None)

@@ -1,11 +1,7 @@
 """C11: does one network serve any length, in and out? What the lengths of its outputs say.
 
-The verdict looks at what shows without a look at the words: whether outputs are as long as the
-references, end by themselves, and do not loop. It is about the arms with attention.
-
-A loop is a stretch of one or more tokens written at least three times in a row ("le chat le chat
-le chat"). References can loop too (". . ."), hence a column for them: what it shows is no fault of
-the translator.
+A loop is a stretch of one or more tokens written at least three times in a row. References can loop
+too (". . ."), hence a column for them.
 """
 
 from collections.abc import Sequence
@@ -16,8 +12,8 @@ from ..claims.verdict import FAMILY, needs_learned, small_buckets
 from ..corpus.vocabulary import tokenize
 from ..results.folders import SENTENCES, read_texts, run_rows
 from ..scoring.bootstrap import ratio_of_sums
-from .arms import Estimate, Estimates, Probed, Row, rows_by_bucket
-from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
+from .arms import Estimates, Probed, Row, rows_by_bucket
+from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -31,18 +27,13 @@ RULE = (
     f"token) lies within {RATIO[0]:g} to {RATIO[1]:g}, and if the upper ends of the intervals of "
     "its shares of empty, of unfinished and of repeating outputs (the last minus the references' "
     f"own share) are each under {MOST_FAULTS:.0%}. Held if every arm with attention handles every "
-    f"filled bucket; partly if they handle at least {ENOUGH:.0%} of them; otherwise not held. Arms "
-    "without attention are reported and do not count. Not measured with fewer than two filled "
-    f"buckets. {FAMILY} {needs_learned('none with attention')}"
+    f"filled bucket; partly if they handle at least {ENOUGH:.0%} of them; otherwise not held. Not "
+    f"measured with fewer than two. {FAMILY} {needs_learned('none with attention')}"
 )
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """Count tokens and faults of every test sentence, in the run's own translations.
-
-    Tokens do not include the end token; an empty output may be finished (nothing but the end token)
-    or not.
-    """
+    """Count tokens and faults of every test sentence, in the run's own translations."""
     tell("counting")
     texts = read_texts(subject.folder)
     rows = list(run_rows(subject.folder / SENTENCES))
@@ -61,10 +52,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 
 
 def repeats(tokens: Sequence[str]) -> bool:
-    """Whether there is a loop.
-
-    With period n it is a run of at least 2 n places t with token t = token t + n.
-    """
+    """Whether there is a loop."""
     for period in range(1, len(tokens) // 3 + 1):
         equal = (token == later for token, later in zip(tokens, tokens[period:], strict=False))
         if any(same and len([*run]) >= 2 * period for same, run in groupby(equal)):
@@ -74,16 +62,16 @@ def repeats(tokens: Sequence[str]) -> bool:
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Every measure of every arm and bucket."""
-    of = {"length_ratio": ("hypothesis_tokens", "reference_tokens")}
-    of |= {fault: (fault, "sentences") for fault in FAULTS}
-    return rows_by_bucket(probed, {name: (ratio_of_sums, names) for name, names in of.items()})
+    ratios = [("length_ratio", "hypothesis_tokens", "reference_tokens")]
+    ratios += [(fault, fault, "sentences") for fault in FAULTS]
+    scores = [(measure, "", ratio_of_sums, columns) for measure, *columns in ratios]
+    return rows_by_bucket(probed, scores)
 
 
 def decide(estimates: Estimates) -> Judgement | str:
     """C11: outputs are as long as they should be, whatever the length."""
-    ratios: dict[tuple[str, str], Estimate] = {}
-    right, clauses, others = 0, [], []
-    for arm in estimates.arms():
+    ratios, right, clauses = {}, 0, []
+    for arm in estimates.arms(selective=True):
         failed, known = [], {}
         for bucket in estimates.buckets():
             ratio = estimates.get("length_ratio", arm, bucket)
@@ -92,24 +80,18 @@ def decide(estimates: Estimates) -> Judgement | str:
             known[arm, bucket] = ratio
             shares = [estimates.get(fault, arm, bucket).high for fault in FAULTS[:-1]]
             shares[-1] -= estimates.get("repeating_references", arm, bucket).value
-            if not ratio.within(*RATIO) or not all(share < MOST_FAULTS for share in shares):
+            if not (ratio.within(*RATIO) and max(shares) < MOST_FAULTS):
                 failed.append(bucket)
+        ratios |= known
+        right += len(known) - len(failed)
         clause = f"{arm} handles {len(known) - len(failed)} of {len(known)} length buckets"
-        if arm not in estimates.arms(selective=True):
-            others += [clause] if known else []
-        elif known:
-            clauses.append(f"{clause}, not {', '.join(failed)}" if failed else clause)
-            ratios |= known
-            right += len(known) - len(failed)
-    if not ratios:
-        return "no arm with attention was counted"
+        clauses.append(f"{clause}, not {', '.join(failed)}" if failed else clause)
     if len({bucket for _, bucket in ratios}) < 2:
-        return "fewer than two buckets are filled"
+        return "fewer than two buckets of an arm with attention are filled"
     arm, bucket = max(ratios, key=lambda key: abs(ratios[key].value - 1))
     worst, share = ratios[arm, bucket], right / len(ratios)
     clauses += [
         f"the length ratio furthest from 1 is {worst.text('{:.2f}')} ({arm}, {bucket})",
-        f"without attention, {', '.join(others)}" if others else "",
         small_buckets({name: ratio.n for (_, name), ratio in ratios.items()}),
     ]
     measure = f"length ratio furthest from 1 ({arm}, {bucket})"
@@ -125,21 +107,19 @@ QUESTION = Question(
     title="Output length (C11): is a long output as long as it should be?",
     probe=probe,
     summarise=summarise,
-    rule=RULE,
-    decide=decide,
+    rules={"C11": (RULE, decide)},
     notes=[
-        "Ratio: output tokens per reference token. Empty, unfinished, repeating: % of the outputs. "
-        "Unfinished outputs reached the limit of tokens; repeating ones have some stretch of words "
-        "three times in a row or more; of refs: % of the references that do."
+        "Ratio: output tokens per reference token. Empty, unfinished (at the limit of tokens), "
+        "repeating (a stretch of words three times in a row or more): % of the outputs; of refs: % "
+        "of the references that repeat."
     ],
     measures=("length_ratio", *FAULTS),
-    grids=[
-        Grid("", [
-            Column("ratio", "length_ratio", form="{:.2f}"),
-            *(Column(head, fault, scale=100.0, ends="{:.2g}")
+    tables=[
+        StudyTable("", [
+            StudyColumn("ratio", "length_ratio", form="{:.2f}"),
+            *(StudyColumn(head, fault, scale=100.0, ends="{:.2g}")
               for head, fault in zip(HEADS, FAULTS, strict=True)),
         ])
     ],
-    figure="Is a long output as long as it should be?",
     axes=[Axes("Length of outputs", "length_ratio", "output tokens / reference tokens")],
 )  # fmt: skip

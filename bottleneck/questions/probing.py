@@ -1,7 +1,6 @@
 """Measuring a question: each run is probed in a process of its own, one per core.
 
-What a probe found on a run is kept in the run's folder, as a CSV file and a JSON file that says
-what made it; the question's table is made of what was found on all runs.
+What a probe found on a run is kept in the run's folder, as a CSV file and a JSON file.
 """
 
 import io
@@ -74,10 +73,7 @@ def keep(run: Path, study: Question, columns: Columns) -> None:
 
 
 def read_kept(run: Path, settings: RunSettings, study: Question) -> Probed:
-    """What was found, as arrays; a column that is not all numbers is text.
-
-    A missing or damaged file is a UserError.
-    """
+    """What was found, as arrays; a column that is not all numbers is text."""
     path, again = run / PROBES / f"{study.name}.csv", AGAIN.format(study.name)
     try:
         content = io.BytesIO(read_checked(path, again))

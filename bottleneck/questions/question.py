@@ -23,9 +23,9 @@ from ..results.bundle import load_probe
 from ..results.schema import GOLD, QUESTIONS
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.run import RunSettings
-from ..tables.page import Page, caption, run_line, wide
+from ..tables.page import Page, beyond, caption, run_line, wide
 from ..tables.render import count, new_table
-from .arms import KEYS, Estimate, Estimates, Probed, Row
+from .arms import KEYS, Estimates, Measured, Probed, Row
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Line = tuple[Sequence[str], dict[str, str]]
 """A row's texts, and its keys: arm, and where they differ by row measure, bucket, control, part."""
 Columns = Mapping[str, Any]
-"""Columns of one length, by name: what a probe found, as ``probes/NAME.csv`` of a run's folder."""
+"""Columns of one length, by name: what a probe found."""
 Tell = Callable[[str], None]
 """Called with a few words on what a probe is doing."""
 Decide = Callable[[Estimates], Judgement | str]
@@ -41,37 +41,32 @@ Decide = Callable[[Estimates], Judgement | str]
 
 
 @dataclass(frozen=True)
-class Column:
+class StudyColumn:
     """A column of numbers: which keys they have, if not the row's, and how they are printed.
 
-    Numbers are times ``scale``, none under ``floor``, in ``form``; ``ends`` is the form of the
-    interval's ends: "" for no interval, None for ``form`` without a plus sign. ``cell`` prints a
-    number that no form can.
+    ``ends`` is the form of the interval's ends: "" for no interval.
     """
 
     head: str
     measure: str = ""
-    arm: str = ""
     bucket: str = ""
     control: str = ""
     part: str = ""
     scale: float = 1.0
-    floor: float = -np.inf
     form: str = "{:.1f}"
     ends: str | None = None
-    cell: Callable[[Estimate], str] | None = None
 
-    def text(self, estimate: Estimate | None) -> str:
+    def text(self, estimate: Measured | None) -> str:
         """The cell: the number, and its interval on a second line; empty without a number."""
         if estimate is None or np.isnan(estimate.value):
             return ""
-        if self.cell:
-            return self.cell(estimate)
-        numbers = (estimate.value, estimate.low, estimate.high)
-        value, low, high = (float(np.maximum(self.floor, self.scale * end)) for end in numbers)
         ends = self.form.replace("+", "") if self.ends is None else self.ends
-        interval = "" if not ends or np.isnan(low) else f"\n{ends.format(low)}..{ends.format(high)}"
-        return self.form.format(value) + interval
+        value, low, high = (
+            "" if np.isnan(number) else beyond(estimate.note, end) + form.format(number)
+            for end, form in (("value", self.form), ("low", ends), ("high", ends))
+            if (number := self.scale * getattr(estimate, end)) is not None
+        )
+        return value if not ends or low == high in ("", value) else f"{value}\n{low}..{high}"
 
 
 def by_bucket(estimates: Estimates) -> Iterable[Line]:
@@ -81,16 +76,14 @@ def by_bucket(estimates: Estimates) -> Iterable[Line]:
 
 
 @dataclass(frozen=True)
-class Grid:
+class StudyTable:
     """A table of a question: its columns of texts (``heads``), n, and its columns of numbers.
 
-    Without a ``title`` it has the question's. A row is there if its first number is, which gives n
-    (unless not ``counted``). ``printed`` is a last column with the slide's number for a row, under
-    the head "slide".
+    A row is there if its first number is. ``printed`` is a last column, of the slide's numbers.
     """
 
     title: str
-    columns: Sequence[Column]
+    columns: Sequence[StudyColumn]
     heads: Sequence[str] = ("source\nwords", "arm")
     lines: Callable[[Estimates], Iterable[Line]] = by_bucket
     printed: Callable[[Estimates, Mapping[str, str]], str] | None = None
@@ -101,16 +94,17 @@ class Grid:
         heads = [*self.heads, *["n"] * self.counted, *(column.head for column in self.columns)]
         heads += ["slide"] if self.printed else []
         table = new_table(self.title or title, heads, texts=len(self.heads))
+        of = ("measure", *KEYS)
         for texts, keys in self.lines(estimates):
             numbers = [
-                estimates.get(**{
-                    name: getattr(column, name) or keys.get(name, "") for name in ("measure", *KEYS)
-                })
+                estimates.get(
+                    **{name: getattr(column, name, "") or keys.get(name, "") for name in of}
+                )
                 for column in self.columns
-            ]  # fmt: skip
+            ]
             if numbers[0] is not None:
                 cells = [count(numbers[0].n)] if self.counted else []
-                cells += map(Column.text, self.columns, numbers)
+                cells += map(StudyColumn.text, self.columns, numbers)
                 cells += [self.printed(estimates, keys)] if self.printed else []
                 table.add_row(*texts, *cells)
         return table
@@ -121,8 +115,7 @@ class Axes:
     """A panel of a question's figure: measures by length, or by what ``x`` names, times ``scale``.
 
     ``select`` chooses among the measure's rows, or changes them. ``lines`` are the controls that
-    are drawn, None for all. ``log_x`` and ``log_y`` make an axis logarithmic; ``limit`` is the
-    upper end of the y axis. ``printed`` gives the slide's numbers by x.
+    are drawn, None for all. ``printed`` gives the slide's numbers by x.
     """
 
     title: str
@@ -148,16 +141,12 @@ class Question:
     """A question of the lecture: how it is measured, and all that a reader sees of it.
 
     ``ids`` are its claims and slides. ``version`` rises when the probe measures something
-    different, so that old findings are measured again. ``sweep`` names the runs that answer it, a
-    file of experiments/; with ``own_runs`` they have a folder of their own. ``suits`` says whether
-    a run can be probed at all. Without a probe the question is about no trained runs.
+    different. ``sweep`` names the runs that answer it, a file of experiments/; with ``own_runs``
+    they have a folder of their own. ``suits`` says whether a run can be probed at all.
 
-    With a ``rule`` it decides its first id, and ``decide`` judges the numbers or says why not;
-    ``more_rules`` are such for others of its ids. ``notes`` are the caption of the table, ``run``
-    its short form. ``measures`` are the columns of its CSV, of which those are left out that were
-    not measured; ``keys`` say what a row is of. ``figure`` is the figure's title, with "{longest}"
-    for the longest bucket. ``intervals`` says what the table's intervals are if they are not over
-    test sentences; ``counted`` says it for the figure.
+    ``rules`` are those of its claims, in words and in code. ``notes`` are the caption of the table,
+    ``run`` its short form. ``measures`` are the columns of its CSV; ``keys`` say what a row is of.
+    ``intervals`` and ``counted`` say what table and figure are over if not over test sentences.
     """
 
     name: str
@@ -172,14 +161,12 @@ class Question:
     title: str
     measures: Sequence[str] = ()
     keys: Sequence[str] = ("arm", "control", "bucket", "part")
-    grids: Sequence[Grid] = ()
-    figure: str
+    tables: Sequence[StudyTable] = ()
     axes: Sequence[Axes]
-    notes: Sequence[str] | Callable[[pd.DataFrame], Sequence[str]] = ()
+    figure: str = ""
+    notes: Sequence[str] = ()
     run: Callable[[pd.DataFrame], str] = run_line
-    rule: str = ""
-    decide: Decide | None = None
-    more_rules: Mapping[str, tuple[str, Decide]] = field(default_factory=dict)
+    rules: Mapping[str, tuple[str, Decide]] = field(default_factory=dict)
     intervals: str = ""
     counted: str = "test sentences"
 
@@ -189,23 +176,21 @@ class Question:
 
     def verdict(self, frame: pd.DataFrame | None) -> Sequence[Verdict]:
         """The verdicts, from the table of the probe's numbers; None where nothing was measured."""
-        rules = {self.ids[0]: (self.rule, self.decide)} if self.rule else {}
         missing = f"there are no numbers yet: run `bottleneck study {self.name}`"
         estimates = None if frame is None else Estimates(frame)
         return [
             conclude(claim, rule, missing if estimates is None else decide(estimates))
-            for claim, (rule, decide) in {**rules, **self.more_rules}.items()
+            for claim, (rule, decide) in self.rules.items()
         ]
 
     def page(self, frame: pd.DataFrame) -> Page:
         """The table with all that belongs to it."""
         estimates, body = Estimates(frame), Table.grid()
-        for table in (grid.table(estimates, self.title) for grid in self.grids):
+        for table in (grid.table(estimates, self.title) for grid in self.tables):
             if table.row_count:
                 body.add_row(table)
-        notes = self.notes(frame) if callable(self.notes) else self.notes
         runs, resamples = caption(frame)
-        lines = [*notes, runs, self.intervals or resamples]
+        lines = [*self.notes, runs, self.intervals or resamples]
         data = wide(frame, self.measures, self.keys)
         return Page(self.name, self.title, data, body, [], lines, self.run(frame))
 
@@ -227,7 +212,7 @@ class Question:
             panels += [panel] if rows else []
             lines += rows
             slides += slide_rows(axes.title, "", axes.printed(frame)) if axes.printed else []
-        title = self.figure.format(longest=longest(frame))
+        title = self.figure.format(longest=longest(frame)) or self.title
         data = data_frame([*lines, *slides])
         return Plot(title, tuple(panels), data, self.footnotes(frame))
 

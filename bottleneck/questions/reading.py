@@ -1,13 +1,10 @@
 """C14: is the state the "understanding so far", word by word?
 
 After each word a linear probe is asked for the words so far, by distance back: a lower bound of
-what the state holds, and of words alone. The same is asked of the untrained encoder's states, and
-of the word just read: what comes before it can partly be guessed from the language. The baseline
-answers with the training set's most frequent word at each distance, and needs no state.
+what the state holds. The baseline answers with the most frequent word at each distance.
 
 The probe is softmax regression on whitened inputs, one for each distance. It starts at the linear
-discriminant (Fisher 1936; Rao 1948: classes that are normal with one covariance), which knows rare
-words from few examples, and goes on by Adam (Kingma and Ba 2015) at a rate that falls to zero.
+discriminant (Fisher 1936; Rao 1948), which knows rare words from few examples, and goes on by Adam.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,11 +17,10 @@ from numpy import ndarray
 
 from ..claims.verdict import FAMILY, needs_learned
 from ..figures.plot import shared
-from ..scoring.bootstrap import Estimate as Resampled
-from ..scoring.bootstrap import draw, estimate, ratio_of_sums
+from ..scoring.bootstrap import Estimate, draw, estimate, ratio_of_sums
 from ..settings.concerns import bucket_labels
 from .arms import Arm, Estimates, Row, by_arm
-from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
+from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
     from jaxtyping import Array
@@ -52,23 +48,23 @@ RULE = (
     "untrained encoder's states and than from the word just read alone (95 % intervals over test "
     f"sentences: the lower end at or above {ENOUGH:.0%}, the paired difference from the untrained "
     "above 0, the interval above that of the word just read); partly if they are more than both in "
-    "every bucket; otherwise not held. Arms with attention are reported and do not count. "
-    f"{FAMILY} {needs_learned('none without attention')}"
+    f"every bucket; otherwise not held. {FAMILY} {needs_learned('none without attention')}"
 )
 
 
 def probe(subject: "Subject", tell: Tell, sentences: int = 6_000, steps: int = 200) -> Columns:
-    """A row for each state of a test sentence: which words back were right, nearest first ("yyn").
-
-    The probe is fitted to the states of so many training sentences in so many steps, on the same
-    batches for all runs and controls.
-    """
+    """A row for each state of a test sentence: which words back were right, nearest first."""
     subject.require_words()
     texts = subject.corpus.train[:sentences], subject.corpus.test
     # The end token is left out.
     ids = [[np.array(row[:-1], np.int64) for row in subject.encode(pairs).source]
            for pairs in texts]  # fmt: skip
-    known, words = (np.concatenate([*map(words_back, rows)]) for rows in ids)
+    # For each word itself, the one before it, and so on.
+    before, window = np.full(DISTANCES - 1, NO_ANSWER), np.lib.stride_tricks.sliding_window_view
+    known, words = (
+        np.concatenate([window(np.r_[before, row], DISTANCES)[:, ::-1] for row in rows])
+        for rows in ids
+    )
     frequent = np.broadcast_to(most_frequent(known), words.shape)
     answers = {"last_word": from_last_word(known, words), "baseline": frequent}
     for name, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
@@ -88,12 +84,6 @@ def probe(subject: "Subject", tell: Tell, sentences: int = 6_000, steps: int = 2
         letters = np.where(answers[name] == words, "y", "n")
         columns[name] = ["".join(row[:n]) for row, n in zip(letters, counts, strict=True)]
     return columns
-
-
-def words_back(ids: Int[ndarray, "words"]) -> Int[ndarray, "words distances"]:
-    """For each word itself, the one before it, and so on."""
-    padded = np.concatenate([np.full(DISTANCES - 1, NO_ANSWER), ids])
-    return np.lib.stride_tricks.sliding_window_view(padded, DISTANCES)[:, ::-1]
 
 
 def most_frequent(words: Int[ndarray, "states distances"]) -> Int[ndarray, "distances"]:
@@ -120,11 +110,7 @@ def from_last_word(
 def fit_reader(
     inputs: Inputs, answers: Int[ndarray, "rows places"], *, classes: int, seed: int, steps: int
 ) -> Callable[[Inputs], Int[ndarray, "rows places"]]:
-    """Fit to rows whose answers are from 0 to ``classes`` - 1, or `NO_ANSWER`: such are left out.
-
-    What is returned reads the likeliest answer at every place. Batches are drawn from the seed; the
-    same seed gives the same batches for other inputs.
-    """
+    """Fit to rows of answers from 0 to ``classes`` - 1; what is returned reads the likeliest."""
     import jax
     import jax.numpy as jnp
     import optax
@@ -211,12 +197,7 @@ def _discriminant(
 
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """Words read, by how many words had been read.
-
-    Words read are the sum over distances of accuracy (0 to 1) minus the baseline's, as it is:
-    distances at which the probe is worse count against it, since to drop them would make words out
-    of noise. All distances have the same resamples.
-    """
+    """Words read, by how many words had been read."""
     scoring, found = arm.settings.scoring, arm.runs[0].found
     sentence, step = found["sentence"].astype(np.int64), found["step"]  # of every seed
     sentences = 1 + int(sentence.max())
@@ -243,9 +224,10 @@ def summarise(arm: Arm) -> Iterator[Row]:
             read[name] = np.sum([np.append(rate.value, rate.draws) for rate in rates], axis=0)
             alone[name] = sums.sum(axis=(1, 2)) / answers.sum()
         n = int(inside.sum())
-        keys = {"bucket": bucket, "n": n * len(arm.runs)}
-        yield arm.row("words_asked", float(asked), **keys)
-        yield arm.row("words_readable", float(asked - read["baseline"][0]), **keys)
+        total = {"n": n * len(arm.runs)}
+        yield arm.row("words_asked", float(asked), bucket=bucket, **total)
+        readable = float(asked - read["baseline"][0])
+        yield arm.row("words_readable", readable, bucket=bucket, **total)
         for measure, control, name, other in (
             ("words_read", "", "trained", "baseline"),
             ("words_read", "untrained", "untrained", "baseline"),
@@ -253,17 +235,18 @@ def summarise(arm: Arm) -> Iterator[Row]:
             ("words_read_added", "", "trained", "untrained"),
         ):
             value, *draws = read[name] - read[other]
-            number = Resampled(float(value), np.array(draws))
-            yield arm.row(measure, number, control=control, **keys)
-            for run, value in zip(arm.runs, alone[name] - alone[other], strict=True):
-                seed = {"bucket": bucket, "n": n, "control": control}
-                yield arm.seed_row(run, measure, float(value), **seed)
+            interval = Estimate(float(value), np.array(draws)).interval
+            mean, seeds = total | {"value": value, **vars(interval)}, alone[name] - alone[other]
+            yield from arm.with_seeds(measure, mean, seeds, bucket=bucket, control=control, n=n)
 
 
 def decide(estimates: Estimates) -> Judgement | str:
     """C14: the words so far can be read from the state."""
-    rows = [(arm, bucket) for arm, bucket, *_ in estimates.keys("words_asked")]
-    none = [key for key in rows if estimates.attention(key[0]) == "none"]
+    none = [
+        (arm, bucket)
+        for arm, bucket, *_ in estimates.keys("words_asked")
+        if arm == estimates.without_attention()
+    ]
     if not none:
         return "no arm without attention was measured"
     clauses, more, enough, shares = [], [], [], {}
@@ -284,10 +267,6 @@ def decide(estimates: Estimates) -> Judgement | str:
         shares[key] = read.value / readable.value if readable.value > 0 else 1.0
     clauses[0] = f"beyond the most frequent word the probe reads {clauses[0]}"
     least = min(none, key=shares.get)
-    for arm, bucket in rows:
-        if (arm, bucket) not in none and bucket == least[1]:
-            text = estimates.get("words_read", arm, bucket).text(FORM)
-            clauses.append(f"with attention ({arm}), after {bucket} words {text}")
     asked, read = (estimates.get(name, *least) for name in ("words_asked", "words_read"))
     measure = f"words read of the last {asked.value:.0f}, after {least[1]} words"
     return Judgement(all(more) and all(enough), all(more), clauses, measure, read)
@@ -300,8 +279,7 @@ QUESTION = Question(
     title="Words read from the state (C14)",
     probe=probe,
     summarise=summarise,
-    rule=RULE,
-    decide=decide,
+    rules={"C14": (RULE, decide)},
     notes=[
         "After each word of a test sentence a linear softmax probe names the word just read, the "
         "one before it, and so on to 20 back. Words read: right answers minus those of always "
@@ -310,20 +288,19 @@ QUESTION = Question(
         "often comes before the same last word.",
     ],
     measures=("words_asked", "words_readable", "words_read", "words_read_added"),
-    grids=[
-        Grid(
+    tables=[
+        StudyTable(
             "Words so far that a linear probe reads from h_t, beyond the most frequent (C14)",
             heads=("words\nso far", "arm"),
             columns=[
-                Column("of", "words_asked", form="{:.0f}", ends=""),
-                Column("trained", "words_read", form="{:.2f}"),
-                Column("un-\ntrained", "words_read", control="untrained", form="{:.2f}"),
-                Column("last\nword", "words_read", control="last_word", form="{:.2f}"),
-                Column("training\nadds", "words_read_added", form="{:+.2f}"),
+                StudyColumn("of", "words_asked", form="{:.0f}", ends=""),
+                StudyColumn("trained", "words_read", form="{:.2f}"),
+                StudyColumn("un-\ntrained", "words_read", control="untrained", form="{:.2f}"),
+                StudyColumn("last\nword", "words_read", control="last_word", form="{:.2f}"),
+                StudyColumn("training\nadds", "words_read_added", form="{:+.2f}"),
             ],
         ),
     ],
-    figure="Is the state the understanding so far?",
     axes=[
         Axes(
             "Words so far that are read", "words_read", "words, beyond the most frequent",

@@ -1,9 +1,7 @@
 """A finished run opened again: its text, its weights, the weights that it began with, its memory.
 
-The *probe of the source* is a fresh decoder that learns to write the source from an encoder's
-memory. It reads what the translator's decoder reads: the last state without attention, all states
-through its own score with attention. It writes the words and then the end token, so that -log P of
-the whole is what remains to be told once the memory is known, the length included.
+The *probe of the source* is a fresh decoder that learns to write the source and the end token from
+an encoder's memory: -log P of the whole is what remains to be told once the memory is known.
 """
 
 from collections.abc import Sequence
@@ -42,11 +40,7 @@ BATCH = 64
 
 
 class Subject:
-    """What a probe may look at.
-
-    ``graph`` is the translator's structure, for trained and fresh weights alike; ``weights`` are
-    those that training kept: of the least validation loss, or a mean of the last.
-    """
+    """What a probe may look at; ``graph`` is of trained and fresh weights alike."""
 
     def __init__(self, folder: Path, trained: TrainedRun) -> None:
         self.folder, self.trained, self.settings = folder, trained, trained.settings
@@ -80,11 +74,9 @@ class Subject:
         ]
 
     def fresh_sentences(self, wanted: int) -> list[Pairs]:
-        """For each length bucket so many new sentences of the run's language, none twice.
+        """For each length bucket new sentences of the run's language, the same for all runs.
 
-        They are the same for every run of a corpus. Lengths within a bucket are as probable as in
-        the run's own test set. Of real text, which has no new ones, it is at most so many of the
-        test and validation sentences. Raises UserError where the language has too few.
+        Of real text, which has no new ones, it is some of the test and validation sentences.
         """
         corpus, edges = self.settings.corpus, self.settings.scoring.lower_edges
         if not corpus.is_drawn:
@@ -108,11 +100,7 @@ class Subject:
     def read(
         self, weights: Weights, pairs: Sequence[SentencePair]
     ) -> list[tuple[Float[np.ndarray, "words context"], Float[np.ndarray, "context"]]]:
-        """h_t of each sentence after each of its tokens, and h_Tx, after the end token.
-
-        h_Tx is what s_0 is made of in every arm, and c without attention (LECTURE D). In a two-way
-        encoder h_t has read the words to come.
-        """
+        """h_t of each sentence after each of its tokens, and h_Tx, after the end token."""
         source = self.encode(pairs).source
         batches = evaluation_batches(EncodedPairs(source, source), 128)
         encoded = [
@@ -168,11 +156,7 @@ class SourceReader(Translator):
 def train_reader(
     subject: Subject, encoder: Weights, tell: Tell, name: str
 ) -> tuple[nnx.GraphDef, Weights]:
-    """Structure and weights of the probe of an encoder (a whole translator's weights).
-
-    It has half of the translator's updates, nothing is dropped, s_0 is made of the context, and the
-    best weights of five validations are kept. Raises UserError where its training diverges.
-    """
+    """Structure and weights of the probe of an encoder (a whole translator's weights)."""
     plain = {"dropout": 0.0, "initial_state": "context"}
     model, words = subject.settings.changed(model=plain).model, len(subject.vocabularies[0])
     rngs = nnx.Rngs(params=jax.random.key(subject.settings.training.seed))

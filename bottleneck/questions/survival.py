@@ -1,23 +1,17 @@
 """C3: which source words reach the output? By word class, place and sentence length.
 
-The slide's list for its long sentence: the topic, the main fact and who does what are kept;
-adjectives, names and what describes the nouns are lost. In word classes: gist is nouns and verbs;
-detail is modifiers (adjectives, adverbs, numerals) and names.
-
-`word_survival` says when a word survives. The links are gold on the grammar and the copying corpus;
-on real text they are those of IBM model 1. Chance is the same outputs against other sources of
-their length bucket, the same for every arm and seed of a corpus. A token without a letter or a
-digit is no word here.
+Gist is nouns and verbs; detail is modifiers (adjectives, adverbs, numerals) and names. Links are
+gold or, on real text, those of IBM model 1. Chance is the same outputs against other sources.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int, Real
+from jaxtyping import Float
 from numpy import ndarray
 
 from ..claims.verdict import FAMILY, small_buckets
@@ -29,7 +23,7 @@ from ..results.folders import read_texts
 from ..settings.concerns import Buckets
 from . import word_survival as words
 from .arms import Arm, Estimates, by_arm, in_buckets
-from .question import Axes, Column, Columns, Grid, Judgement, Line, Question, Row, Tell
+from .question import Axes, Columns, Judgement, Line, Question, Row, StudyColumn, StudyTable, Tell
 from .word_survival import CLASSES, MEASURES, LinkedReference
 
 if TYPE_CHECKING:
@@ -41,39 +35,36 @@ KINDS = {
     "names": ("name",),
     "rest": (words.FUNCTION_WORD,),
 }
-"""What the claim compares: who does what to what, and what is said of it or only names it."""
 DETAILS = ("modifiers", "names")
+LEXICON_PAIRS = 50_000
+"""Training pairs at most that teach IBM model 1, spread evenly over the text."""
 DOUBLINGS = Buckets((0, *(2**power for power in range(4, 16))))
-"""Bands of a word's count in the training text, for words as common."""
+"""Bands of a word's count in the training text."""
 FIFTHS = [f"fifth {place}" for place in range(1, 6)]
 SURVIVES, LEARNED = 0.5, 0.1
 """Recall beyond chance, 0 to 1."""
 RULE = (
     "The rule reads recall beyond chance, (recall - chance) / (1 - chance) at equal positions, "
-    "without attention, in the two longest filled buckets. It compares the gist (nouns and verbs) "
-    "with modifiers (adjectives, adverbs, numerals) and with names. The gist survives better than "
-    "one of these if the 95 % interval of the difference lies above 0 in both buckets. Held if it "
-    f"survives better than both, and itself by at least {SURVIVES:.0%} in both buckets; partly if "
-    "it survives better than at least one of them; otherwise not held. Not measured without word "
-    "classes, without two filled buckets, with too few words of a class for an interval, or if "
-    f"recall beyond chance of all words is under {LEARNED:.0%} in the shortest bucket: what was "
-    "not learned cannot be lost. Differences among words as common (in the same third of the "
-    f"sentence, seen about as often in training) and arms with attention do not count. {FAMILY}"
+    "without attention, in the two longest filled buckets. The gist (nouns and verbs) survives "
+    "better than modifiers (adjectives, adverbs, numerals) or than names if the 95 % interval of "
+    "the difference lies above 0 in both buckets. Held if it survives better than both, and itself "
+    f"by at least {SURVIVES:.0%} in both buckets; partly if it survives better than at least one "
+    "of them; otherwise not held. Not measured without word classes, without two filled buckets, "
+    "with too few words of a class for an interval, or if recall beyond chance of all words is "
+    f"under {LEARNED:.0%} in the shortest bucket. {FAMILY}"
 )
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """A row for each token of the test set's sources: how far it survived, and what it is.
-
-    ``place`` counts from 0 over the ``tokens`` of its sentence; ``seen`` is its count in training.
-    ``survived`` is nan if it is no word or has no link. Only the grammar's words have a class.
-    """
+    """A row for each token of the test set's sources: how far it survived, and what it is."""
     corpus, settings = subject.corpus, subject.settings
     outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
     links: Iterable[Iterable[Link]] = [pair.links for pair in corpus.test]
     if not settings.corpus.is_drawn:
         tell("IBM model 1")
-        links = words.lexicon(corpus.train).align(map(words.words_of, corpus.test))
+        pairs = corpus.train[:: -(-len(corpus.train) // LEXICON_PAIRS)]
+        model = words.train(list(map(words.words_of, pairs)))
+        links = model.align(map(words.words_of, corpus.test))
     tell("counting")
     linked = list(map(LinkedReference.of, corpus.test, links))
     lengths = np.array([pair.words for pair in corpus.test], np.int64)
@@ -98,10 +89,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """Every measure of all words, of each fifth, class and kind, and gist less detail.
-
-    ``part`` is blank for all words, whose n counts sentences; other n count words.
-    """
+    """Every measure of all words, of each fifth, class and kind, and gist less detail."""
     columns, known = arm.runs[0].found, _cells(arm)
     lengths = columns["source_words"][columns["place"] == 0]
     for place, bucket, inside in in_buckets(arm.runs[0], lengths):
@@ -127,15 +115,12 @@ def summarise(arm: Arm) -> Iterator[Row]:
 
 
 def _cells(arm: Arm) -> dict[str, Float[ndarray, "seeds sentences groups bands 3"]]:
-    """Sums of each sentence by group and band, of each way to group words.
-
-    Groups are compared in thirds of a sentence: in fifths, rare ones leave cells empty. Kinds that
-    are ``alike`` have bands of thirds and doublings of the frequency at once.
-    """
+    """Sums of each sentence by group and band, of each way to group words."""
     columns = arm.runs[0].found
     sentence, seen = (columns[name].astype(np.int64) for name in ("sentence", "seen"))
     thirds, fifths = (
-        relative_bands(columns["place"], columns["tokens"], bands) for bands in (3, 5)
+        ((2 * columns["place"] + 1) * bands // (2 * columns["tokens"])).astype(np.int64)
+        for bands in (3, 5)
     )
     layouts = {"position": (np.zeros_like(sentence), fifths, 1, 5)}
     if "class" in columns:
@@ -148,24 +133,14 @@ def _cells(arm: Arm) -> dict[str, Float[ndarray, "seeds sentences groups bands 3
         layouts["alike"] = kind, alike, len(KINDS), 3 * len(DOUBLINGS.edges)
     cells, sentences = {}, int(sentence[-1]) + 1
     for by, (group, band, *shape) in layouts.items():
-        cells[by] = np.stack([
-            words.survival_cells(
-                sentence, run.found["survived"], run.found["by_chance"], group, band,
-                shape=(sentences, *shape),
-            )
-            for run in arm.runs
-        ])  # fmt: skip
+        sums = np.zeros((len(arm.runs), sentences, *shape, 3))
+        for run, counts in zip(arm.runs, sums, strict=True):
+            survived, by_chance = run.found["survived"], run.found["by_chance"]
+            kept = ~np.isnan(survived) & (group >= 0)  # with a link, and of a group
+            numbers = np.stack([survived, by_chance, np.ones(len(group))], axis=-1)
+            np.add.at(counts, (sentence[kept], group[kept], band[kept]), numbers[kept])
+        cells[by] = sums
     return cells
-
-
-def relative_bands(
-    place: Real[ndarray, "words"], tokens: Real[ndarray, "words"], bands: int
-) -> Int[ndarray, "words"]:
-    """Band of each place in a sentence of so many tokens, in equal parts: 0 is its first fifth.
-
-    A word stands at its middle, (i + 1/2) / n, so that first and last are treated alike.
-    """
-    return ((2 * place + 1) * bands // (2 * tokens)).astype(np.int64)
 
 
 def filled_buckets(estimates: Estimates, arm: str) -> list[str]:
@@ -178,7 +153,7 @@ def decide(estimates: Estimates) -> Judgement | str:
     """C3: the gist of a sentence survives the fixed context, and its detail is lost."""
     if not any(part == "gist" for *_, part in estimates.keys("corrected")):
         return "the corpus has no word classes; the grammar has"
-    none = next((arm for arm in estimates.arms() if estimates.attention(arm) == "none"), "")
+    none = estimates.without_attention()
     filled = filled_buckets(estimates, none)
     if not none:
         return "there is no arm without attention"
@@ -227,17 +202,15 @@ def _clause(estimates: Estimates, arm: str, name: str, bucket: str) -> str:
     return clause
 
 
-def by_part(estimates: Estimates) -> Iterator[Line]:
-    """A row for each part and arm, of the longest bucket."""
-    for part, arm in product((*FIFTHS, *CLASSES), estimates.arms()):
-        for bucket in filled_buckets(estimates, arm)[-1:]:
-            yield (part, bucket, arm), {"arm": arm, "bucket": bucket, "part": part}
+def by_part(parts: Sequence[str], longest_alone: bool) -> Callable[[Estimates], Iterator[Line]]:
+    """Rows for each part, bucket (or the longest alone) and arm."""
 
+    def lines(estimates: Estimates) -> Iterator[Line]:
+        for part, arm in product(parts, estimates.arms()):
+            for bucket in filled_buckets(estimates, arm)[-1 if longest_alone else 0 :]:
+                yield (part, bucket, arm), {"arm": arm, "bucket": bucket, "part": part}
 
-def by_detail(estimates: Estimates) -> Iterator[Line]:
-    """A row for each kind of detail, bucket and arm."""
-    for part, bucket, arm in product(DETAILS, estimates.buckets(), estimates.arms()):
-        yield (part, bucket, arm), {"arm": arm, "bucket": bucket, "part": part}
+    return lines
 
 
 def panel(title: str, x_label: str, names: Mapping[str, str], joined: bool) -> Axes:
@@ -255,13 +228,13 @@ def panel(title: str, x_label: str, names: Mapping[str, str], joined: bool) -> A
 
 PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
 RATES = [
-    Column("recall", "recall", **PERCENT),
-    Column("by\nchance", "chance", **PERCENT),
-    Column("beyond\nchance", "corrected", **PERCENT),
+    StudyColumn("recall", "recall", **PERCENT),
+    StudyColumn("by\nchance", "chance", **PERCENT),
+    StudyColumn("beyond\nchance", "corrected", **PERCENT),
 ]
 MORE = [
-    Column("gist\nless these", "gist_more", **PERCENT),
-    Column("words as\ncommon", "gist_more_alike", **PERCENT),
+    StudyColumn("gist\nless these", "gist_more", **PERCENT),
+    StudyColumn("words as\ncommon", "gist_more_alike", **PERCENT),
 ]
 
 QUESTION = Question(
@@ -272,25 +245,22 @@ QUESTION = Question(
     version=3,
     probe=probe,
     summarise=summarise,
-    rule=RULE,
-    decide=decide,
+    rules={"C3": (RULE, decide)},
     notes=[
         "All numbers but n are %. By chance: the same outputs against other sources of their "
-        "length. Beyond chance: 0 for chance, 100 for a perfect output. Classes are compared at "
-        "equal positions: blank if some third of the sentence has none of a class's words. As "
-        "common: of words in the same third that were seen about as often in training (under 16 "
-        "times, 16-31, 32-63, and so on; Mantel-Haenszel weights). n: source words; by length, "
-        "sentences. Without gold links, on real text, words are linked by IBM model 1.",
+        "length. Classes are compared at equal positions. As common: of words in the same third of "
+        "the sentence that were seen about as often in training (under 16 times, 16-31, 32-63, and "
+        "so on; Mantel-Haenszel weights). n: source words; by length, sentences.",
         f"Slide (L-LOST), of one sentence that `bottleneck translate --diagnose` shows: "
         f"{', '.join(SLIDES['L-LOST']['lost'])} are lost.",
     ],
     measures=(*MEASURES, "gist_more", "gist_more_alike"),
-    grids=[
-        Grid("Survival of all words by sentence length, % (C3)", RATES),
-        Grid("Survival in the longest sentences by place and class, % (C3)", RATES,
-             ("words", "source\nwords", "arm"), by_part),
-        Grid("Gist less other words, beyond chance, points (C3)", MORE,
-             ("words", "source\nwords", "arm"), by_detail),
+    tables=[
+        StudyTable("Survival of all words by sentence length, % (C3)", RATES),
+        StudyTable("Survival in the longest sentences by place and class, % (C3)", RATES,
+             ("words", "source\nwords", "arm"), by_part((*FIFTHS, *CLASSES), True)),
+        StudyTable("Gist less other words, beyond chance, points (C3)", MORE,
+             ("words", "source\nwords", "arm"), by_part(DETAILS, False)),
     ],
     figure="Which words survive in sentences of {longest} words?",
     axes=[

@@ -1,22 +1,14 @@
 """Which word is the translation of which, which source words reach the output, and their rates.
 
-Where no gold links are known they are those of IBM model 1 (Brown et al. 1993, section 4.1). Target
-word j of J has one source word i of 0..I, where 0 is the empty word NULL, every i equally likely,
-and P(target | source) = prod_j sum_i t(f_j | e_i) / (I + 1), the factor for J left out. EM finds t
-from equal probabilities; the log-likelihood is concave. Nothing is smoothed.
+Where no gold links are known they are those of IBM model 1 (Brown et al. 1993, section 4.1):
+P(target | source) = prod_j sum_i t(f_j | e_i) / (I + 1), where source word 0 is NULL, no word.
 
-A source word survives if the output has the words of the reference that it is linked to. Three
-choices make this a number:
+A source word survives if the output has the words of the reference that it is linked to. If the
+reference has a word m times and the output k times, each copy has the share min(m, k) / m, as in
+BLEU's clipping. A source word with several target words has the mean of their shares.
 
-- Copies. If the reference has a word m times and the output k times, each copy has the share
-  min(m, k) / m, as in BLEU's clipping: the output does not say which copies are found.
-- One source word, several target words ("sat": "s'est assis"): the mean of their shares.
-- Several source words, one target word: each has that word's whole share.
-
-Chance is subtracted because most outputs have "le", whatever was read. Sums are cells (group, band,
-column): groups are word classes, bands are places in the sentence, and the columns are words found,
-found by chance, and words. Classes have different places (a name is often last), and places differ
-in how well they survive. So rates of classes are averages over bands, by `band_weights`.
+Sums are cells (group, band, column): groups are word classes, bands are places in the sentence, and
+the columns are words found, found by chance, and words.
 """
 
 import math
@@ -37,9 +29,7 @@ from ..scoring.bootstrap import Score, ratio_of_sums
 Tokens = Sequence[str]
 Floats, Ints = Float[ndarray, "words"], Int[ndarray, "words"]
 CHUNK_CELLS = 2**20
-"""Cells (target words x source words) of the sentences that IBM model 1 counts at once."""
-LEXICON_PAIRS = 50_000
-"""Training pairs at most that teach IBM model 1, spread evenly over the text."""
+"""Cells (target words x source words) that IBM model 1 counts at once."""
 FUNCTION_WORD = "function word"
 CLASSES = ("noun", "verb", "adjective", "adverb, numeral", "name", FUNCTION_WORD)
 """Adverbs and numerals together: either is missing in parts of some bucket's sentences."""
@@ -51,10 +41,7 @@ SHUFFLES = 10
 
 @dataclass(frozen=True, eq=False)
 class IBM1:
-    """A trained model: t(target | source) of every word pair that stood in one sentence pair.
-
-    ``keys`` are source id x number of target words + target id, ascending; source id 0 is NULL.
-    """
+    """A trained model: t(target | source) of every word pair that stood in one sentence pair."""
 
     source_ids: dict[str, int]
     target_ids: dict[str, int]
@@ -71,11 +58,7 @@ class IBM1:
         return np.where(seen, self.probabilities[places], 0.0)
 
     def align(self, pairs: Iterable[tuple[Tokens, Tokens]]) -> list[frozenset[Link]]:
-        """(source, target) places of the likeliest source word of each target word.
-
-        None for a target word whose likeliest source is NULL alone. Among equals (copies of a word;
-        all words, for a target word that it never saw) it is the nearest to the diagonal.
-        """
+        """(source, target) places of the likeliest source word of each target word."""
         links: list[frozenset[Link]] = []
         for source, target in pairs:
             table = self.table(source, target)
@@ -88,8 +71,7 @@ class IBM1:
 def nearest_to_diagonal(allowed: Bool[ndarray, "target source"]) -> frozenset[Link]:
     """Link each target word to the allowed source word nearest to the diagonal, else to any.
 
-    Distance is |(i + 1/2) / I - (j + 1/2) / J|; of equals it is the later word. If all are allowed
-    this is the baseline that knows no words: i = floor((j + 1/2) I / J).
+    If all are allowed this is the baseline that knows no words: i = floor((j + 1/2) I / J).
     """
     targets, sources = allowed.shape
     i, j = np.arange(sources)[None, :], np.arange(targets)[:, None]
@@ -138,12 +120,6 @@ def words_of(pair: SentencePair) -> tuple[list[str], list[str]]:
     return tokenize(pair.source), tokenize(pair.target)
 
 
-def lexicon(pairs: Sequence[SentencePair]) -> IBM1:
-    """IBM model 1 of a training text, of `LEXICON_PAIRS` at most: links where no gold is known."""
-    step = -(-len(pairs) // LEXICON_PAIRS)
-    return train(list(map(words_of, pairs[::step])))
-
-
 def class_of(token: str) -> str:
     """The class, of `CLASSES`, of a word of the grammar; "" of punctuation and other text."""
     from ..corpus.grammar import CONTENT, word_class
@@ -174,10 +150,7 @@ class LinkedReference:
 
 
 def found_shares(reference: Tokens, hypothesis: Tokens) -> Float[ndarray, "target"]:
-    """Share of each reference token that the hypothesis has: min(m, k) / m, see above.
-
-    They sum to the clipped unigram matches of BLEU (Papineni et al. 2002).
-    """
+    """Share of each reference token that the hypothesis has: min(m, k) / m, see above."""
     expected, actual = Counter(reference), Counter(hypothesis)
     return np.array([min(actual[word] / expected[word], 1.0) for word in reference], np.float64)
 
@@ -199,8 +172,7 @@ def partners(
 ) -> Int[ndarray, "shuffles sentences"]:
     """For every shuffle another sentence of the same length bucket; -1 for one that is alone.
 
-    Each shuffle is one random cycle through the bucket, so that each sentence is the partner of one
-    other. Sentences outside all buckets (-1) are one more; the stream is PCG64 of seed, bucket + 1.
+    Each shuffle is one random cycle through the bucket; the stream is PCG64 of seed, bucket + 1.
     """
     chosen = np.full((shuffles, len(buckets)), -1, np.int64)
     for bucket in np.unique(buckets):
@@ -217,11 +189,7 @@ def chance_survival(
     outputs: Sequence[Tokens],
     others: Int[ndarray, "shuffles sentences"],
 ) -> Floats:
-    """Survival of all words in the outputs of their sentence's `partners`, mean over shuffles.
-
-    They are counted at the source's sentence, so that their denominator has the same words, classes
-    and places as survival itself. A sentence without a partner has nan throughout.
-    """
+    """Survival of all words in the outputs of their sentence's `partners`, mean over shuffles."""
     shuffled = [survival(pairs, [outputs[other] for other in row]) for row in others]
     alone = np.repeat((others < 0).any(axis=0), [pair.words for pair in pairs])
     return np.where(alone, np.nan, np.mean(shuffled, axis=0))
@@ -229,11 +197,7 @@ def chance_survival(
 
 @dataclass(frozen=True)
 class WordReport:
-    """A source word, the reference's words for it, and which of them the output has.
-
-    ``share`` is its survival, 0 to 1, None where it has no link. A target word is ``found`` even
-    if the output has only some of its copies.
-    """
+    """A source word, the reference's words for it, and which of them the output has."""
 
     word: str
     word_class: str
@@ -264,28 +228,13 @@ def word_reports(
     return reports
 
 
-def survival_cells(
-    sentence: Ints, survived: Floats, by_chance: Floats, group: Ints, band: Ints, *, shape: tuple
-) -> Float[ndarray, "sentences groups bands 3"]:
-    """Count words by sentence, group and band; ``shape`` says how many there are of each.
-
-    Words without a link (``survived`` is nan) or group (-1) are left out.
-    """
-    counted = ~np.isnan(survived) & (group >= 0)
-    cells = np.ravel_multi_index((sentence[counted], group[counted], band[counted]), shape)
-    columns = (survived[counted], by_chance[counted], np.ones(counted.sum()))
-    sums = [np.bincount(cells, column, math.prod(shape)) for column in columns]
-    return np.stack(sums, axis=-1, dtype=np.float64).reshape(*shape, 3)
-
-
 def band_weights(
     cells: Real[ndarray, "*rows groups bands 3"], matched: bool = False
 ) -> Real[ndarray, "*rows bands"]:
-    """How much each band counts, with w_gb the words of group g in band b.
+    """How much each band counts: the words of all groups (direct standardisation).
 
-    Direct standardisation: sum_g w_gb, the words of all groups. ``matched`` compares two groups,
-    even if either lacks some bands: w_gb w_hb / (w_gb + w_hb), as in Mantel and Haenszel's estimate
-    of a difference between two rates (1959; Greenland and Robins 1985).
+    ``matched`` compares two groups, even if either lacks some bands: w_gb w_hb / (w_gb + w_hb), as
+    in Mantel and Haenszel's estimate of a difference between two rates (1959).
     """
     words = cells[..., 2]
     total = words.sum(axis=-2)
@@ -295,10 +244,9 @@ def band_weights(
 def rates(
     cells: Real[ndarray, "*rows groups bands 3"], matched: bool = False
 ) -> dict[str, Float[ndarray, "*rows groups"]]:
-    """`MEASURES` of each group: averages over bands, by `band_weights`.
+    """`MEASURES` of each group: averages over bands, by `band_weights`; (r - c) / (1 - c) corrects.
 
-    Recall r and chance c are sum_b w_b r_gb / sum_b w_b, 0 to 1, nan for a group without words in a
-    band that weighs something; corrected is (r - c) / (1 - c), nan where chance is 1.
+    They are nan for a group without words in a band that weighs something.
     """
     weights = band_weights(cells, matched)
     whole = weights.sum(axis=-1)[..., None]

@@ -351,7 +351,7 @@ def claims(decisions: Sequence[Decision]) -> pd.DataFrame:
     rows = [
         vars(item.verdict)
         | {"id": item.claim.id, "claim": item.claim.says, "runs": item.runs}
-        | {"measure": item.verdict.measure or item.claim.measure, "command": item.command}
+        | {"measure": item.verdict.measure, "command": item.command}
         for item in decisions
     ]
     frame = pd.DataFrame(rows, columns=columns.split())

@@ -1,7 +1,6 @@
 """Planted numbers flip the verdict of each rule at its threshold; C1's against scipy, too."""
 
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from scipy.stats import rankdata, spearmanr
 
 from seq2seq_bottleneck.claims.registry import CLAIMS, verdict_on
 from seq2seq_bottleneck.claims.rules import PLAIN, UNIFORM, Cell, measure_curve
-from seq2seq_bottleneck.claims.verdict import BucketScores, two_digits
+from seq2seq_bottleneck.claims.verdict import BucketScores
 from seq2seq_bottleneck.lecture.slides import L_VIND
 from seq2seq_bottleneck.scoring.bootstrap import Estimate
 
@@ -60,52 +59,28 @@ def fails(none, half=0.0):
         ("L-FAIL", fails([35, 28, 18, 12, 8]), "held"),
         ("L-FAIL", fails([35, 28, 18, 12, 12.9], 1), "held"),  # a rise within its interval: a tie
         ("L-FAIL", fails([35, 28, 18, 12, 13.1], 1), "partly"),  # the same rise, clear of it
-        ("L-FAIL", fails([35, 35, 35, 35, 33.9], 1), "held"),  # ties, but the whole fall is clear
         ("L-FAIL", fails([35, 35, 35, 35, 34.1], 1), "not held"),
         ("L-VIND", gained([1, 2, 3, 4, 5], 3.9), "held"),
         ("L-VIND", gained([1, 2, 3, 4, 5], 4.1), "partly"),  # the interaction is no longer clear
         ("L-VIND", gained([1, 2, 3, 4, 5], 5.1), "not held"),  # nor the gain in the longest
-        ("L-VIND", gained([5, 5, 5, 5, 5]), "partly"),
         ("L-VIND", gained([-5, -4, -3, -2, -1]), "not held"),
-        ("L-VIND", gained([1, -2, 3, 4, 5], second=2.1), "held"),  # a loss within its interval
         ("L-VIND", gained([1, -2, 3, 4, 5], second=1.9), "partly"),  # a clear loss
         ("L-VIND-largest", gained([1, 2, 3, 4, 5]), "held"),
         ("L-VIND-largest", gained([1, 2, 3, 4, 5], 1.1), "partly"),  # 31-40 ties with 41+
         ("L-VIND-largest", gained([1, 2, 3, 5, 4], 0.9), "not held"),
-        ("L-VIND-largest", rows([30] * 5, [31, 32, 33, 34, 35]), "not held"),  # no bucket is worst
         ("L-VIND-short", short(35.2, 36.1), "held"),  # the slide's row: 2.5 % of attention's BLEU
         ("L-VIND-short", short(90.1, 100, 0.2), "partly"),  # the interval reaches 10.1 %
-        ("L-VIND-short", short(89.9, 100), "partly"),
-        ("L-VIND-short", short(75.1, 100), "partly"),
         ("L-VIND-short", short(75.1, 100, 0.2), "not held"),
-        ("L-VIND-short", short(74.9, 100), "not held"),
         ("L-VIND-rising", improved([11, 12, 13, 14, 15], 0.9), "held"),
         ("L-VIND-rising", improved([11, 12, 13, 14, 15], 1.1), "partly"),  # the last step is a tie
-        ("L-VIND-rising", improved([11, 12, 12, 14, 15]), "partly"),  # a step of nothing
         ("L-VIND-rising", improved([11, 12, 11.9, 14, 15]), "not held"),  # a clear fall
         *((claim, rows(NONE, ATTENTION), "held") for claim in TABLES),  # the printed tables
-        ("L-FAIL", rows([5.0, 3, 2, 1, 0.5]), "held"),  # the floor itself
         ("L-FAIL", [*rows([30, 25, 20]), EMPTY], "held"),
-        ("L-VIND", [*rows([30, 25, 20], [31, 27, 24]), EMPTY], "held"),
     ],
 )
 def test_a_rule_at_its_thresholds(claim, buckets, verdict):
     result = verdict_on(claim, buckets)
     assert (result.claim, result.verdict) == (claim, verdict)
-
-
-@pytest.mark.parametrize(
-    ("claim", "buckets", "part"),
-    [
-        ("L-VIND-rising", rows([60] * 5, [99, 90, 95, 90, 90]),
-         "in buckets 5-10, 21-30 attention is at its ceiling"),
-        ("L-VIND-largest", rows([30, 25, 20, 10, 10], [31, 27, 23, 16, 16]),
-         "the largest gain is in 31-40 (6.00 [6.00, 6.00]), tied with 41+; BLEU without attention "
-         "is lowest in 31-40, tied with 41+"),
-    ],
-)  # fmt: skip
-def test_the_reason_names_ceilings_and_ties(claim, buckets, part):
-    assert part in verdict_on(claim, buckets).because
 
 
 UNLEARNED = rows([0.02, 0.015, 0.01, 0.008, 0.006], [0.03] * 5)
@@ -119,10 +94,8 @@ UNLEARNED = rows([0.02, 0.015, 0.01, 0.008, 0.006], [0.03] * 5)
          "no score with attention in 11-20, 31-40"),
         (["L-VIND-rising"], rows([10, 8, 6, 4, 0.9], [11] * 5),
          "BLEU without attention is under 1 in 41+"),
-        (["L-FAIL"], UNLEARNED, "BLEU without attention is under 5 in 5-10"),
         (["L-FAIL"], rows([4.9, 3, 2, 1, 0.5], [60] * 5), "under 5 in 5-10"),
         (["L-VIND"], UNLEARNED, "BLEU with attention is under 5 in every bucket"),
-        (["L-VIND"], rows([4.0, 3, 2, 1, 0.5], [4.9] * 5), "under 5 in every bucket"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_judged_is_not_measured(claims, buckets, reason):
@@ -132,34 +105,19 @@ def test_what_cannot_be_judged_is_not_measured(claims, buckets, reason):
         assert reason in result.because
 
 
-@pytest.mark.parametrize(
-    ("claim", "attention"), [("L-FAIL", 6), ("L-VIND", 6), ("L-VIND-largest", 190)]
-)
-def test_a_bucket_of_a_handful_decides_nothing_and_is_named(claim, attention):
-    buckets = rows([30, 20, 10, 90], [35, 30, 25, attention])
+def test_a_bucket_of_a_handful_decides_nothing_and_is_named():
+    buckets = rows([30, 20, 10, 90], [35, 30, 25, 6])
     few, ten = (replace(buckets[3], sentences=count) for count in (9, 10))
-    result = verdict_on(claim, [*buckets[:3], few])
-    assert result.verdict == verdict_on(claim, buckets[:3]).verdict == "held"
-    assert result.because.endswith(f"under 100 sentences: {few.name} (n = 9); not read: {few.name}")
-    read = verdict_on(claim, [*buckets[:3], ten])
-    assert read.verdict != "held"
-    assert "not read" not in read.because
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(6.0, "6.0"), (6.04, "6.0"), (0.3, "0.30"), (2.5e-07, "2.5e-07"), (9.96, "10"), (66.2, "66"),
-     (0.0001, "0.00010"), (123.0, "123"), (-6.0, "-6.0")],
-)  # fmt: skip
-def test_two_digits_always(value, text):
-    assert two_digits(value) == text
+    result = verdict_on("L-VIND", [*buckets[:3], few])
+    assert result.verdict == verdict_on("L-VIND", buckets[:3]).verdict == "held"
+    assert result.because.endswith(f"not read: {few.name}")
+    assert verdict_on("L-VIND", [*buckets[:3], ten]).verdict != "held"
 
 
 # C1: from planted cells.
 
 WORDS = {"5-10": 7.5, "11-20": 15.5, "21-30": 25.5, "31-40": 35.5, "41+": 50.0}
 SIZES = (32, 64, 128, 256, 512)
-SUBSETS = [chosen for count in range(2, 7) for chosen in combinations((16, *SIZES), count)]
 
 
 def cells_of(bleu, sizes=SIZES, words=WORDS, noise=0.0, sentences=300):
@@ -180,40 +138,17 @@ def flat(ratio, _words):
     return 42.3 * np.exp(-0.02 * ratio)
 
 
-def slide(ratio, _words):
-    """The printed table's own curve."""
-    return 42.3 * np.exp(-0.082 * ratio)
-
-
-def bent(ratio, _words):
-    """Another curve of the ratio alone: no loss at first, then a steep one."""
-    return 2 + 90 / (1 + (ratio / 20) ** 2)
-
-
-def with_length(power):
-    return cells_of(lambda ratio, words: 90 * (ratio**-1 * words**-power) ** 0.5)
-
-
-EMPTY_CELL = Cell(64, "41+", 0, np.nan, np.nan, Estimate(np.nan, np.full(200, np.nan)))
-
-
 @pytest.mark.parametrize(
     ("cells", "verdict", "part"),
     [
         (cells_of(flat), "held", "over 25 cells of 5 context sizes the rank correlation of BLEU "
          "with the compression ratio is -1.000 [-1.000, -1.000]"),
-        (cells_of(flat), "held", "the ratio explains 100.0 %, and length adds 0.0 [0.0, 0.0]"),
-        (cells_of(bent), "held", ""),
-        (cells_of(flat, (64, 256), dict(list(WORDS.items())[:2])), "held", ""),
         (cells_of(flat, sentences=99), "held", "under 100 sentences: 5-10 (n = 99), 11-20"),
-        (with_length(0.4), "held", ""),
-        (with_length(0.7), "partly", ""),  # length adds five points
+        (cells_of(lambda ratio, words: 90 * (ratio * words**0.7) ** -0.5), "partly", ""),
         (cells_of(flat, noise=0.9), "not held", ""),  # the interval decides, not the value
-        (cells_of(lambda ratio, _: 7.4 / ratio), "held", ""),
         (cells_of(lambda ratio, _: 7.3 / ratio), "not measured", "under 5 in every cell"),
         (cells_of(flat, (64,)), "not measured", "two context sizes and two filled length buckets "
          "are needed, and there are 1 and 5"),
-        ([*cells_of(flat, (64, 256), {"5-10": 7.5}), EMPTY_CELL], "not measured", "are 2 and 1"),
         (cells_of(lambda ratio, _: 30.0 - ratio * 1e-14), "not measured",
          "BLEU is 30.0 in every cell: there is no order to judge"),
     ],
@@ -222,32 +157,6 @@ def test_the_cells_decide(cells, verdict, part):
     result = verdict_on("C1", cells)
     assert (result.claim, result.verdict) == ("C1", verdict)
     assert part in result.because
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("sizes", SUBSETS)
-def test_whatever_falls_with_the_ratio_alone_holds_at_any_sizes(sizes):
-    """No bend of the curve and no cell of low BLEU may pass for an effect of length."""
-    for bleu in (slide, flat, bent, lambda ratio, _: 130 / ratio):
-        length_points = measure_curve(cells_of(bleu, sizes))[-1]
-        assert length_points.value == pytest.approx(0, abs=1e-9)
-        assert verdict_on("C1", cells_of(bleu, sizes, noise=0.002)).verdict == "held"
-
-
-@pytest.mark.parametrize("sizes", SUBSETS)
-def test_length_alone_holds_at_no_sizes(sizes):
-    for bleu in (lambda _, words: 90 / words, lambda _, words: 90 - words):
-        assert verdict_on("C1", cells_of(bleu, sizes)).verdict in ("not held", "partly")
-        assert measure_curve(cells_of(bleu, sizes))[-1].value > 20
-
-
-def test_a_resample_in_which_all_score_alike_leaves_the_interval_defined():
-    cells = cells_of(flat)
-    for alike, verdict in ((2, "held"), (20, "not held")):
-        for cell in cells:
-            cell.bleu.draws[:alike] = 30.0
-        assert verdict_on("C1", cells).verdict == verdict
-    assert measure_curve(cells)[0].high == 0  # and no nan
 
 
 def test_numbers_are_those_of_scipy_and_least_squares_with_ties():
@@ -293,42 +202,26 @@ def controlled(uniform=10.0, others=10.0, halves=(1.0, 1.0), variation=60.0, **c
     return known | changes
 
 
-def controls(*names, bleu=7.0, attention=80.0):
-    return {name: (estimate(bleu), estimate(attention)) for name in names}
-
-
-def unlearned(bleu):
-    return {"attention": estimate(bleu), "controls": controls(UNIFORM, "x", bleu=0, attention=bleu)}
-
-
 @pytest.mark.parametrize(
     ("changes", "verdict", "part"),
     [
         ({}, "held", ""),
         ({"uniform": 79.1}, "partly", ""),  # its gain is no longer clear of 0
-        ({"others": 79.1}, "partly", ""),
         ({"uniform": 79.1, "others": 79.1}, "not held", ""),
-        ({"variation": 1.1}, "held", ""),
         ({"variation": 0.9}, "partly", ""),
-        ({"sentences": 99}, "held", "under 100 sentences: 41+ (n = 99)"),
         ({"uniform": 90}, "partly", "10.00 [9.00, 11.00] less than the best control, uniform "),
-        ({"controls": controls(PLAIN)}, "not measured", "no control was trained"),
-        ({"controls": controls(PLAIN, "x")}, "not measured", "uniform weights were not trained"),
-        ({"controls": controls(PLAIN, UNIFORM)}, "not measured", "no other control than uniform"),
-        (unlearned(4.9), "not measured", "under 5 in 41+"),
-        (unlearned(5.0), "held", ""),
+        (
+            {"controls": dict.fromkeys((PLAIN, "x"), (estimate(7), estimate(80)))},
+            "not measured",
+            "were not both trained",
+        ),
+        ({"attention": estimate(4.9)}, "not measured", "under 5 in 41+"),
     ],
 )
 def test_a_gain_that_is_no_longer_clear_flips_the_verdict(changes, verdict, part):
     result = verdict_on("C10", **controlled(**changes))
     assert (result.claim, result.verdict) == ("C10", verdict)
     assert part in result.because
-
-
-def test_pairing_counts_not_the_width_of_either_arm():
-    pair = [estimate(value, 20) for value in (40, 38)]
-    paired = {UNIFORM: (pair[1], pair[0])} | controls("x", attention=40.0)
-    assert verdict_on("C10", **controlled(attention=pair[0], controls=paired)).verdict == "held"
 
 
 def trained(moves, halves=(0.1, 0.1, 0.1), attention=(90, 90, 88), once=(50, 12, 8)):
@@ -348,19 +241,11 @@ def trained(moves, halves=(0.1, 0.1, 0.1), attention=(90, 90, 88), once=(50, 12,
         (trained((0, 0, 8.1), (0.1, 0.1, 8.2)), "not held", ""),  # not clear of 0
         (trained((0.2, 0, 0)), "partly", ""),  # in another bucket alone
         (trained((0, 0, -5)), "not held", "take away 5.00 [4.90, 5.10] BLEU, -6.2% of what"),
-        ([*trained((0, 0, 9)), EMPTY], "held", ""),
-        (trained((0.2, 0, 0), once=(4.9, 1, 1)), "partly", ""),  # the floor, reached by twice
-        (trained((0, 0, 0), once=(4.9, 1, 1)), "not measured", "without attention is under 5"),
+        (trained((0, 0, 0), once=(4.9, 1, 1)), "not measured", "is under 5 in every bucket"),
         (trained((0, 0, 2), attention=(90, 90, 8)), "not measured", "there is no loss to explain"),
-        ([], "not measured", "no bucket is filled"),
     ],
 )
 def test_the_verdict_flips_where_the_move_crosses_the_rule(rows, verdict, part):
     result = verdict_on("C12", rows)
     assert (result.claim, result.verdict) == ("C12", verdict)
     assert part in result.because
-
-
-def test_the_number_of_c12_is_the_move_in_the_longest_bucket():
-    result = verdict_on("C12", trained((1, 2, 8), (0.1, 0.1, 0.5)))
-    assert (result.value, result.low, result.high) == pytest.approx((8, 7.5, 8.5))

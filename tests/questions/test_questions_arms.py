@@ -3,11 +3,9 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from seq2seq_bottleneck.questions.arms import arms_of
-from seq2seq_bottleneck.questions.question import Probed, find_study
-from seq2seq_bottleneck.settings.errors import UsageError
+from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.settings.run import resolve
 
 
@@ -29,18 +27,3 @@ def test_an_arm_is_called_by_every_setting_in_which_the_arms_differ():
         "none updates=4000",
         "additive updates=2000",
     ]
-
-
-def test_context_sizes_ascend_without_attention_first():
-    sizes = (512, 64, 256)
-    runs = [_run(f"model.attention={a}", f"model.context_size={s}")
-            for a in ("additive", "none") for s in sizes]  # fmt: skip
-    found = [(arm.settings.model.attention, arm.settings.model.context_size)
-             for arm in arms_of(runs)]  # fmt: skip
-    assert found == [(a, s) for a in ("none", "additive") for s in sorted(sizes)]
-    assert [arm.name for arm in arms_of(runs)] == [f"{a} context_size={s}" for a, s in found]
-
-
-def test_a_study_that_is_not_known_is_told_all_that_are():
-    with pytest.raises(UsageError, match="unknown study 'xq'; known are alignment, capacity, cost"):
-        find_study("xq")

@@ -1,15 +1,11 @@
 """C4: dimensions of planted contexts, intervals that cover, the rule on either side of a number."""
 
-from itertools import permutations
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from planted_pages import frame as table_of
-from planted_pages import kept_rows, one_row, printed, row_of
+from planted_pages import kept_rows, one_row, row_of
 
 from seq2seq_bottleneck.questions.dimensions import (
     GROUPS,
@@ -17,7 +13,6 @@ from seq2seq_bottleneck.questions.dimensions import (
     RULE,
     SEED,
     WANTED,
-    components,
     dimensions,
     jackknife,
     probe,
@@ -25,33 +20,12 @@ from seq2seq_bottleneck.questions.dimensions import (
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.settings.run import resolve
 
-SPECTRA = arrays(np.float64, 6, elements=st.floats(1e-3, 1e3)).map(lambda row: -np.sort(-row))
-
 
 def gaussian(sentences, spectrum, seed):
     """Contexts whose covariance has this spectrum, turned out of the axes and off the origin."""
     rng = np.random.default_rng(seed)
     turn, _ = np.linalg.qr(rng.normal(size=(len(spectrum), len(spectrum))))
     return rng.normal(size=(sentences, len(spectrum))) * np.sqrt(spectrum) @ turn + 3.0
-
-
-def test_equal_variances_are_as_many_dimensions():
-    assert components(np.array([[2.0] * 20 + [0.0] * 12])) == pytest.approx([19])  # 95 % of 20
-
-
-@pytest.mark.parametrize("rate", [0.5, 0.9, 0.97])
-def test_geometric_spectra(rate):
-    usual = np.ceil(np.log(0.05) / np.log(rate))  # first m with 1 - rate^m >= .95
-    assert np.ceil(components(rate ** np.arange(2_000)[None])) == usual
-
-
-@given(SPECTRA, st.floats(0.01, 0.99))
-def test_one_component_fewer_does_not_reach_the_share(spectrum, share):
-    (counted,), scaled = components(spectrum[None], share), components(5 * spectrum[None], share)
-    np.testing.assert_allclose(scaled, counted, rtol=1e-6)
-    reached = np.cumsum(spectrum) / spectrum.sum()
-    usual = 1 + int(np.argmax(reached >= share - 1e-12))
-    assert np.ceil(counted - 1e-9) == max(usual, 1)
 
 
 def by_values(contexts):
@@ -70,14 +44,6 @@ def test_components_are_those_of_the_singular_values_of_the_centred_matrix():
     assert dimensions(contexts, seed=1)[0] == pytest.approx(by_values(contexts))
 
 
-def test_moving_scaling_and_turning_change_nothing():
-    contexts = gaussian(200, 0.7 ** np.arange(8), 6)
-    turn, _ = np.linalg.qr(np.random.default_rng(7).normal(size=(8, 8)))
-    expected = dimensions(contexts, seed=1)
-    for changed in (1e-4 * (contexts + 50.0) @ turn, contexts.astype(np.float32)):
-        assert dimensions(changed, seed=1) == pytest.approx(expected, rel=1e-5)
-
-
 def test_jackknife_of_a_mean_has_the_groups_standard_error():
     groups = np.random.default_rng(8).normal(size=20)
     left_out = (groups.sum() - groups) / 19
@@ -85,29 +51,6 @@ def test_jackknife_of_a_mean_has_the_groups_standard_error():
     half = 2.0930 * groups.std(ddof=1) / np.sqrt(20)
     mean = groups.mean()
     assert (found.low, found.high) == pytest.approx((mean - half, mean + half), rel=1e-3)
-
-
-def test_leaving_out_a_group_is_measuring_the_others():
-    """The left-out values are those of one of all ways to put six sentences into three pairs."""
-    contexts = gaussian(6, np.ones(4), 9)
-    found = dimensions(contexts, seed=1, groups=3)[1:]
-    matches = 0
-    for group in set(permutations([0, 0, 1, 1, 2, 2])):
-        others = [by_values(contexts[np.array(group) != index]) for index in range(3)]
-        matches += np.allclose(found, others)
-    assert matches == 1
-
-
-@pytest.mark.slow
-def test_jackknife_covers_about_as_often_as_it_says_or_oftener():
-    """What 400 other sentences would give, over many samples of 400. The jackknife may be wide."""
-    samples = [gaussian(400, 0.9 ** np.arange(40), 100 + trial) for trial in range(150)]
-    measured = [jackknife(dimensions(sample, seed=trial)) for trial, sample in enumerate(samples)]
-    values = [item.value for item in measured]
-    covered = [item.low <= np.mean(values) <= item.high for item in measured]
-    assert np.mean(covered) >= 0.91
-    half = np.mean([item.high - item.low for item in measured]) / 2
-    assert 0.9 <= half / (2.093 * np.std(values)) <= 1.4
 
 
 def probed(seed, trained, untrained):
@@ -145,7 +88,6 @@ def frame(used=200.0, *, size=256, added=40.0, shortest=80.0, longest=120.0, arm
                 keys = {"bucket": bucket, "context_size": size, "n": n}
                 rows += [
                     row_of(arm, measure, value, 5.0, **keys),
-                    row_of(arm, measure, value - 9, 5.0, part="half", **keys),
                     row_of(arm, measure, 1.0, 5.0, control="untrained", **keys),
                 ]
     return table_of(rows)
@@ -155,13 +97,9 @@ def frame(used=200.0, *, size=256, added=40.0, shortest=80.0, longest=120.0, arm
     ("table", "verdict", "part"),
     [
         (frame(), "held", "training adds 40 [35, 45] to an untrained encoder's"),
-        (frame(155.5), "held", "2,500 contexts of 21-30 words (the slide: 200 of 256, 78%)"),
         (frame(154.5), "partly", "154 [150, 160] of 256 components (60%)"),  # 149.5 is under 150
         (frame(100.0, size=128), "held", ""),
-        (frame(added=5.1), "held", ""),
         (frame(added=4.9), "not held", ""),  # no more than without training
-        (frame(added=-12.0), "not held", "training takes 12 [7, 17] away from an untrained enc"),
-        (frame(100.0, longest=88.0), "partly", ""),  # 8 is more than 7.07
         (frame(100.0, shortest=120.0, longest=80.0), "not held", "shrinks by 40 [33, 47]"),
         (None, "not measured", "`bottleneck study dimensions`"),
         (frame(arms=("additive",)), "not measured", "no run without attention has contexts of 30"),
@@ -175,19 +113,10 @@ def test_the_number_decides(table, verdict, part):
         assert (result.low, result.high) == (result.value - 5, result.value + 5)
 
 
-def test_the_slides_number_stands_in_its_sentences_row_of_the_arm_without_attention():
-    page = QUESTION.page(frame(arms=("none", "additive"), n=90))
-    lines = [line.split() for line in printed(page)]
-    row = ["21-30", "none", "90*", "200", "1", "+40", "191", "200", "of"]
-    assert row in lines
-    assert sum(line[-2:] == ["200", "of"] for line in lines) == 1
-    assert any("jackknife" in line for line in page.caption)
-
-
 @pytest.mark.exhaustive(sample="session")
 def test_a_real_run_is_measured_on_new_sentences(subject, tmp_path):
     found, buckets = probe(subject, lambda _: None, 90), subject.buckets.names
-    assert len(found["value"]) == len(buckets) * 2 * 2
+    assert len(found["value"]) == len(buckets) * 2
     rows = kept_rows(QUESTION, tmp_path, subject.settings, found)
     pairs = subject.fresh_sentences(90)[1]
     for control, weights in (("", subject.weights), ("untrained", subject.untrained)):
@@ -195,7 +124,3 @@ def test_a_real_run_is_measured_on_new_sentences(subject, tmp_path):
         expected = jackknife(dimensions(vectors, seed=SEED))
         row = one_row(rows, "components", bucket=buckets[1], control=control)
         assert (row["value"], row["low"]) == pytest.approx((expected.value, expected.low))
-    assert one_row(rows, "components", bucket=buckets[1], part="half")["n"] == 45
-    few = kept_rows(QUESTION, tmp_path, subject.settings, probe(subject, lambda _: None, 79))
-    assert {row["n"] for row in few} == {79}
-    assert all(np.isnan(row["value"]) for row in few)

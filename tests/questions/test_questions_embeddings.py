@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from planted_pages import frame as table_of
-from planted_pages import one_row, printed, row_of
+from planted_pages import one_row, row_of
 from scipy.spatial.distance import cdist
 
 from seq2seq_bottleneck.corpus.grammar import noun_gender, word_class
@@ -34,19 +34,13 @@ def test_planted_clusters_have_neighbours_of_their_class_and_random_vectors_are_
     assert same_label(random, LABELS, k=99) == pytest.approx(every)
 
 
-@pytest.mark.parametrize("k", [1, 3, 10])
-def test_neighbours_are_those_of_scipys_cosine_distance(k):
+def test_neighbours_are_those_of_scipys_cosine_distance():
+    k = 3
     vectors = np.random.default_rng(4).normal(size=(100, 6)).astype(np.float32)
     distances = cdist(vectors, vectors, "cosine") + np.diag(np.full(100, np.inf))
     nearest = np.argsort(distances, axis=1)[:, :k]
     theirs = [np.mean(LABELS[row] == LABELS[i]) for i, row in enumerate(nearest)]
     assert same_label(vectors, LABELS, k=k) == pytest.approx(theirs)
-
-
-def test_a_vector_of_zeros_is_near_nothing_in_particular():
-    vectors = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.1], [-1.0, 0.0]])
-    found = same_label(vectors, np.array([0, 1, 1, 0]), k=1)
-    assert found == pytest.approx([0.0, 1.0, 1.0, 1.0])  # of equals the first; 0 is above -1
 
 
 GOOD = {"class": 0.8, "class_added": 0.4, "frequency": 0.5, "gender": 0.7, "gender_added": 0.2}
@@ -76,7 +70,6 @@ def frame(changes=None, sides=("source",), n=900):
         (frame({"class_added": 0.2501}), "held", "40 points [35, 45] more than untrained"),
         (frame({"class_added": 0.2499}), "not held", ""),  # the lower end is under 20 %
         (frame({"frequency": 0.701}), "not held", ""),  # the words next in frequency do as well
-        (frame({"gender_added": 0.051}), "held", ""),
         (frame({"gender_added": 0.049}), "partly", ""),
         (None, "not measured", "`bottleneck study embeddings`"),
         (frame(sides=("target",)), "not measured", "no arm has embeddings of enough words"),
@@ -86,16 +79,6 @@ def test_the_numbers_decide(table, verdict, part):
     (result,) = QUESTION.verdict(table)
     assert (result.claim, result.verdict, result.rule) == ("C13", verdict, RULE)
     assert part in result.because
-
-
-def test_a_table_for_classes_and_one_for_genders():
-    page = QUESTION.page(frame(n=90))
-    lines = [line.split() for line in printed(page)]
-    first = lines.index(["none", "90*", "80", "50", "+40"])
-    assert lines[first + 1] == ["75..85", "45..55", "35..45"]
-    assert sum(line[:2] == ["additive", "90*"] for line in lines) == 2
-    row = page.frame.loc[lambda rows: (rows["part"] == "source") & (rows["control"] == "")].iloc[0]
-    assert (row["same_class"], row["same_gender_added_high"]) == (0.8, 0.25)
 
 
 def probed(tmp_path, seed, trained):
@@ -123,13 +106,8 @@ def test_shares_are_means_over_words_and_seeds(tmp_path):
         assert (row["value"], row["n"]) == (pytest.approx(value), n)
 
 
-@pytest.fixture(scope="module")
-def found(subject):
-    """What the probe finds on a real run."""
-    return probe(subject, lambda _: None)
-
-
-def test_a_real_runs_words_have_their_neighbours(subject, found):
+def test_a_real_runs_words_have_their_neighbours(subject):
+    found = probe(subject, lambda _: None)
     columns = {name: np.array(column) for name, column in found.items()}
     words = subject.vocabularies[0].words
     assert list(columns["word"]) == list(words)
@@ -142,11 +120,3 @@ def test_a_real_runs_words_have_their_neighbours(subject, found):
         shares = columns[f"{label}_trained"]
         np.testing.assert_allclose(shares[inside], same_label(embeddings[inside], ids, k=5))
         assert np.isnan(shares[~inside]).all()
-
-
-def test_words_next_in_frequency_are_the_frequency_controls_neighbours(found):
-    kinds = np.array(found["class"])
-    nearest = [98, 99, 101, 102]  # and 97 or 103
-    share = found["class_frequency"][100]
-    like = (kinds[nearest] == kinds[100]).sum()
-    assert like / 5 <= share + 1e-9 <= (like + 1) / 5 + 1e-6

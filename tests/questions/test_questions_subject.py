@@ -4,18 +4,13 @@ from dataclasses import replace
 from functools import cached_property
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.corpus.pair import sources
-from seq2seq_bottleneck.corpus.vocabulary import tokenize
-from seq2seq_bottleneck.model.attention import Memory
-from seq2seq_bottleneck.model.translator import create, real_positions
-from seq2seq_bottleneck.questions import subject as opened
+from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.questions.subject import (
-    SourceReader,
     Subject,
     losses,
     open_subject,
@@ -70,14 +65,6 @@ def test_padding_never_matters_to_a_context_or_a_state(subject):
         np.testing.assert_allclose(part, expected, **close)
 
 
-@pytest.mark.slow
-def test_the_probe_is_to_write_the_source_in_its_own_order(subject):
-    pair, words = subject.corpus.test[0], subject.vocabularies[0]
-    written = written_back(subject, [pair])
-    assert written.source == subject.encode([pair]).source
-    assert words.decode(written.target[0]) == words.decode(words.encode(tokenize(pair.source)))
-
-
 class Made(Subject):
     """A translator that nobody trained, on a corpus made for it."""
 
@@ -105,53 +92,13 @@ def copier(tmp_path_factory):
     return Made(folder, TrainedRun(settings, words, words, graph, weights))
 
 
-def test_a_probe_of_a_smoothed_run_is_not_smoothed(copier, monkeypatch):
-    def train(_, learners, *__):
-        raise UserError(
-            f"{learners[0].settings.label_smoothing} {learners[0].settings.average_last}"
-        )
-
-    monkeypatch.setattr(opened, "train", train)
-    settings = copier.settings.changed(training={"label_smoothing": 0.1, "average_last": 0.3})
-    smoothed = Made(copier.folder, replace(copier.trained, settings=settings))
-    with pytest.raises(UserError, match=r"^0\.0 0\.0$"):
-        train_reader(smoothed, copier.weights, lambda _: None, "probe")
-
-
-class OneHot(SourceReader):
-    """A probe whose context is the sentence itself: a one-hot vector for each of three places."""
-
-    def vectors(self, source):
-        return jax.nn.one_hot(source[:, :3], len(self.encoder.embedding[...]))
-
-    def encode(self, source, lengths, key=None):  # noqa: ARG002 (nothing is dropped)
-        last = self.vectors(source).reshape(len(source), -1)
-        values = jnp.repeat(last[:, None], source.shape[1], axis=1)
-        mask = real_positions(lengths, source.shape[1])
-        return Memory(values, self.decoder.attention.keys(values), mask, last)
-
-
-class Noise(OneHot):
-    """One whose context has nothing to do with the sentence."""
-
-    def vectors(self, source):
-        return jax.random.normal(jax.random.key(5), super().vectors(source).shape)
-
-
 @pytest.mark.exhaustive(sample="session")
-@pytest.mark.parametrize(
-    ("reader", "least", "most"),
-    [(SourceReader, 0.5, 1.0), (OneHot, 0.97, 1.0), (Noise, -0.1, 0.0)],
-)
-def test_a_probe_reads_what_a_memory_holds_of_a_frozen_encoder(
-    reader, least, most, copier, monkeypatch
-):
-    monkeypatch.setattr(opened, "SourceReader", reader)
+def test_a_probe_reads_what_a_memory_holds_of_a_frozen_encoder(copier):
     graph, weights = train_reader(copier, copier.weights, lambda _: None, "probe")
     pairs = written_back(copier, copier.corpus.test)
     exact = np.array([pair.bits for pair in copier.corpus.test])
     bits = exact - losses(graph, weights, pairs) / np.log(2.0)
-    assert least * exact.sum() < bits.sum() < most * exact.sum()
+    assert 0.5 * exact.sum() < bits.sum() < exact.sum()
     encoders = (jax.tree.leaves(part["encoder"]) for part in (weights, copier.weights))
     for trained, frozen in zip(*encoders, strict=True):
         np.testing.assert_array_equal(trained, frozen)

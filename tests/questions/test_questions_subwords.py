@@ -1,34 +1,24 @@
 """A run of subwords from its training to the studies put to it."""
 
 import json
-import shutil
-import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from seq2seq_bottleneck.corpus.batches import encode_pairs
 from seq2seq_bottleneck.corpus.subwords import Subwords, shares_of
-from seq2seq_bottleneck.corpus.vocabulary import plain, tokenize
+from seq2seq_bottleneck.corpus.vocabulary import tokenize
 from seq2seq_bottleneck.questions import (
-    alignment,
-    capacity,
     embeddings,
     gradients,
     reading,
 )
-from seq2seq_bottleneck.questions.alignment import probe, probe_gold, read_gold
-from seq2seq_bottleneck.questions.probing import keep, read_kept
+from seq2seq_bottleneck.questions.alignment import probe
 from seq2seq_bottleneck.questions.subject import open_subject
-from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE, finished_runs
-from seq2seq_bottleneck.results.schema import RUN_COLUMNS
-from seq2seq_bottleneck.runs.lecture import trained_evidence
 from seq2seq_bottleneck.runs.pool import run_jobs
 from seq2seq_bottleneck.runs.sweep import gather, plan_comparison
-from seq2seq_bottleneck.runs.translate import attention_matrices, load_run
-from seq2seq_bottleneck.settings.concerns import CorpusSettings
+from seq2seq_bottleneck.runs.translate import attention_matrices
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 
@@ -66,7 +56,7 @@ def found(subject):
     return probe(subject, lambda _: None)
 
 
-def test_the_folder_has_sentencepieces_files_and_what_it_writes_is_text_again(subject, tmp_path):
+def test_the_folder_has_sentencepieces_files_and_what_it_writes_is_text_again(subject):
     for side, vocabulary in zip(("source", "target"), subject.vocabularies, strict=True):
         model = (subject.folder / f"{side}.subwords.model").read_bytes()
         assert vocabulary.tokenizer == Subwords(model)
@@ -82,30 +72,6 @@ def test_the_folder_has_sentencepieces_files_and_what_it_writes_is_text_again(su
     found = subject.trained.translate([output["source"] for output in outputs])
     assert found == [output["hypothesis"] for output in outputs]
     assert not any("▁" in text or text != " ".join(text.split()) for text in found)
-    example = json.loads((subject.folder / "examples.json").read_text(encoding="utf8"))[0]
-    source = corpus.test[example["sentence"]].source
-    assert example["source"][:-1] == subject.vocabularies[0].pieces(source)
-    assert np.shape(example["weights"]) == (len(example["hypothesis"]), len(example["source"]))
-    facts = json.loads((subject.folder / "environment.json").read_text(encoding="utf8"))
-    assert (facts["source_unknown"], facts["target_unknown"]) == (0, 0)
-    assert facts["source_vocabulary"] <= 380
-    assert 0 < facts["near_copies"] < 1
-    write_bundle([subject.folder], tmp_path)
-    rows = pd.read_csv(tmp_path / "runs.csv")
-    assert list(rows) == list(RUN_COLUMNS)
-    assert set(rows["tokens"]) == {"subwords"}
-    filled = rows["n"] > 0
-    assert rows[filled]["near_copies"].between(0, 1).all()
-    assert rows[~filled]["near_copies"].isna().all()
-
-
-def test_a_run_is_read_again_elsewhere_and_needs_sentencepiece(subject, tmp_path, monkeypatch):
-    moved = shutil.copytree(subject.folder, tmp_path / "runs" / "moved")
-    sentence = subject.corpus.test[0].source
-    assert load_run(moved).translate([sentence]) == subject.trained.translate([sentence])
-    monkeypatch.setitem(sys.modules, "sentencepiece", None)
-    with pytest.raises(UserError, match=r'pip install "seq2seq-bottleneck\[subword\]"'):
-        load_run(subject.folder)
 
 
 def test_weights_are_compared_with_gold_word_by_word(subject, found):
@@ -127,56 +93,8 @@ def test_weights_are_compared_with_gold_word_by_word(subject, found):
         assert found["trained_agreements"][place] == 2 * len(best & set(pair.links))
 
 
-def test_the_study_of_alignment_counts_words(subject, found, tmp_path):
-    pairs = [pair for pair in subject.corpus.test if pair.links]
-    links = [len(tokenize(pair.target)) + len(set(pair.links)) for pair in pairs]
-    assert np.asarray(found["trained_links"]).tolist() == links
-    keep(tmp_path, alignment.QUESTION, found)
-    rows = alignment.QUESTION.summarise([read_kept(tmp_path, subject.settings, alignment.QUESTION)])
-    assert {row["measure"] for row in rows} == {"aer", "aer_gap"}
-
-
-def test_a_gold_set_in_tokens_is_read_as_the_runs_own_text(subject, found, tmp_path):
-    """The run's test set, its tokens apart and its marks gone, gives the study's own numbers."""
-    pairs = [pair for pair in subject.corpus.test if pair.links][:8]
-    lines = {
-        "source": [" ".join(map(plain, tokenize(pair.source))) for pair in pairs],
-        "target": [" ".join(map(plain, tokenize(pair.target))) for pair in pairs],
-        "gold": [" ".join(f"{i}-{j}" for i, j in pair.links) for pair in pairs],
-    }
-    for name, texts in lines.items():
-        (tmp_path / name).write_text("".join(f"{text}\n" for text in texts), encoding="utf8")
-    paths = (tmp_path / name for name in ("gold", "source", "target"))
-    columns = probe_gold(subject, read_gold(*paths, 0), lambda _: None)
-    for name in found:
-        np.testing.assert_allclose(
-            columns[name], np.asarray(found[name])[:8], rtol=1e-4, err_msg=name
-        )
-
-
-def test_what_is_known_of_a_text_decides_what_it_suits():
-    drawn = {"grammar": True, "copy": True, "files": False, "multi30k": False, "europarl": False}
-    for name, known in drawn.items():
-        corpus = CorpusSettings(name=name)
-        assert corpus.is_drawn == known
-        settings = resolve("smoke").changed(corpus={"name": name})
-        for study in (alignment.QUESTION, capacity.QUESTION, gradients.QUESTION):
-            assert study.suits(settings) == known
-        assert embeddings.QUESTION.suits(settings) == corpus.has_classes == (name == "grammar")
-    french = resolve("smoke").changed(corpus={"reverse_direction": True})
-    assert not embeddings.QUESTION.suits(french)
-    assert alignment.QUESTION.suits(french)
-
-
 @pytest.mark.parametrize("study", [reading, embeddings, gradients])
 def test_studies_of_single_words_say_that_they_need_them(study, subject):
     with pytest.raises(UserError, match=r"asks for words one by one.*--where tokens=words") as told:
         study.probe(subject, lambda _: None)
     assert "\n" not in str(told.value)
-
-
-def test_the_lectures_weights_are_shown_word_by_word(folder):
-    grid = trained_evidence("L10", folder)["learned"]
-    assert grid.weights.shape == (len(grid.rows), len(grid.columns))
-    np.testing.assert_allclose(np.sum(grid.weights, axis=1), 1, rtol=1e-5)
-    assert not any("▁" in word for word in (*grid.rows, *grid.columns))
