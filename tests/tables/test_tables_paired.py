@@ -20,7 +20,6 @@ A = outputs(REFERENCES, 0.3, 3)
 B = [outputs([text], SHARE[len(text.split())], 100 + n)[0] for n, text in enumerate(REFERENCES)]
 HOW = Resampling(resamples=500, trials=500, seed=1)
 INSIDE = {"5-10": 7, "11-20": 15, "21-30": 25, "31-40": 33, "41+": 44}
-MEASURES = ["difference", "difference_low", "difference_high", "bleu_a", "bleu_b"]
 P_VALUES = ["p_bootstrap", "p_randomisation"]
 
 
@@ -48,7 +47,7 @@ def texts_of(bucket):
     return [[side[place] for place in places] for side in (A, B, REFERENCES)]
 
 
-@pytest.mark.parametrize("bucket", ["5-10", "11-20", "21-30", "41+", "all"])
+@pytest.mark.parametrize("bucket", ["5-10", "41+", "all"])
 def test_scores_and_differences_are_sacrebleus_paired_tests(rows, bucket):
     first, second, gold = texts_of(bucket)
     metrics = {"BLEU": BLEU(references=[gold])}
@@ -64,13 +63,6 @@ def test_scores_and_differences_are_sacrebleus_paired_tests(rows, bucket):
     assert all(0 < row[name] <= 1 for name in P_VALUES)
 
 
-def test_the_planted_difference_is_found_where_it_is(rows):
-    assert rows["41+"]["difference_low"] > 0
-    assert max(rows["41+"][name] for name in P_VALUES) < 0.01
-    assert rows["11-20"]["difference_low"] < 0 < rows["11-20"]["difference_high"]
-    assert min(rows["11-20"][name] for name in P_VALUES) > 0.05
-
-
 def test_the_interactions_interval_is_of_independent_resamples_of_both_buckets(rows):
     draws = []
     for bucket, place in (("5-10", 0), ("41+", 4)):
@@ -83,53 +75,15 @@ def test_the_interactions_interval_is_of_independent_resamples_of_both_buckets(r
     assert [row["difference_low"], row["difference_high"]] == pytest.approx(list(ends), abs=1e-9)
 
 
-def of_texts(texts):
-    """Two systems that are as bad, of these references."""
-    systems = (Output(str(seed), texts, [texts], outputs(texts, 0.3, seed)) for seed in (1, 2))
-    return paired_page(*systems, EDGES, HOW)
-
-
 def test_a_bucket_of_a_handful_is_not_read_for_the_interaction():
     """Two sentences of 44 words: their interval says nothing, and no interaction leans on it."""
-    lengths = [7] * 20 + [15] * 20 + [44] * 2
-    texts = reference_texts(lengths)
-    page = of_texts(texts)
-    held = {row["bucket"]: row for row in page.frame.to_dict("records")}
-    more = held["11-20"]["difference"] - held["5-10"]["difference"]
-    assert held["interaction"]["difference"] == pytest.approx(more, abs=1e-12)
-    assert held["interaction"]["n"] == 40
-    few = [text for text, length in zip(texts, lengths, strict=True) if length != 15]
-    last = of_texts(few).frame.iloc[-1]
-    assert last[["difference", "p_bootstrap"]].isna().all()
-
-
-def test_swapping_the_systems_turns_every_sign(rows):
-    other = {row["bucket"]: row for row in page_of(B, A).frame.to_dict("records")}
-    for bucket, row in rows.items():
-        turned = other[bucket]
-        if bucket == "31-40":
-            continue
-        assert turned["difference"] == -row["difference"]
-        assert turned["difference_low"] == pytest.approx(-row["difference_high"], abs=1e-9)
-        assert turned["p_bootstrap"] == row["p_bootstrap"]
-        if bucket != "interaction":
-            assert turned["p_randomisation"] == row["p_randomisation"]
-            assert (turned["bleu_a"], turned["bleu_b"]) == (row["bleu_b"], row["bleu_a"])
-
-
-def test_a_system_against_itself_differs_by_nothing():
-    frame = page_of(A, A).frame
-    filled = frame[frame["n"] > 0]
-    assert (filled[["difference", "difference_low", "difference_high"]] == 0).all(axis=None)
-    assert (filled["p_bootstrap"] == 1).all()
-    assert (filled["p_randomisation"][:-1] == 1).all()
-
-
-def test_an_empty_bucket_is_a_row_of_blanks(rows):
-    row = rows["31-40"]
-    assert row["n"] == 0
-    assert np.isnan([row[name] for name in (*MEASURES, *P_VALUES)]).all()
-    assert row["signature"] == ""
+    texts = reference_texts([7] * 20 + [15] * 20 + [44] * 2)
+    systems = (Output(str(seed), texts, [texts], outputs(texts, 0.3, seed)) for seed in (1, 2))
+    page = paired_page(*systems, EDGES, HOW)
+    rows = {row["bucket"]: row for row in page.frame.to_dict("records")}
+    more = rows["11-20"]["difference"] - rows["5-10"]["difference"]
+    assert rows["interaction"]["difference"] == pytest.approx(more, abs=1e-12)
+    assert rows["interaction"]["n"] == 40
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_does_not(page):
