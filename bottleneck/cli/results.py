@@ -341,13 +341,13 @@ def score(
 ) -> None:
     """Print BLEU by sentence length for the output of any system."""
     from ..settings.run import parse_settings
-    from ..tables.score import read_files, score_page, text_warnings
+    from ..tables.score import read_systems, score_page, text_warnings
 
     values = {"edges": edges, "resamples": resamples, "seed": seed, "tokenize": tokenize}
     scoring = parse_settings({"scoring": values}).scoring
-    (output,) = read_files({"--hypotheses": hypotheses}, references, sources).values()
-    page = score_page(output, scoring)
-    for line in text_warnings([output], tokenize):
+    systems = read_systems({"--hypotheses": hypotheses}, references, sources)
+    page = score_page(systems, scoring)
+    for line in text_warnings(systems, tokenize):
         say(line, err=True)
     show(page, form)
 
@@ -375,16 +375,16 @@ def compare(
     The difference is that of B minus A.
     """
     from ..results.folders import is_run, read_settings
-    from ..scoring.bootstrap import Resampling
     from ..settings.run import parse_settings
-    from ..tables.score import paired_page, read_systems, text_warnings
+    from ..tables.score import read_systems, score_page, text_warnings
 
     if tokenize is None:
         names = {read_settings(path).scoring.tokenize for path in (a, b) if is_run(path)}
         tokenize = names.pop() if len(names) == 1 else "13a"
-    lower_edges = parse_settings({"scoring": {"edges": edges}}).scoring.lower_edges
-    systems = read_systems(a, b, references or [], sources)
-    page = paired_page(*systems, lower_edges, Resampling(resamples, trials, seed), tokenize)
+    values = {"edges": edges, "resamples": resamples, "seed": seed, "tokenize": tokenize}
+    scoring = parse_settings({"scoring": values}).scoring
+    systems = read_systems({"system A": a, "system B": b}, references or [], sources)
+    page = score_page(systems, scoring, trials)
     for line in text_warnings(systems, tokenize):
         say(line, err=True)
     show(page, form)

@@ -5,12 +5,13 @@ import pytest
 import sacrebleu
 from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
-from system_files import EDGES, outputs, reference_texts, write_lines, write_translated
+from system_files import outputs, reference_texts, write_lines, write_translated
 
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
-from seq2seq_bottleneck.scoring.bootstrap import Resampling, estimates
+from seq2seq_bottleneck.scoring.bootstrap import estimates
+from seq2seq_bottleneck.settings.concerns import ScoringSettings
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
-from seq2seq_bottleneck.tables.score import Output, paired_page, read_systems
+from seq2seq_bottleneck.tables.score import Output, read_systems, score_page
 
 LENGTHS = [3] * 5 + [7] * 40 + [15] * 120 + [25] * 40 + [44] * 40
 REFERENCES = reference_texts(LENGTHS, seed=2)
@@ -18,7 +19,7 @@ SHARE = {3: 0.3, 7: 0.3, 15: 0.3, 25: 0.3, 44: 0.15}
 """Of words that system B loses; A loses 0.3 in every bucket."""
 A = outputs(REFERENCES, 0.3, 3)
 B = [outputs([text], SHARE[len(text.split())], 100 + n)[0] for n, text in enumerate(REFERENCES)]
-HOW = Resampling(resamples=500, trials=500, seed=1)
+HOW = ScoringSettings(resamples=500)
 INSIDE = {"5-10": 7, "11-20": 15, "21-30": 25, "31-40": 33, "41+": 44}
 P_VALUES = ["p_bootstrap", "p_randomisation"]
 
@@ -28,7 +29,7 @@ def of(name, hypotheses):
 
 
 def page_of(first=A, second=B, how=HOW):
-    return paired_page(of("one", first), of("two", second), EDGES, how)
+    return score_page([of("one", first), of("two", second)], how, 500)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +80,7 @@ def test_a_bucket_of_a_handful_is_not_read_for_the_interaction():
     """Two sentences of 44 words: their interval says nothing, and no interaction leans on it."""
     texts = reference_texts([7] * 20 + [15] * 20 + [44] * 2)
     systems = (Output(str(seed), texts, [texts], outputs(texts, 0.3, seed)) for seed in (1, 2))
-    page = paired_page(*systems, EDGES, HOW)
+    page = score_page([*systems], HOW, 500)
     rows = {row["bucket"]: row for row in page.frame.to_dict("records")}
     more = rows["11-20"]["difference"] - rows["5-10"]["difference"]
     assert rows["interaction"]["difference"] == pytest.approx(more, abs=1e-12)
@@ -88,7 +89,7 @@ def test_a_bucket_of_a_handful_is_not_read_for_the_interaction():
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_does_not(page):
     assert page_of().render("csv") == page.render("csv")
-    other = Resampling(HOW.resamples, HOW.trials, 2)
+    other = ScoringSettings(resamples=500, seed=2)
     assert page_of(how=other).frame["p_bootstrap"].tolist() != page.frame["p_bootstrap"].tolist()
 
 
@@ -104,7 +105,8 @@ def files(tmp_path):
 
 
 def read(files, a, b):
-    return read_systems(a, b, [files["references"]], files["sources"])
+    systems = {"system A": a, "system B": b}
+    return read_systems(systems, [files["references"]], files["sources"])
 
 
 @pytest.mark.slow
@@ -112,13 +114,13 @@ def test_two_runs_two_files_and_one_of_each_give_one_table(tmp_path, files):
     systems = (("none", A), ("dot", B))
     runs = [write_translated(tmp_path, arm, REFERENCES, texts) for arm, texts in systems]
     pairs = [
-        read_systems(*runs, [], None),
+        read_systems(dict(zip("AB", runs, strict=True)), [], None),
         read(files, files["a"], files["b"]),
         read(files, runs[0], files["b"]),
         read(files, files["a"], runs[1]),
     ]
-    quick = Resampling(resamples=50, trials=50, seed=1)
-    tables = [paired_page(*pair, EDGES, quick).frame for pair in pairs]
+    quick = ScoringSettings(resamples=50)
+    tables = [score_page(pair, quick, 50).frame for pair in pairs]
     assert all(table.equals(tables[0]) for table in tables[1:])
     assert pairs[0][0].name == f"{runs[0]} (none, seed 1)"
     assert pairs[2][1].name == str(files["b"])
@@ -130,19 +132,18 @@ def test_another_test_set_is_refused_with_the_line_and_white_space_is_none(tmp_p
     write_lines(files[what], [f" {text.replace(' ', '  ')}" for text in REFERENCES])
     assert read(files, run, files["b"])[1].hypotheses == B
     write_lines(files[what], [*REFERENCES[:9], "autre", *REFERENCES[10:]])
-    with pytest.raises(UserError, match=f"not of one test set: their {what} .*line 10\\)"):
+    with pytest.raises(UserError, match=r"not of one test set: .*line 10\)"):
         read(files, run, files["b"])
 
 
 def test_what_is_no_system_is_refused_with_a_way_out(tmp_path, files):
     run = write_translated(tmp_path / "out", "none", REFERENCES, A)
     shorter = write_translated(tmp_path, "dot", REFERENCES[:-1], B[:-1])
-    a, b, references = (files[name] for name in ("a", "b", "references"))
+    a, b = files["a"], files["b"]
     for systems, error, message in (
-        ((run, shorter, [], None), UserError, r"references differ \(first in line 245\)"),
-        ((a, b, [references], None), UsageError, "system A .* give --references and --sources too"),
-        ((a, tmp_path / "out", [references], references), UsageError,
-         "system B .* not the folder of one run"),
-    ):  # fmt: skip
+        ((run, shorter), UserError, r"references differ \(first in line 245\)"),
+        ((a, b), UsageError, "A .* give --references and --sources too"),
+        ((run, tmp_path / "out"), UsageError, "B .* not the folder of one run"),
+    ):
         with pytest.raises(error, match=message):
-            read_systems(*systems)
+            read_systems(dict(zip("AB", systems, strict=True)), [], None)
