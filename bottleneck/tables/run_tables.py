@@ -228,16 +228,6 @@ def slide_table(
     return pd.DataFrame(texts), filled_table(title, numbers, columns), f"{phrase} from the numbers"
 
 
-def word_spans(frame: pd.DataFrame) -> str:
-    """The BLEU that each word of L4 covers, if a better word covers a lower one; else empty."""
-    spans = frame[frame["n"] > 0].groupby("slide_word")["bleu"].agg(["min", "max"])
-    spans = spans.reindex([row.quality for row in L4]).dropna()
-    if (spans["min"] > spans["max"].shift(-1, fill_value=-1.0)).all():
-        return ""
-    covers = (f"{word} {low:.1f} to {high:.1f}" for word, low, high in spans.itertuples())
-    return f"The slide's words do not order the BLEU measured here: {', '.join(covers)}."
-
-
 def arms(bundle: Results) -> pd.DataFrame:
     """One row per arm x bucket: BLEU, mean over seeds; errors as of `named_arms`."""
     rows = []
