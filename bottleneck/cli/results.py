@@ -315,14 +315,10 @@ def merge(
     for folder in folders:
         check_named(folder)
     check_place(out)
-    merged = write_merged(folders, out)
-    say(f"Written to {out}: {counted(merged.runs, 'run')}")
-    if merged.again:
-        again = "1 run is" if merged.again == 1 else f"{merged.again} runs are"
-        say(f"{again} in several folders: kept as the first of them has it", err=True)
-    if merged.differing:
-        names = ", ".join(merged.differing)
-        say(f"With other scores in a later one, so that order decides: {names}", err=True)
+    runs, again = write_merged(folders, out)
+    say(f"Written to {out}: {counted(runs, 'run')}")
+    if again:
+        say(f"In several folders, kept as the first has it: {counted(again, 'run')}", err=True)
     if any(tables(folder) for folder in folders):
         say("Not in it: what studies measured, which has means over the runs of a folder", err=True)
 

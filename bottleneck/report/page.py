@@ -48,7 +48,7 @@ from ..tables.pages import make_page, study_page
 from ..tables.render import PlainConsole
 
 BESIDE: Mapping[str, Sequence[str]] = {
-    "C1": ("compression", "context-size", "context-length"),
+    "C1": ("compression", "context-size"),
     "C7": (schema.GOLD_TABLE,),
     "C10": ("arms",),
     "C12": ("fit",),
@@ -128,8 +128,7 @@ def collect(folder: Path, tell: Tell) -> dict[str, Any]:
     slides = [item for item in decisions if item.claim.id.startswith("L-")]
     first = next((item for item in slides if item.measured), slides[0])
     place, pair = first.folder, first.bundle
-    if pair is not None:  # the runs that the slides' tables are made of, or those of one arm
-        pair = claims.first_arms(pair) or of_experiment(pair, "vindication")
+    pair = pair and of_experiment(pair, "vindication")
     bench = next(item.folder for item in decisions if item.claim.id == "C9")
     audits = audit_all(lecture_evidence(measured_exponent(bench)))
     rows = claims.claims(decisions).to_dict("records")
@@ -143,7 +142,7 @@ def collect(folder: Path, tell: Tell) -> dict[str, Any]:
         "summary": claims.summary(decisions),
         "claims": [row | {"number": claims.number(row)} for row in rows],
         "claims_caption": claims.CAPTION,
-        "slides": find_views(("failure-pattern", "vindication", "bleu", "learning"), place, pair),
+        "slides": find_views(("failure-pattern", "vindication", "bleu"), place, pair),
         "explorer": explorer_data(pair) if pair else None,
         "questions": dict(questions(decisions[len(slides) :], tell)),
         "audits": audits,
@@ -290,9 +289,8 @@ def write_out(folder: Path) -> Written:
     bundle = Results.find(folder)
 
     def draw(name: str, part: Results | None) -> None:
-        compares_sizes = name in ("compression", "context-length")
-        if compares_sizes and part and part.runs["context_size"].nunique() < 2:
-            raise UserError(f"all runs have one context size (`bottleneck plot {name}` draws it)")
+        if name == "compression" and part.runs["context_size"].nunique() < 2:
+            raise UserError("all runs have one context size")
         for ending in IMAGES:  # drawn for each: a figure is laid out otherwise a second time
             figure, data = make_figure(name, folder, bundle=part)
             write_figure(figure, data, folder / "figures" / f"{name}{ending}")

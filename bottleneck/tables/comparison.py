@@ -213,7 +213,7 @@ def arm_of(bundle: Results, runs: pd.DataFrame) -> Arm:
     scoring = bundle.settings(runs["run"].iloc[0]).scoring
     for run in runs["run"]:
         if run not in bundle.sentences:
-            raise damaged(bundle.folder / SENTENCES, f"nothing of run {run}", "export it again")
+            raise damaged(bundle.folder / SENTENCES, f"nothing of run {run}")
     return Arm(
         name=runs["attention"].iloc[0],
         runs=tuple(runs["run"]),

@@ -93,7 +93,6 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
     attention, judged, lines = None, [], [LEVELS]
     if name == "arms":
         frame, used = arms(bundle), bundle.runs.drop_duplicates("run")
-        lines += [RATIO]
     else:
         of_sizes = name in ("context-size", "compression")
         alone = name == "failure-pattern"

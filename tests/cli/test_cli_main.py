@@ -26,7 +26,7 @@ READING = [
     *(f"table {name} --results {{0}}/vindication" for name in ("failure-pattern", *OF_VINDICATION)),
     "table capacity --results {0}/capacity",
     "table cost --results {0}/bench",
-    "table vindication --like-slide --results {0}/vindication -o table.html",
+    "table vindication --like-slide --results {0}/vindication -o table.md",
     "claims --results {0}/vindication",
     "plot length --results {0}/vindication -o length.svg",
     "plot bleu --results {0}/vindication -o bleu.svg",

@@ -69,7 +69,7 @@ new_file = mostly(
 )
 new_folder = mostly("new", "deep/new", "empty", "source", "source/new")
 text = mostly("source", "target", "other", "out", "missing", "empty")
-form = mostly("rich", "csv", "markdown", "latex", "json", "html")
+form = mostly("rich", "csv", "markdown", "latex", "json")
 where = (
     mostly("attention=none", "seed=1,2", "context_size=8", "seed=", "nothing=1")
     | st.builds("{}={}".format, st.sampled_from(["attention", "seed", "run", "corpus"]), junk)

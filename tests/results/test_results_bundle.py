@@ -116,12 +116,9 @@ def test_runs_without_a_result_are_listed_with_their_reason(single, tmp_path):
     statuses = {"broken": "failed", "stopped": "running", "wild": "diverged"}
     for folder in (single, tmp_path / "bundle"):
         read = Results.open(folder)
-        listed = read.unfinished().set_index("run")
-        assert listed["status"].to_dict() == statuses
-        row = listed.loc["wild", ["attention", "seed", "reason"]].tolist()
-        assert row == ["dot", 2, "the loss was not finite"]
-        assert listed.loc["broken", "reason"] == "KeyError: 3"
-        assert listed.loc["stopped", "attention"] == ""
+        unfinished = read.environment["unfinished"]
+        assert {run: known["status"] for run, known in unfinished.items()} == statuses
+        assert unfinished["wild"]["reason"] == "the loss was not finite"
         assert read.left_out()[0].startswith("3 runs are without a result")
     shutil.rmtree(single / "runs" / "first")
     assert "holds no finished run (3 not done" in one_line(Results.open, single)

@@ -12,7 +12,7 @@ from planted import write_planted
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import Results, read_table
-from seq2seq_bottleneck.results.export import Merged, write_bundle, write_merged
+from seq2seq_bottleneck.results.export import write_bundle, write_merged
 from seq2seq_bottleneck.results.folders import (
     EXPERIMENTS,
     STORE,
@@ -52,9 +52,9 @@ def test_merged_folders_are_the_bundle_of_all_runs_to_the_byte(whole, parts, tmp
     assert_same_files(tmp_path / "again", whole)
     assert (whole / "sentences.csv.gz").read_bytes()[4:8] == b"\0\0\0\0"  # no time in it
     write_bundle(finished_runs(parts[1]), tmp_path / "second")  # a bundle without a store
-    assert write_merged([parts[0], tmp_path / "second"], tmp_path / "all") == Merged(6, 2)
+    assert write_merged([parts[0], tmp_path / "second"], tmp_path / "all") == (6, 2)
     assert_same_files(tmp_path / "all", whole)
-    assert write_merged([*parts, tmp_path / "second"], tmp_path / "all") == Merged(6, 4)
+    assert write_merged([*parts, tmp_path / "second"], tmp_path / "all") == (6, 4)
     assert_same_files(tmp_path / "all", whole)
 
 
@@ -138,8 +138,8 @@ def test_tables_travel_but_for_those_that_rest_on_runs_left_out(studied, tmp_pat
 @pytest.mark.parametrize(
     ("name", "way"),
     [
-        ("length", "`bottleneck study length --results {}` makes it again"),
-        ("cost", "`bottleneck bench --out {}` measures it again"),
+        ("length", "make it again with `bottleneck study length`, or delete it"),
+        ("cost", "make it again with `bottleneck bench`, or delete it"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_named_with_the_way_out(studied, tmp_path, name, way):
@@ -152,7 +152,7 @@ def test_a_table_that_cannot_be_read_is_named_with_the_way_out(studied, tmp_path
     ):
         with pytest.raises(UserError) as raised:
             read()
-        assert str(raised.value).endswith(f"; {way.format(studied)}")
+        assert way in str(raised.value)
 
 
 # Where results may go.

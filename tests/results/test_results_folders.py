@@ -31,7 +31,7 @@ def whole(tmp_path_factory):
 
 
 EXPORT = "; export it again"
-DELETE = "line in SHA256SUMS, or export the bundle again"
+AGAIN = "make it again with `bottleneck study length`, or delete it and its line in SHA256SUMS"
 REMOVE = "with `bottleneck runs none1x1 --remove --results {}`"
 
 
@@ -41,8 +41,8 @@ REMOVE = "with `bottleneck runs none1x1 --remove --results {}`"
     [
         ("bundle", "runs.csv", "claims", EXPORT),
         ("bundle", "examples.json.gz", "merge", EXPORT),
-        ("bundle", "probes/length.csv", "length", DELETE),
-        ("store", "probes/length.csv", "bundle", "`bottleneck study length --results {}` makes it"),
+        ("bundle", "probes/length.csv", "length", AGAIN),
+        ("store", "probes/length.csv", "bundle", AGAIN),
         ("store", "runs/none1x1/examples.json", "merge", REMOVE),
         ("store", "runs/none1x1/status.json", "claims", REMOVE),
     ],
