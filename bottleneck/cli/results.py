@@ -279,9 +279,9 @@ def _write_all(folder: Path) -> None:
     places = [folder] if holds_results(folder) or tables(folder) else []
     for place in (*places, *results_inside(folder)):
         gather(place, {})
-        result = write_out(place)
-        parts = [counted(len(result.tables), "table"), counted(len(result.figures), "figure")]
-        parts += [f"{len(result.missing)} left out"] if result.missing else []
+        tables_made, figures, missing = write_out(place)
+        parts = [counted(len(tables_made), "table"), counted(len(figures), "figure")]
+        parts += [f"{len(missing)} left out"] if missing else []
         say(f"{place}: {', '.join(parts)} ({CONTENTS})")
     summary, size = write_end(folder)
     say(f"{folder}: {CLAIMS}.md, {CLAIMS}.csv; {REPORT}, {size / 1e6:.2f} MB; {summary}")

@@ -19,7 +19,7 @@ from matplotlib.text import Text
 from ..claims.verdict import READ_FROM
 from ..lecture.slides import L_FAIL, L_VIND
 from ..results.bundle import Results
-from ..results.folders import made_of, probe_file
+from ..results.folders import probe_file
 from ..results.schema import FIGURES, FIGURES_OF_RUNS, GOLD, GOLD_TABLE
 from ..settings.errors import UsageError, UserError, did_you_mean, plain
 from ..settings.files import write_bytes, write_text
@@ -56,12 +56,11 @@ def make_figure(
         return draw(plot), plot.data
     table = GOLD if name == GOLD_TABLE else name
     questions = import_module("...questions.question", __name__)  # a room above this one
-    with made_of(folder, table):
-        question = questions.find_question(table)
-        plot, file = question.plot(question.load(folder)), probe_file(folder, table)
-        if plot.data.empty:
-            raise UserError(f"nothing to draw: {str(file)!r} has no numbers")
-        return draw(plot), plot.data
+    question = questions.find_question(table)
+    plot = question.plot(question.load(folder))
+    if plot.data.empty:
+        raise UserError(f"nothing to draw: {str(probe_file(folder, table))!r} has no numbers")
+    return draw(plot), plot.data
 
 
 def check_name(name: str, where: Sequence[str]) -> None:
@@ -73,18 +72,9 @@ def check_name(name: str, where: Sequence[str]) -> None:
 
 
 def check_figure_file(path: Path) -> None:
-    """Refuse a name of an unknown format, before anything is drawn, as a ``UsageError``.
-
-    A ``UserError`` where the numbers would take the place of a file that belongs to no figure.
-    """
+    """Refuse a name of an unknown format, before anything is drawn, as a ``UsageError``."""
     if path.suffix.lower() not in METADATA:
         raise UsageError(f"{str(path)!r}: the name of a figure ends in {', '.join(METADATA)}")
-    numbers = path.with_suffix(NUMBERS)
-    if numbers.exists() and not any(path.with_suffix(ending).exists() for ending in METADATA):
-        raise UserError(
-            f"{str(numbers)!r} is there already, where the figure's numbers would go: name another "
-            "file with -o, or delete it"
-        )
 
 
 def image(figure: Figure, ending: str) -> bytes:

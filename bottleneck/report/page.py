@@ -12,7 +12,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import pandas as pd
@@ -271,19 +271,11 @@ def grids(page: Page, table: RenderableType) -> list[dict[str, Any]]:
 # `bottleneck export --all`: the same as files in the results folder.
 
 
-class Written(NamedTuple):
-    """Names of tables and figures, and what is missing, with the reason."""
-
-    tables: Sequence[str]
-    figures: Sequence[str]
-    missing: Sequence[str]
-
-
-def write_out(folder: Path) -> Written:
+def write_out(folder: Path) -> tuple[list[str], list[str], list[str]]:
     """Write ``tables/``, ``figures/`` and last ``CONTENTS.md`` into a results folder.
 
-    Tables and figures of an earlier time that cannot be made any more are removed. A folder
-    without results is a ``UserError``, and so is a damaged file; then nothing is removed.
+    Returns the names of tables and figures, and what is missing, with the reason. A folder without
+    results is a ``UserError``, and so is a damaged file.
     """
     check_results(folder)
     bundle = Results.find(folder)
@@ -301,13 +293,8 @@ def write_out(folder: Path) -> Written:
     for page in pages:
         for ending, form in FORMS.items():
             write_text(folder / "tables" / f"{page.name}{ending}", page.render(form))
-    stems = {*names, *(name.replace("-", "_") for name in names)}
-    for place, made in (("tables", titles), ("figures", figures)):
-        for stem in stems - set(made):
-            for ending in (*FORMS, *IMAGES):
-                (folder / place / f"{stem}{ending}").unlink(missing_ok=True)
     missing = [f"{name}: {reason}" for name, reason in reasons.items()]
-    lines = ["# What these results show", "", "By `bottleneck export --all`."]
+    lines = ["# What these results show"]
     for head, items in {
         "Tables": [f"[{name}](tables/{name}.md): {title}" for name, title in titles.items()],
         "Figures": [f"[{name}](figures/{name}.png)" for name in figures],
@@ -315,7 +302,7 @@ def write_out(folder: Path) -> Written:
     }.items():
         lines += ["", f"## {head}", "", *(f"- {item}" for item in items)] if items else []
     write_text(folder / CONTENTS, "\n".join(lines) + "\n")
-    return Written(list(titles), list(figures), missing)
+    return list(titles), list(figures), missing
 
 
 def write_end(folder: Path) -> tuple[str, int]:

@@ -14,7 +14,7 @@ from jaxtyping import Integer
 from numpy import ndarray
 
 from ..settings.errors import UserError, plain
-from ..settings.files import is_name, of_one_time
+from ..settings.files import of_one_time
 from ..settings.run import RunSettings, parse_settings
 from ..settings.sweep import Member
 from . import schema
@@ -97,13 +97,10 @@ class Results:
             check_one(folder)
         environment = _environment(folder)
         table, counts = read_table(folder / schema.RUNS, schema.RUN_COLUMNS), {}
-        names = set(table["run"])
-        if names != set(environment["runs"]):
-            raise damaged(folder / schema.ENVIRONMENT, f"{schema.RUNS} has other runs")
         if sentences:
             rows = read_table(folder / schema.SENTENCES, {"run": "str"} | schema.COUNTED)
             counts = {str(run): _counts(part) for run, part in rows.groupby("run", sort=False)}
-        return cls(folder, table, counts, environment, dict.fromkeys(names, folder))
+        return cls(folder, table, counts, environment, dict.fromkeys(table["run"], folder))
 
     @classmethod
     def find(cls, folder: Path) -> "Results | None":
@@ -207,7 +204,7 @@ class Results:
         for run in self.names:
             source = self.sources[run]
             if is_run(source):
-                yield run, read_object(source / EXAMPLES, kind=list)
+                yield run, read_object(source / EXAMPLES)
             elif run in (examples := of_bundle(source / schema.EXAMPLES)):
                 yield run, examples[run]
 
@@ -323,9 +320,6 @@ def read_table(path: Path, columns: Mapping[str, str], may_lack: bool = False) -
         frame = frame[list(columns)]
     except (ValueError, TypeError, OverflowError, LookupError, OSError) as error:
         raise damaged(path, error) from None
-    for run in frame["run"].unique() if "run" in frame else ():
-        if run and not is_name(run):  # folders are looked up by it
-            raise damaged(path, f"{run!r} is not the name of a run")
     return frame
 
 

@@ -14,9 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from rich.console import Console, Group
-from rich.constrain import Constrain
-from rich.table import Table
+from rich.console import Console
 from rich.text import Text
 
 from ..claims.registry import ATTENTION, CLAIMS, Claim, studied, verdict_on
@@ -24,7 +22,7 @@ from ..claims.rules import PLAIN, RULES
 from ..claims.rules import UNIFORM as UNIFORM_WEIGHTS
 from ..claims.verdict import FLOOR_BLEU, BucketScores, Verdict, conclude, learned, unlearned
 from ..results.bundle import Results
-from ..results.folders import has_probe, made_of, results_inside
+from ..results.folders import has_probe, results_inside
 from ..results.schema import BENCHMARK, GOLD
 from ..scoring.bootstrap import difference
 from ..settings.concerns import UNSELECTIVE
@@ -45,15 +43,13 @@ from .comparison import (
     pairs,
 )
 from .page import check_format, csv, json_text, markdown
-from .render import MEASURE, print_prose
+from .render import print_prose
 from .run_tables import cells
 from .selection import where
 
 TITLE = "The lecture's claims"
 VERDICTS = {"held": "green", "partly": "yellow", "not held": "red", "not measured": "dim"}
 """The verdicts, and how each is coloured on a terminal."""
-LEFT, GAP = 14, 2
-"""Columns of the ids and verdicts (``L-VIND-largest``), and between these and the rest."""
 FORMATS = ("rich", "csv", "markdown", "json")
 """The forms of the claims; ``rich`` is the terminal's."""
 CAPTION = (
@@ -147,7 +143,7 @@ def _by_experiment(claim: str, bundle: Results) -> tuple[Verdict, pd.DataFrame]:
     runs = declared(bundle)
     if claim in ("L-FAIL", "C1"):
         c1 = claim == "C1"
-        sizes = compare_sizes(bundle, together=True) if c1 else [compare(bundle, alone=True)]
+        sizes = compare_sizes(bundle) if c1 else [compare(bundle, alone=True)]
         used = {run for size in sizes for run in size.none.runs}
         measured = cells(sizes) if c1 else sizes[0].scores
         return verdict_on(claim, measured), runs[runs["run"].isin(used)]
@@ -226,8 +222,7 @@ def _studied(claim: Claim, folder: Path, bundle: Results | None) -> tuple[Verdic
     if table is None:
         return studied(claim, None), ""
     frame = import_module("...questions.question", __name__).find_question(table).load(folder)
-    with made_of(folder, table):
-        verdict, judged = judge(claim, frame, None if bundle is None else bundle.runs)
+    verdict, judged = judge(claim, frame, None if bundle is None else bundle.runs)
     if table == BENCHMARK:
         return verdict, import_module("...questions.cost", __name__).rests_on(judged)
     return verdict, describe(judged[judged["run"] != ""])
@@ -359,25 +354,16 @@ def render(decisions: Sequence[Decision], form: str) -> str:
 
 
 def print_claims(decisions: Sequence[Decision], console: Console) -> None:
-    """Print every claim: id and verdict on the left; on the right claim, number, why, runs."""
+    """Print every claim: id and verdict, claim, number, why, runs, or the command that it lacks."""
     print_prose(console, f"{TITLE}. {summary(decisions)}", "bold")
     for row in claims(decisions).to_dict("records"):
-        grid = Table.grid(padding=(0, GAP, 0, 0))
-        grid.add_column(min_width=LEFT, max_width=LEFT)
-        grid.add_column()
-        left = Text(row["id"], style="bold")
-        left.append(f"\n{row['verdict']}", style=f"not bold {VERDICTS[row['verdict']]}")
-        value = number(row)
-        lines = [
-            Text(row["claim"], style="bold"),
-            Text(f"{value}  {row['measure']}" if value else ""),
-            Text(f"{row['because']}."),
-            Text(row["runs"], style="dim"),
-        ]
-        grid.add_row(left, Group(*filter(None, lines)))
         console.print()
-        console.print(Constrain(grid, MEASURE))
-        if row["command"]:  # it is copied, so that only the terminal may break it
-            console.print(f"{' ' * (LEFT + GAP)}{row['command']}", markup=False, soft_wrap=True)
+        console.print(
+            Text.assemble((row["id"], "bold"), " ", (row["verdict"], VERDICTS[row["verdict"]]))
+        )
+        value = number(row)
+        measured = f"{value}  {row['measure']}" if value else ""
+        lines = [f"{row['claim']}.", measured, f"{row['because']}.", row["runs"], row["command"]]
+        print_prose(console, [line for line in lines if line])
     console.print()
     print_prose(console, CAPTION, "dim")

@@ -13,8 +13,7 @@ from numpy import ndarray
 
 from ..claims.verdict import BucketScores
 from ..results.bundle import Counts, Results
-from ..results.folders import damaged
-from ..results.schema import SENTENCES, SETTING_COLUMNS
+from ..results.schema import SETTING_COLUMNS
 from ..scoring.bleu import bleu, brevity_penalty
 from ..scoring.bootstrap import Estimate, draw, estimate
 from ..settings.concerns import Buckets, ScoringSettings
@@ -161,20 +160,18 @@ def compare(bundle: Results, *, alone: bool = False) -> Comparison:
     return paired(bundle, *known[0])
 
 
-def compare_sizes(bundle: Results, *, together: bool = False) -> list[Comparison]:
+def compare_sizes(bundle: Results) -> list[Comparison]:
     """The same at each context size that was run without attention, smallest first.
 
     Of the first arm without attention and those that differ from it in the context size alone, and
-    in widths that always equal it (``together``: both or none): a curve over sizes is of nothing
-    else. Attention may be missing.
+    in widths that always equal it: a curve over sizes is of nothing else. Attention may be missing.
     """
     runs = declared(bundle)
     none = usual(runs[runs["attention"] == NONE])
     if none.empty:
         raise UserError(f"no arm without attention: there are {list_values(runs['arm'])}")
-    widths = [name for name in WIDTHS if (none[name] == none[SIZE]).all()]
-    widths = [] if together and len(widths) < len(WIDTHS) else widths
-    fixed = [name for name in (*SETTING_COLUMNS, TEXT) if name not in ("seed", SIZE, *widths)]
+    free = ["seed", SIZE, *(name for name in WIDTHS if (none[name] == none[SIZE]).all())]
+    fixed = [name for name in (*SETTING_COLUMNS, TEXT) if name not in free]
     codes = none[fixed].map(as_condition)
     none, known = none[(codes == codes.iloc[0]).all(axis=1)], pairs(runs)
     result = []
@@ -208,12 +205,9 @@ def check_alike(runs: pd.DataFrame, free: Collection[str] = ()) -> None:
 
 
 def arm_of(bundle: Results, runs: pd.DataFrame) -> Arm:
-    """The runs of one arm with their scores; a ``UserError`` where a run's counts are missing."""
+    """The runs of one arm with their scores."""
     runs = runs.sort_values("seed", kind="stable")
     scoring = bundle.settings(runs["run"].iloc[0]).scoring
-    for run in runs["run"]:
-        if run not in bundle.sentences:
-            raise damaged(bundle.folder / SENTENCES, f"nothing of run {run}")
     return Arm(
         name=runs["attention"].iloc[0],
         runs=tuple(runs["run"]),

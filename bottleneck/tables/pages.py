@@ -12,7 +12,6 @@ import pandas as pd
 from ..claims.registry import CLAIMS, verdict_on
 from ..claims.verdict import Verdict, small_buckets
 from ..results.bundle import Results, holds_results
-from ..results.folders import made_of
 from ..results.schema import ALL_TABLES, GOLD, GOLD_TABLE, QUESTIONS
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
 from ..settings.sweep import LONGER
@@ -61,13 +60,12 @@ def study_page(study: str, folder: Path, runs: pd.DataFrame | None = None) -> Pa
     ``runs`` is the folder's tidy table, if it has been read.
     """
     question = import_module("...questions.question", __name__).find_question(study)
-    with made_of(folder, study):
-        frame = question.load(folder)
-        if runs is None and holds_results(folder):
-            runs = Results.open(folder, sentences=False).runs
-        claims = [claim for claim in CLAIMS if claim.study in (study, study.removesuffix("_gold"))]
-        judged = [judge(claim, frame, runs)[0] for claim in claims]
-        return replace(question.page(frame), judged=judged)
+    frame = question.load(folder)
+    if runs is None and holds_results(folder):
+        runs = Results.open(folder, sentences=False).runs
+    claims = [claim for claim in CLAIMS if claim.study in (study, study.removesuffix("_gold"))]
+    judged = [judge(claim, frame, runs)[0] for claim in claims]
+    return replace(question.page(frame), judged=judged)
 
 
 def check_name(name: str, like_slide: bool = False) -> None:

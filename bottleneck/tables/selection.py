@@ -56,13 +56,6 @@ def where(bundle: Results, conditions: Sequence[str]) -> Results:
     )
 
 
-def meeting(runs: pd.DataFrame, conditions: Sequence[str]) -> pd.DataFrame:
-    """The rows of any table with the columns of `CONDITIONS` that `where` would choose."""
-    for column, values in _values(conditions, runs).items():
-        runs = runs[_meets(runs[column], column, values)]
-    return runs
-
-
 def _values(conditions: Iterable[str], runs: pd.DataFrame) -> dict[str, list[str]]:
     """Wanted values by column; a text that some run has is one, whatever commas are in it."""
     wanted: dict[str, list[str]] = {}
@@ -81,20 +74,17 @@ def _values(conditions: Iterable[str], runs: pd.DataFrame) -> dict[str, list[str
 
 def _meets(values: pd.Series, column: str, parts: Sequence[str]) -> pd.Series:
     """Whether each row has one of the values, as they are written."""
-    kind = RUN_COLUMNS[column]
-    if kind == "str":
-        return values.isin([*parts, *([""] if BLANK in parts else [])])
-    texts = [part.lower() for part in parts if part != BLANK]
+    if RUN_COLUMNS[column] != "str":
+        parts = [_as_written(part) for part in parts]
+    return values.map(as_condition).isin(parts)
+
+
+def _as_written(text: str) -> str:
+    """A number or a truth as `as_condition` writes it."""
     try:
-        wanted = [{"true": True, "false": False}[text] if kind == "bool" else float(text)
-                  for text in texts]  # fmt: skip
-    except (ValueError, KeyError):
-        example = "true" if kind == "bool" else as_condition(values.dropna().max()) or "1"
-        raise UsageError(
-            f"--where {column}={','.join(parts)}: {column} is "
-            f"{'true or false' if kind == 'bool' else 'a number'}; write {column}={example}"
-        ) from None
-    return (values.isna() & (BLANK in parts)) | values.astype("object").isin(wanted)
+        return as_condition(float(text))
+    except ValueError:
+        return text.lower()
 
 
 def list_values(values: pd.Series) -> str:
@@ -109,5 +99,5 @@ def as_condition(value: Any) -> str:
     if pd.isna(value) or value == "":
         return BLANK
     if isinstance(value, float):
-        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+        return str(int(value)) if value.is_integer() else repr(value)
     return str(value).lower() if pd.api.types.is_bool(value) else str(value)

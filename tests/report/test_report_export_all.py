@@ -34,9 +34,9 @@ def results(tmp_path_factory):
 def test_the_files_are_those_of_the_commands_and_what_cannot_be_made_is_named(
     results, tmp_path, capsys
 ):
-    folder, written = results
-    assert set(written.tables) == TABLES
-    assert set(written.figures) == {"bleu", "arms", "attention", "length"}
+    folder, (tables, figures, missing) = results
+    assert set(tables) == TABLES
+    assert set(figures) == {"bleu", "arms", "attention", "length"}
     for name in TABLES:
         for ending, form in ((".md", "markdown"), (".csv", "csv")):
             text = printed(capsys, "table", name, "--results", folder, "--format", form)
@@ -45,7 +45,7 @@ def test_the_files_are_those_of_the_commands_and_what_cannot_be_made_is_named(
     printed(capsys, "plot", "attention", "--results", folder, "-o", path)
     for made in (path, path.with_suffix(".csv")):
         assert (folder / "figures" / made.name).read_bytes() == made.read_bytes()
-    assert [line.partition(":")[0] for line in written.missing] == ["figure compression"]
+    assert [line.partition(":")[0] for line in missing] == ["figure compression"]
     text = (folder / "CONTENTS.md").read_text(encoding="utf8")
     links = re.findall(r"\]\(([^)]+)\)", text)
     assert len(links) == len(TABLES) + 4
