@@ -100,24 +100,17 @@ def table(
 def claims(
     results: options.Results = None,
     where: options.Where = None,
-    form: Annotated[
-        str, Option("--format", help="Output format: rich, csv, markdown or json.")
-    ] = "rich",
+    form: options.Form = "rich",
 ) -> None:
     """Decide the lecture's claims, or say what would decide them."""
     from ..results.bundle import Results
-    from ..tables.claims import FORMATS, decide_results, print_claims, render
-    from ..tables.page import check_format
+    from ..tables.claims import claims_page, decide_results
 
-    check_format(form, FORMATS)
     folder = options.results_folder(results)
     options.check_is_folder(folder)
     bundle = Results.find(folder)
     decisions = decide_results(folder, where or [], bundle)
-    if form == "rich":
-        print_claims(decisions, output())
-    else:
-        say(render(decisions, form), nl=False)
+    show(claims_page(decisions), form)
     if bundle is not None:
         _say_omitted(bundle)
     elif not any(decision.measured for decision in decisions):

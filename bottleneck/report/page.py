@@ -141,7 +141,7 @@ def collect(folder: Path, tell: Tell) -> dict[str, Any]:
         "bench": bench,
         "summary": claims.summary(decisions),
         "claims": [row | {"number": claims.number(row)} for row in rows],
-        "claims_caption": claims.CAPTION,
+        "claims_caption": [claims.CAPTION],
         "slides": find_views(("failure-pattern", "vindication", "bleu"), place, pair),
         "explorer": explorer_data(pair) if pair else None,
         "questions": dict(questions(decisions[len(slides) :], tell)),
@@ -313,8 +313,9 @@ def write_end(folder: Path) -> tuple[str, int]:
     """
     size = write_report(folder, folder / REPORT)
     decisions = claims.decide_results(folder)
+    page = claims.claims_page(decisions)
     for ending, form in FORMS.items():
-        write_text(folder / f"{CLAIMS}{ending}", claims.render(decisions, form))
+        write_text(folder / f"{CLAIMS}{ending}", page.render(form))
     return claims.summary(decisions), size
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from rich.console import Console
+from rich.console import Group
+from rich.constrain import Constrain
 from rich.text import Text
 
 from ..claims.registry import ATTENTION, CLAIMS, Claim, studied, verdict_on
@@ -42,21 +43,19 @@ from .comparison import (
     paired,
     pairs,
 )
-from .page import check_format, csv, json_text, markdown
-from .render import print_prose
+from .page import Page
+from .render import MEASURE
 from .run_tables import cells
 from .selection import where
 
 TITLE = "The lecture's claims"
 VERDICTS = {"held": "green", "partly": "yellow", "not held": "red", "not measured": "dim"}
 """The verdicts, and how each is coloured on a terminal."""
-FORMATS = ("rich", "csv", "markdown", "json")
-"""The forms of the claims; ``rich`` is the terminal's."""
 CAPTION = (
     "The rule of every verdict is in code (bottleneck/claims/), written before the reference runs; "
     "--format csv, markdown and json print it. Ranges are 95 % intervals, over test sentences "
     "unless it is said otherwise. Nothing is corrected for the number of claims, buckets or "
-    "controls.",
+    "controls."
 )
 
 
@@ -143,7 +142,7 @@ def _by_experiment(claim: str, bundle: Results) -> tuple[Verdict, pd.DataFrame]:
     runs = declared(bundle)
     if claim in ("L-FAIL", "C1"):
         c1 = claim == "C1"
-        sizes = compare_sizes(bundle) if c1 else [compare(bundle, alone=True)]
+        sizes = compare_sizes(bundle, together=True) if c1 else [compare(bundle, alone=True)]
         used = {run for size in sizes for run in size.none.runs}
         measured = cells(sizes) if c1 else sizes[0].scores
         return verdict_on(claim, measured), runs[runs["run"].isin(used)]
@@ -336,34 +335,16 @@ def number(row: Mapping[str, object]) -> str:
     return f"{value} [{', '.join(ends)}]" if len(ends) == 2 else value
 
 
-def render(decisions: Sequence[Decision], form: str) -> str:
-    """The claims as text in one of `FORMATS` but ``rich``."""
-    check_format(form, FORMATS)
-    frame = claims(decisions)
-    if form == "csv":
-        return csv(frame)
-    if form == "json":
-        return json_text("claims", TITLE, frame, caption=list(CAPTION))
-    rows, lines = frame.to_dict("records"), []
-    for row in rows:
-        lines += [f"{row['id']}: {row['verdict']}: {row['because']}.", f"Rule: {row['rule']}"]
-        lines += [f"Command: {row['command']}"] if row["command"] else []
-    short = frame[["id", "claim", "verdict", "measure"]]
-    short = short.assign(number=[number(row) for row in rows], runs=frame["runs"])
-    return markdown(short, f"{TITLE}: {summary(decisions)}", [*lines, *CAPTION])
-
-
-def print_claims(decisions: Sequence[Decision], console: Console) -> None:
-    """Print every claim: id and verdict, claim, number, why, runs, or the command that it lacks."""
-    print_prose(console, f"{TITLE}. {summary(decisions)}", "bold")
-    for row in claims(decisions).to_dict("records"):
-        console.print()
-        console.print(
-            Text.assemble((row["id"], "bold"), " ", (row["verdict"], VERDICTS[row["verdict"]]))
-        )
+def claims_page(decisions: Sequence[Decision]) -> Page:
+    """Every claim as a row; on a terminal id, verdict, claim, number, why, runs or command."""
+    title, frame, texts = f"{TITLE}: {summary(decisions)}", claims(decisions), []
+    for row in frame.to_dict("records"):
         value = number(row)
         measured = f"{value}  {row['measure']}" if value else ""
         lines = [f"{row['claim']}.", measured, f"{row['because']}.", row["runs"], row["command"]]
-        print_prose(console, [line for line in lines if line])
-    console.print()
-    print_prose(console, CAPTION, "dim")
+        text = Text.assemble(
+            (f"\n{row['id']} ", "bold"), (row["verdict"], VERDICTS[row["verdict"]])
+        )
+        texts.append(text.append("\n" + "\n".join(line for line in lines if line)))
+    table = Constrain(Group(Text(title, "bold"), *texts, ""), MEASURE)
+    return Page("claims", title, frame, table, [], [CAPTION])

@@ -160,18 +160,20 @@ def compare(bundle: Results, *, alone: bool = False) -> Comparison:
     return paired(bundle, *known[0])
 
 
-def compare_sizes(bundle: Results) -> list[Comparison]:
+def compare_sizes(bundle: Results, *, together: bool = False) -> list[Comparison]:
     """The same at each context size that was run without attention, smallest first.
 
     Of the first arm without attention and those that differ from it in the context size alone, and
-    in widths that always equal it: a curve over sizes is of nothing else. Attention may be missing.
+    in widths that always equal it (``together``: both or none): a curve over sizes is of nothing
+    else. Attention may be missing.
     """
     runs = declared(bundle)
     none = usual(runs[runs["attention"] == NONE])
     if none.empty:
         raise UserError(f"no arm without attention: there are {list_values(runs['arm'])}")
-    free = ["seed", SIZE, *(name for name in WIDTHS if (none[name] == none[SIZE]).all())]
-    fixed = [name for name in (*SETTING_COLUMNS, TEXT) if name not in free]
+    widths = [name for name in WIDTHS if (none[name] == none[SIZE]).all()]
+    widths = [] if together and len(widths) < len(WIDTHS) else widths
+    fixed = [name for name in (*SETTING_COLUMNS, TEXT) if name not in ("seed", SIZE, *widths)]
     codes = none[fixed].map(as_condition)
     none, known = none[(codes == codes.iloc[0]).all(axis=1)], pairs(runs)
     result = []

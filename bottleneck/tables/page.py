@@ -34,12 +34,6 @@ HEADS = {"bucket": "source words", "source_words": "mean source words"}
 """Heads of columns whose names say too little to a reader."""
 
 
-def check_format(form: str, known: Sequence[str] = FORMATS) -> None:
-    """Refuse a form of output that is none of these as a ``UsageError``, with the nearest."""
-    if form not in known:
-        raise UsageError(f"unknown format {form!r}{did_you_mean(form, known)}")
-
-
 @dataclass(frozen=True, eq=False)
 class Page:
     """One table: file name, title, data, its form on a terminal, verdicts, caption.
@@ -80,7 +74,8 @@ class Page:
 
     def render(self, form: str) -> str:
         """The page as text in one of `FORMATS`; ``UsageError`` for a different one."""
-        check_format(form)
+        if form not in FORMATS:
+            raise UsageError(f"unknown format {form!r}{did_you_mean(form, FORMATS)}")
         lines = [*self.verdicts, *self.caption]
         if form == "csv":
             return csv(self.frame)

@@ -17,10 +17,10 @@ from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.settings.sweep import LONGER
 from seq2seq_bottleneck.tables.claims import (
     Decision,
+    claims_page,
     decide_results,
     decision,
     judge,
-    print_claims,
 )
 from seq2seq_bottleneck.tables.comparison import compare
 from seq2seq_bottleneck.tables.run_tables import run_data
@@ -200,9 +200,9 @@ def test_the_terminal_shows_all_in_eighty_columns():
         Decision(known["C10"], lacking, "", Path()),
     ]
     console = Console(file=io.StringIO(), width=80, highlight=False)
-    print_claims(decisions, console)
+    claims_page(decisions).print(console)
     lines = console.file.getvalue().splitlines()
-    assert lines[0] == "The lecture's claims. 2 claims: 1 held, 1 not measured"
+    assert lines[0] == "The lecture's claims: 2 claims: 1 held, 1 not measured"
     assert all(len(line) <= 80 for line in lines)
     text = " ".join(" ".join(lines).split())
     for part in ("L-VIND-largest", "45.7 [41.0, 50.1] gain", "the | gain is so.", "sweep controls"):
