@@ -108,13 +108,14 @@ def read_systems(
             )
         name, hypotheses = _read(path, label, "DH")
         given = given or _test_set(references, sources)
-        for option, lines in zip(
-            ("--sources", "--references"), (given[0], given[1][0]), strict=True
+        for option, file, lines in (
+            ("--sources", sources, given[0]),
+            ("--references", references[0], given[1][0]),
         ):
             if len(lines) != len(hypotheses):
                 raise UserError(
-                    f"{label} {name!r} has {len(hypotheses):,} lines and {option} has "
-                    f"{len(lines):,}; each line must be of the same sentence"
+                    f"{label} {name!r} has {len(hypotheses):,} lines and {option} {str(file)!r} "
+                    f"has {len(lines):,}; each line must be of the same sentence"
                 )
         outputs.append(Output(name, *given, hypotheses))
     for other in outputs[1:]:
@@ -289,8 +290,8 @@ def _parts(
     scored = counts[:, REFERENCE] > 0
     if sum(bool(scored[part].any()) for part in parts.values()) < 2:
         raise UserError(
-            f"the {scored.sum():,} sentences of {output.name} whose references have words fill "
-            f"fewer than two of the buckets {', '.join(labels)}: give sentences of more lengths or "
+            f"the {scored.sum():,} sentences of {output.name} whose references have words fill, of "
+            f"the buckets {', '.join(labels)}, fewer than two: give sentences of more lengths or "
             "other --edges"
         )
     return parts | {"all": np.full(len(assigned), True)}

@@ -68,7 +68,7 @@ def test_fewer_than_two_buckets_with_references_are_refused():
     references = [
         line if length == 25 else " " for line, length in zip(REFERENCES, LENGTHS, strict=True)
     ]
-    text = "the 30 sentences of mine whose .* fill fewer than two of"
+    text = "the 30 sentences of mine whose .* fewer than two"
     with pytest.raises(UserError, match=f"{text}.*--edges"):
         score_page([system(references=references)], SCORING)
 
