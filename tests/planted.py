@@ -15,7 +15,7 @@ from seq2seq_bottleneck.runs.store import UNLISTED
 from seq2seq_bottleneck.scoring.bootstrap import Estimate
 from seq2seq_bottleneck.settings.files import seal, write_listed
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, RunSettings, resolve
-from seq2seq_bottleneck.settings.sweep import LONGER, Cell, declare
+from seq2seq_bottleneck.settings.sweep import Cell, declare
 
 
 def estimate(value: float, half: float = 0.0) -> Estimate:
@@ -54,7 +54,12 @@ def write_run(
 
     The store's one experiment, `PLANTED`, has the run in this group; with None it has not.
     """
-    columns, scores = _scored(tuple(hypotheses), tuple(references), _alone(settings))
+    # Settings that have nothing but what scores rest on, so that the cache finds them.
+    sizes = {name: getattr(settings.model, name) for name in ("embedding_size", "context_size")}
+    alone = RunSettings().changed(
+        model={"attention": "none"} | sizes, scoring=settings.scoring.model_dump()
+    )
+    columns, scores = _scored(tuple(hypotheses), tuple(references), alone)
     known = {
         "train_pairs": 10,
         "best_update": settings.training.updates,
@@ -81,14 +86,6 @@ def write_run(
     return run
 
 
-def _alone(settings: RunSettings) -> RunSettings:
-    """Settings that have nothing but what scores rest on."""
-    sizes = {name: getattr(settings.model, name) for name in ("embedding_size", "context_size")}
-    return RunSettings().changed(
-        model={"attention": "none"} | sizes, scoring=settings.scoring.model_dump()
-    )
-
-
 @cache
 def _scored(
     hypotheses: tuple[str, ...], references: tuple[str, ...], settings: RunSettings
@@ -102,10 +99,7 @@ def _scored(
 
 
 def reseal(folder: Path) -> None:
-    """List a folder's files as they are now: of a finished run, or of a bundle without its store.
-
-    For tests that change a file and mean what it says, not that it was damaged.
-    """
+    """List a folder's files as they are now, for tests that change what a file says."""
     seal(folder, UNLISTED)
 
 
@@ -142,26 +136,21 @@ def write_planted(
     folder: Path,
     damage: dict[str, list[float]],
     seeds: int = 2,
-    factors: tuple[int, ...] = (1,),
     keep: frozenset[int] = frozenset(LENGTHS),
 ) -> dict[str, list[list[str]]]:
-    """A bundle in ``folder``; returns each arm's hypotheses, a list a seed (first factor only).
+    """A bundle in ``folder``; returns each arm's hypotheses, a list a seed.
 
     ``damage`` is the share of words lost in each bucket, by arm; ``keep`` the lengths tested.
     """
     references = [text for text in sentences() if len(text.split()) in keep]
     made: dict[str, list[list[str]]] = {arm: [] for arm in damage}
     runs = []
-    for factor in factors:
-        for seed in range(1, seeds + 1):
-            for arm, shares in damage.items():
-                texts = translations(references, shares, [seed, len(arm)])
-                settings = planted_settings(arm, seed, training={"updates": 10 * factor})
-                name = f"{arm}{seed}x{factor}"
-                group = {1: "", 2: LONGER}.get(factor, f"{factor} times the training")
-                runs.append(write_run(folder, name, settings, texts, references, group))
-                if factor == factors[0]:
-                    made[arm].append(texts)
+    for seed in range(1, seeds + 1):
+        for arm, shares in damage.items():
+            texts = translations(references, shares, [seed, len(arm)])
+            settings = planted_settings(arm, seed)
+            runs.append(write_run(folder, f"{arm}{seed}x1", settings, texts, references))
+            made[arm].append(texts)
     write_bundle(runs, folder)
     return made
 

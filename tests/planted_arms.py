@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pandas as pd
-from listed import write_relisted
 from planted import planted_settings, sentences, translations, write_run
 
 from seq2seq_bottleneck.results.export import write_bundle
@@ -20,8 +18,7 @@ class Store:
 
     def add(
         self, name: str, arm: str, shares: list[float], seed: int = 1,
-        parameters: int | None = None, fingerprint: str = "planted", group: str = "",
-        **concerns: dict,
+        fingerprint: str = "planted", group: str = "", **concerns: dict,
     ) -> "Store":  # fmt: skip
         """A run that loses these shares of words by bucket.
 
@@ -31,10 +28,6 @@ class Store:
         texts = translations(references, shares, [seed, *map(ord, name.split("-")[0])])
         facts = {"fingerprint": fingerprint}
         run = write_run(self.folder, f"{name}s{seed}", settings, texts, references, group, **facts)
-        if parameters is not None:
-            scores = pd.read_csv(run / "scores.csv", dtype=str, keep_default_na=False)
-            text = scores.assign(parameters=parameters).to_csv(index=False)
-            write_relisted(run / "scores.csv", text)
         self.runs.append(run)
         return self
 

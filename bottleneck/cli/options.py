@@ -20,8 +20,6 @@ OF_RUNS = {
     "compression": "BLEU without attention by compression ratio (C1).",
     "arms": "BLEU of every arm of a sweep by sentence length (C10, C12).",
     "bleu": "BLEU by sentence length, one line per arm (L-FAIL, L-VIND).",
-    "context-length": "BLEU by context size and sentence length, as a map (C1).",
-    "learning": "Validation loss by length bucket and update.",
     "attention": "Attention weights of an example, or of --sentence.",
     GOLD_TABLE: "Attention weights against your own gold links, --gold (C7).",
 }

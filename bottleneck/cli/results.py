@@ -101,22 +101,20 @@ def table(
         print_prose(output(), line, "dim")
 
 
-def _print_claims(folder: Path, where: Sequence[str], form: str, out: Path | None) -> None:
+def claims(
+    results: options.Results = None,
+    where: options.Where = None,
+    form: options.Form = "rich",
+) -> None:
     """Decide the lecture's claims, or say what would decide them."""
     from ..results.bundle import Results
-    from ..tables.claims import FORMATS, decide_results, print_claims, render
-    from ..tables.page import check_format
+    from ..tables.claims import claims_page, decide_results
 
-    check_format(form, FORMATS)
+    folder = options.results_folder(results)
     options.check_is_folder(folder)
     bundle = Results.find(folder)
-    decisions = decide_results(folder, where, bundle)
-    if form == "rich":
-        print_claims(decisions, output())
-    elif out is not None:
-        write_text(out, render(decisions, form))
-    else:
-        say(render(decisions, form), nl=False)
+    decisions = decide_results(folder, where or [], bundle)
+    show(claims_page(decisions), form)
     if bundle is not None:
         _say_omitted(bundle)
     elif not any(decision.measured for decision in decisions):
@@ -285,9 +283,9 @@ def _write_all(folder: Path) -> None:
     places = [folder] if holds_results(folder) or tables(folder) else []
     for place in (*places, *results_inside(folder)):
         gather(place, {})
-        result = write_out(place)
-        parts = [counted(len(result.tables), "table"), counted(len(result.figures), "figure")]
-        parts += [f"{len(result.missing)} left out"] if result.missing else []
+        tables_made, figures, missing = write_out(place)
+        parts = [counted(len(tables_made), "table"), counted(len(figures), "figure")]
+        parts += [f"{len(missing)} left out"] if missing else []
         say(f"{place}: {', '.join(parts)} ({CONTENTS})")
     summary, size = write_end(folder)
     say(f"{folder}: {CLAIMS}.md, {CLAIMS}.csv; {REPORT}, {size / 1e6:.2f} MB; {summary}")
@@ -315,14 +313,11 @@ def _write_merged(folders: Sequence[Path], out: Path) -> None:
 
     for folder in folders:
         check_named(folder)
-    merged = write_merged(folders, out)
-    say(f"Written to {out}: {counted(merged.runs, 'run')}")
-    if merged.again:
-        again = "1 run is" if merged.again == 1 else f"{merged.again} runs are"
-        say(f"{again} in several folders: kept as the first of them has it", err=True)
-    if merged.differing:
-        names = ", ".join(merged.differing)
-        say(f"With other scores in a later one, so that order decides: {names}", err=True)
+    check_place(out)
+    runs, again = write_merged(folders, out)
+    say(f"Written to {out}: {counted(runs, 'run')}")
+    if again:
+        say(f"In several folders, kept as the first has it: {counted(again, 'run')}", err=True)
     if any(tables(folder) for folder in folders):
         say("Not in it: what studies measured, which has means over the runs of a folder", err=True)
 
@@ -335,7 +330,33 @@ def score(
             help="One or two: detokenised text, a line per sentence (or .gz); or a run's folder.",
         ),
     ],
-    references: Annotated[list[Path] | None, Option(help=REFERENCES)] = None,
+    references: Annotated[list[Path], Option(help=REFERENCES)],
+    sources: Annotated[Path, Option(help="Source sentences, one per line.")],
+    edges: Edges = "5,11,21,31,41",
+    tokenize: Tokenize = "13a",
+    resamples: Resamples = 1000,
+    seed: Seed = 1,
+    form: options.Form = "rich",
+) -> None:
+    """Print BLEU by sentence length for the output of any system."""
+    from ..settings.run import parse_settings
+    from ..tables.score import read_systems, score_page, text_warnings
+
+    values = {"edges": edges, "resamples": resamples, "seed": seed, "tokenize": tokenize}
+    scoring = parse_settings({"scoring": values}).scoring
+    systems = read_systems({"--hypotheses": hypotheses}, references, sources)
+    page = score_page(systems, scoring)
+    for line in text_warnings(systems, tokenize):
+        say(line, err=True)
+    show(page, form)
+
+
+def compare(
+    a: Annotated[Path, Argument(metavar="A", help=f"One system: {KINDS}")],
+    b: Annotated[Path, Argument(metavar="B", help=f"The other system: {KINDS}")],
+    references: Annotated[
+        list[Path] | None, Option(help=f"{REFERENCES} Required for a file.")
+    ] = None,
     sources: Annotated[
         Path | None, Option(help="Source sentences, one per line, for a file.")
     ] = None,
@@ -359,9 +380,8 @@ def score(
     The difference is that of the second minus the first, with paired tests.
     """
     from ..results.folders import is_run, read_settings
-    from ..scoring.bootstrap import Resampling
     from ..settings.run import parse_settings
-    from ..tables.score import paired_page, read_systems, score_page, text_warnings
+    from ..tables.score import read_systems, score_page, text_warnings
 
     if len(systems) > 2:
         raise UsageError(f"score takes one system or two, not {len(systems)}")
@@ -370,12 +390,8 @@ def score(
         tokenize = names.pop() if len(names) == 1 else "13a"
     values = {"edges": edges, "resamples": resamples, "seed": seed, "tokenize": tokenize}
     scoring = parse_settings({"scoring": values}).scoring
-    outputs = read_systems(systems, references or [], sources)
-    if len(outputs) == 1:
-        page = score_page(*outputs, scoring)
-    else:
-        how = Resampling(resamples, trials, seed)
-        page = paired_page(*outputs, scoring.lower_edges, how, tokenize)
-    for line in text_warnings(outputs, tokenize):
+    systems = read_systems({"system A": a, "system B": b}, references or [], sources)
+    page = score_page(systems, scoring, trials)
+    for line in text_warnings(systems, tokenize):
         say(line, err=True)
     show(page, form)

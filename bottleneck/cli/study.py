@@ -131,11 +131,11 @@ def _suiting(question: "Question", folder: Path, where: Sequence[str]) -> list[P
     """The finished runs of a folder that the study can measure, and that meet the conditions."""
     from ..results.bundle import Results
     from ..results.folders import finished_runs, read_settings
-    from ..tables.selection import meeting
+    from ..tables.selection import where as select
 
     runs = [run for run in finished_runs(folder) if question.suits(read_settings(run))]
     if runs and where:
-        known = set(meeting(Results.open(folder, sentences=False).runs, where)["run"])
+        known = set(select(Results.open(folder, sentences=False), where).names)
         runs = [run for run in runs if run.name in known]
     return runs
 

@@ -180,10 +180,9 @@ def _translate_text(trained: "TrainedRun", chunks: Iterable[list[str]]) -> None:
 def _translate_sentence(arms: "dict[str, TrainedRun]", sentence: str, alignment: bool) -> None:
     """Print a line per arm; with ``alignment`` a heatmap: output words down, source across."""
     from ..runs.translate import attended
-    from ..tables.render import heatmap, legend, shades_for
+    from ..tables.render import heatmap, legend
 
     console, width, unknown = output(), max(map(len, arms)), []
-    shades = shades_for(console.encoding)
     for name, trained in arms.items():
         unknown = trained.unknown(sentence)
         weighted = alignment and trained.settings.model.attention != "none"
@@ -191,8 +190,8 @@ def _translate_sentence(arms: "dict[str, TrainedRun]", sentence: str, alignment:
         say(f"{name:<{width}}  {translation.text}")
         if weighted and translation.weights is not None:
             matrix = attended(trained, translation)
-            lines = heatmap(matrix.source, matrix.output, matrix.weights, console.width, shades)
-            say("\n".join(["", *lines, "", legend(shades), ""]))
+            lines = heatmap(matrix.source, matrix.output, matrix.weights, console.width)
+            say("\n".join(["", *lines, "", legend(), ""]))
         elif alignment and not weighted:
             say("  (reads the last state alone: there are no weights to show)\n")
         if not translation.ended:

@@ -1,4 +1,4 @@
-"""Heatmaps: attention weights of sentences of one run; BLEU over context size and length."""
+"""Heatmaps of the attention weights of sentences of one run."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,15 +6,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib import rc_context
-from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from ..results.bundle import Results
 from ..settings.errors import UserError, counted
-from ..tables.comparison import NONE, compare_sizes, declared, what_was_run
-from ..tables.run_tables import run_data
+from ..tables.comparison import NONE, declared, what_was_run
 from .draw import GROUND, SMALL, STYLE, slide
-from .plot import arm_title
 
 Chart = tuple[Figure, pd.DataFrame]
 """A figure, and a data frame of all that is drawn in it."""
@@ -89,56 +87,3 @@ def weights_chart(
             rows.append(keys | place | {"source": source[x], "weight": weight})
     figure.colorbar(image, ax=list(grid), shrink=0.7, pad=0.02, label="attention weight")
     return figure, pd.DataFrame(rows)
-
-
-@rc_context(STYLE)
-def context_length_chart(bundle: Results) -> Chart:
-    """BLEU by context size and length: a map an arm and, with two, attention minus none.
-
-    A map has a row per context size, the largest on top, and a column per bucket, with its n; a
-    cell has its number, and below it the interval.
-    """
-    sizes = compare_sizes(bundle)
-    frame, parts = run_data("context-size", sizes), []
-    maps = [("bleu_none", NONE, arm_title(NONE))]
-    if attention := next((size.attention.name for size in sizes if size.attention), None):
-        maps.append(("bleu_attention", attention, arm_title(attention)))
-        maps.append(("gain", "", f"{attention} minus none"))
-    for column, arm, panel in maps:
-        ends = {column: "value", f"{column}_low": "low", f"{column}_high": "high"}
-        part = frame[["context_size", "bucket", "n", *ends]].rename(columns=ends)
-        part.insert(0, "panel", panel)
-        part.insert(1, "arm", arm)
-        parts.append(part)
-    data = pd.concat(parts, ignore_index=True)
-    note = "Darker: higher; blank: not measured. Below: 95 %, over test sentences."
-    runs = what_was_run(pd.concat([size.runs for size in sizes]))
-    figure = slide("BLEU by context size and sentence length", (note, f"Corpus {runs}."))
-    grid = figure.subplots(1, len(maps), squeeze=False, sharey=True).ravel()
-    # The arms have one scale from 0, the difference its own.
-    levels = Normalize(0.0, max(1.0, float(data.loc[data["arm"] != "", "value"].max())))
-    # Pale, so that black numbers can be read on it.
-    pale = LinearSegmentedColormap.from_list("pale", [GROUND, "#7FB4DE"])
-    buckets = frame.drop_duplicates("bucket")
-    names = [
-        f"{bucket}\nn {n:,}" for bucket, n in zip(buckets["bucket"], buckets["n"], strict=True)
-    ]
-    rows = [f"{size:,}" for size in dict.fromkeys(frame["context_size"])]
-    for axes, (_, arm, panel), part in zip(grid, maps, parts, strict=True):
-        values = part["value"].to_numpy(dtype=np.float64)
-        gains = [0.0, 1.0, *values[~np.isnan(values)]]
-        scale, form = (levels, "{:.1f}") if arm else (Normalize(min(gains), max(gains)), "{:+.1f}")
-        image = np.ma.masked_invalid(values.reshape(len(rows), len(names)))
-        axes.imshow(image, cmap=pale, norm=scale, origin="lower", aspect="auto")
-        axes.set(title=panel, xlabel="source words (n: sentences)")
-        axes.set_xticks(range(len(names)), names, fontsize=SMALL)
-        axes.set_yticks(range(len(rows)), rows)
-        axes.tick_params(length=0)
-        axes.grid(visible=False)
-        for place, cell in enumerate(part[["value", "low", "high"]].to_numpy(dtype=np.float64)):
-            if not np.isnan(cell[0]):
-                text = "{}\n{} to\n{}".format(*map(form.format, cell))
-                y, x = divmod(place, len(names))
-                axes.text(x, y, text, ha="center", va="center", fontsize=SMALL - 3)
-    grid[0].set_ylabel("context size, numbers")
-    return figure, data

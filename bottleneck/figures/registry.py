@@ -5,7 +5,7 @@ A file has its format by the name's ending, equal bytes for equal data, and is w
 
 import io
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from matplotlib.text import Text
 from ..claims.verdict import READ_FROM
 from ..lecture.slides import L_FAIL, L_VIND
 from ..results.bundle import Results
-from ..results.folders import made_of, probe_file, way_back
+from ..results.folders import probe_file
 from ..results.schema import FIGURES, FIGURES_OF_RUNS, GOLD, GOLD_TABLE
 from ..settings.errors import UsageError, UserError, did_you_mean, plain
 from ..settings.files import write_bytes, write_text
@@ -27,7 +27,7 @@ from ..tables.comparison import NONE, Arm, arm_of, compare, compare_sizes
 from ..tables.run_tables import named_arms
 from ..tables.selection import where as narrowed
 from .draw import STYLE, draw
-from .heatmaps import Chart, attention_chart, context_length_chart
+from .heatmaps import Chart, attention_chart
 from .plot import MEAN, SEED, Panel, Plot, arm_title, data_frame, facts, slide_rows
 
 METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
@@ -50,19 +50,17 @@ def make_figure(
     check_name(name, where)
     if name in FIGURES_OF_RUNS:
         bundle = narrowed(Results.open(folder) if bundle is None else bundle, where)
-        if name in ("context-length", "attention"):
-            return (attention_chart if name == "attention" else context_length_chart)(bundle)
-        plots = {"bleu": bleu, "arms": arms, "compression": compression, "learning": learning}
-        plot = plots[name](bundle)
+        if name == "attention":
+            return attention_chart(bundle)
+        plot = {"bleu": bleu, "arms": arms, "compression": compression}[name](bundle)
         return draw(plot), plot.data
     table = GOLD if name == GOLD_TABLE else name
     questions = import_module("...questions.question", __name__)  # a room above this one
-    with made_of(folder, table):
-        question = questions.find_question(table)
-        plot, file = question.plot(question.load(folder)), probe_file(folder, table)
-        if plot.data.empty:
-            raise UserError(f"nothing to draw: {str(file)!r} has no numbers; {way_back(file)}")
-        return draw(plot), plot.data
+    question = questions.find_question(table)
+    plot = question.plot(question.load(folder))
+    if plot.data.empty:
+        raise UserError(f"nothing to draw: {str(probe_file(folder, table))!r} has no numbers")
+    return draw(plot), plot.data
 
 
 def check_name(name: str, where: Sequence[str]) -> None:
@@ -74,18 +72,9 @@ def check_name(name: str, where: Sequence[str]) -> None:
 
 
 def check_figure_file(path: Path) -> None:
-    """Refuse a name of an unknown format, before anything is drawn, as a ``UsageError``.
-
-    A ``UserError`` where the numbers would take the place of a file that belongs to no figure.
-    """
+    """Refuse a name of an unknown format, before anything is drawn, as a ``UsageError``."""
     if path.suffix.lower() not in METADATA:
         raise UsageError(f"{str(path)!r}: the name of a figure ends in {', '.join(METADATA)}")
-    numbers = path.with_suffix(NUMBERS)
-    if numbers.exists() and not any(path.with_suffix(ending).exists() for ending in METADATA):
-        raise UserError(
-            f"{str(numbers)!r} is there already, where the figure's numbers would go: name another "
-            "file with -o, or delete it"
-        )
 
 
 def image(figure: Figure, ending: str) -> bytes:
@@ -144,21 +133,13 @@ def drawn_buckets(buckets: Sequence[str], counts: Sequence[int]) -> tuple[list[s
     return drawn, f"Left out: {', '.join(few)}." if few else ""
 
 
-def _with_seeds(
-    keys: Mapping[str, Any], mean: Mapping[str, Any], seeds: Iterable[int], values: Iterable[float]
-) -> list[dict[str, Any]]:
-    """A mean and its ends, then the numbers of its seeds, all with these keys."""
-    rows = [{**keys, "kind": MEAN, **mean}]
-    for seed, value in zip(seeds, values, strict=True):
-        rows.append({**keys, "kind": SEED, "seed": int(seed), "value": float(value)})
-    return rows
-
-
 def _arm_rows(arm: Arm, index: int, **keys: str) -> list[dict[str, Any]]:
     """BLEU of a bucket: the mean over an arm's seeds with its interval, then each seed."""
     estimate, keys = arm.estimates[index], {"arm": arm.name, "n": arm.n[index], **keys}
-    mean = {"value": estimate.value, **vars(estimate.interval)}
-    return _with_seeds(keys, mean, arm.seeds, arm.by_seed[:, index])
+    rows = [{**keys, "kind": MEAN, "value": estimate.value, **vars(estimate.interval)}]
+    for seed, value in zip(arm.seeds, arm.by_seed[:, index], strict=True):
+        rows.append({**keys, "kind": SEED, "seed": seed, "value": float(value)})
+    return rows
 
 
 def _shared_axis(rows: Sequence[Mapping[str, Any]], **others: bool) -> dict[str, Any]:
@@ -219,38 +200,3 @@ def compression(bundle: Results) -> Plot:
     note = f"Ratio: mean source words x embedding size / context size. {used} {SLIDE_NOTE}"
     title = "Does the compression ratio alone set BLEU?"
     return Plot(title, panels, data_frame(rows), (note,), tuple(steps))
-
-
-def learning(bundle: Results) -> Plot:
-    """The validation loss by update: one panel per length bucket, one line per arm.
-
-    The seeds share their sentences, so that the error of their mean is at most the mean of theirs:
-    that is taken, times 1.96 for a 95 % interval.
-    """
-    comparison = compare(bundle, alone=set(bundle.runs["attention"]) == {NONE})
-    learned, rows = bundle.learning(), []
-    for arm in comparison.arms:
-        logs = learned[learned["run"].isin(arm.runs) & learned["loss"].notna()]
-        logs = logs.assign(seed=logs["run"].map(dict(zip(arm.runs, arm.seeds, strict=True))))
-        logs = logs.sort_values(["update", "seed"], kind="stable")
-        for (bucket, update), part in logs.groupby(["bucket", "update"], sort=False):
-            if len(part) < logs["run"].nunique():
-                continue  # a validation that some seeds do not have
-            keys = {"panel": f"{bucket} source words", "x": str(update), "arm": arm.name}
-            keys["n"] = int(part["sentences"].iloc[0])
-            mean, half = part["loss"].mean(), 1.96 * part["standard_error"].mean(skipna=False)
-            ends = {"low": float(np.maximum(0.0, mean - half)), "high": float(mean + half)}
-            rows += _with_seeds(keys, {"value": float(mean)} | ends, part["seed"], part["loss"])
-    if not rows:
-        raise UserError(
-            f"the runs in {str(bundle.folder)!r} did not log their validation loss by length: "
-            "train them again, with `bottleneck reproduce --out DIR`"
-        )
-    shape = _shared_axis(rows, numeric=True)
-    panels = tuple(
-        Panel(f"{bucket} source words", "updates", "nats per target token", "sentences", **shape)
-        for bucket in comparison.none.buckets
-    )
-    note = "Validation loss under teacher forcing, -log P of the references. "
-    note += facts(comparison.runs, "validation sentences")[0]
-    return Plot("How does the loss fall, by sentence length?", panels, data_frame(rows), (note,))

@@ -19,7 +19,7 @@ from numpy import ndarray
 
 from ..lecture.slides import Exponent
 from ..results.bundle import read_table
-from ..results.folders import has_probe, made_of, probe_file
+from ..results.folders import has_probe, probe_file
 from ..results.schema import BENCHMARK
 from ..settings.errors import UserError
 from ..tables.page import Page
@@ -185,8 +185,7 @@ class CostQuestion(Question):
                 f"no benchmark in {str(folder)!r}: `bottleneck study cost --results {where}` "
                 "measures it"
             )
-        with made_of(folder, self.name):
-            return in_long_form(read_table(probe_file(folder, self.name), COLUMNS))
+        return in_long_form(read_table(probe_file(folder, self.name), COLUMNS))
 
     def page(self, frame: pd.DataFrame) -> Page:
         """The table, whose caption says on which machine it was measured, and how."""

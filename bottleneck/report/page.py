@@ -12,10 +12,9 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote
 
-import pandas as pd
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
@@ -34,7 +33,7 @@ from ..lecture.walkthroughs import audit_all
 from ..questions.cost import measured_exponent
 from ..questions.word_survival import LinkedReference, word_reports
 from ..results import schema
-from ..results.bundle import Example, Results, holds_results, tidy_csv
+from ..results.bundle import Example, Results, holds_results
 from ..results.folders import has_probe, results_inside
 from ..results.folders import tables as measured_tables
 from ..settings.concerns import CorpusSettings
@@ -48,7 +47,7 @@ from ..tables.pages import make_page, study_page
 from ..tables.render import PlainConsole
 
 BESIDE: Mapping[str, Sequence[str]] = {
-    "C1": ("compression", "context-size", "context-length"),
+    "C1": ("compression", "context-size"),
     "C7": (schema.GOLD_TABLE,),
     "C10": ("arms",),
     "C12": ("fit",),
@@ -128,22 +127,19 @@ def collect(folder: Path, tell: Tell) -> dict[str, Any]:
     slides = [item for item in decisions if item.claim.id.startswith("L-")]
     first = next((item for item in slides if item.measured), slides[0])
     place, pair = first.folder, first.bundle
-    if pair is not None:  # the runs that the slides' tables are made of, or those of one arm
-        pair = claims.first_arms(pair) or of_experiment(pair, "vindication")
+    pair = pair and of_experiment(pair, "vindication")
     bench = next(item.folder for item in decisions if item.claim.id == "C9")
     audits = audit_all(lecture_evidence(measured_exponent(bench)))
     rows = claims.claims(decisions).to_dict("records")
     bundles = {item.folder: item.bundle for item in decisions if item.bundle}
-    names = ["run", "experiment", "arm", *schema.SETTING_COLUMNS]
-    settings = [bundle.runs[names].drop_duplicates() for bundle in bundles.values()]
     tell("The two tables and the explorer")
     return {
         "folder": folder,
         "bench": bench,
         "summary": claims.summary(decisions),
         "claims": [row | {"number": claims.number(row)} for row in rows],
-        "claims_caption": claims.CAPTION,
-        "slides": find_views(("failure-pattern", "vindication", "bleu", "learning"), place, pair),
+        "claims_caption": [claims.CAPTION],
+        "slides": find_views(("failure-pattern", "vindication", "bleu"), place, pair),
         "explorer": explorer_data(pair) if pair else None,
         "questions": dict(questions(decisions[len(slides) :], tell)),
         "audits": audits,
@@ -152,7 +148,6 @@ def collect(folder: Path, tell: Tell) -> dict[str, Any]:
             place: f"{counted(len(bundle.names), 'run')}: {what_was_run(bundle.runs)}"
             for place, bundle in bundles.items()
         },
-        "settings": quote(tidy_csv(pd.concat(settings)), safe=",/") if settings else "",
     }
 
 
@@ -272,27 +267,18 @@ def grids(page: Page, table: RenderableType) -> list[dict[str, Any]]:
 # `bottleneck export --all`: the same as files in the results folder.
 
 
-class Written(NamedTuple):
-    """Names of tables and figures, and what is missing, with the reason."""
-
-    tables: Sequence[str]
-    figures: Sequence[str]
-    missing: Sequence[str]
-
-
-def write_out(folder: Path) -> Written:
+def write_out(folder: Path) -> tuple[list[str], list[str], list[str]]:
     """Write ``tables/``, ``figures/`` and last ``CONTENTS.md`` into a results folder.
 
-    Tables and figures of an earlier time that cannot be made any more are removed. A folder
-    without results is a ``UserError``, and so is a damaged file; then nothing is removed.
+    Returns the names of tables and figures, and what is missing, with the reason. A folder without
+    results is a ``UserError``, and so is a damaged file.
     """
     check_results(folder)
     bundle = Results.find(folder)
 
     def draw(name: str, part: Results | None) -> None:
-        compares_sizes = name in ("compression", "context-length")
-        if compares_sizes and part and part.runs["context_size"].nunique() < 2:
-            raise UserError(f"all runs have one context size (`bottleneck plot {name}` draws it)")
+        if name == "compression" and part.runs["context_size"].nunique() < 2:
+            raise UserError("all runs have one context size")
         for ending in IMAGES:  # drawn for each: a figure is laid out otherwise a second time
             figure, data = make_figure(name, folder, bundle=part)
             write_figure(figure, data, folder / "figures" / f"{name}{ending}")
@@ -303,13 +289,8 @@ def write_out(folder: Path) -> Written:
     for page in pages:
         for ending, form in FORMS.items():
             write_text(folder / "tables" / f"{page.name}{ending}", page.render(form))
-    stems = {*names, *(name.replace("-", "_") for name in names)}
-    for place, made in (("tables", titles), ("figures", figures)):
-        for stem in stems - set(made):
-            for ending in (*FORMS, *IMAGES):
-                (folder / place / f"{stem}{ending}").unlink(missing_ok=True)
     missing = [f"{name}: {reason}" for name, reason in reasons.items()]
-    lines = ["# What these results show", "", "By `bottleneck export --all`."]
+    lines = ["# What these results show"]
     for head, items in {
         "Tables": [f"[{name}](tables/{name}.md): {title}" for name, title in titles.items()],
         "Figures": [f"[{name}](figures/{name}.png)" for name in figures],
@@ -317,7 +298,7 @@ def write_out(folder: Path) -> Written:
     }.items():
         lines += ["", f"## {head}", "", *(f"- {item}" for item in items)] if items else []
     write_text(folder / CONTENTS, "\n".join(lines) + "\n")
-    return Written(list(titles), list(figures), missing)
+    return list(titles), list(figures), missing
 
 
 def write_end(folder: Path) -> tuple[str, int]:
@@ -328,8 +309,9 @@ def write_end(folder: Path) -> tuple[str, int]:
     """
     size = write_report(folder, folder / REPORT)
     decisions = claims.decide_results(folder)
+    page = claims.claims_page(decisions)
     for ending, form in FORMS.items():
-        write_text(folder / f"{CLAIMS}{ending}", claims.render(decisions, form))
+        write_text(folder / f"{CLAIMS}{ending}", page.render(form))
     return claims.summary(decisions), size
 
 

@@ -1,8 +1,6 @@
 """Results of runs as typed data frames, read from wherever they lie; jax is not needed."""
 
 import io
-import json
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,18 +13,16 @@ import pandas as pd
 from jaxtyping import Integer
 from numpy import ndarray
 
-from ..settings.errors import UsageError, UserError, plain
-from ..settings.files import is_name, of_one_time
-from ..settings.run import RunSettings, parse_settings, without_retired
+from ..settings.errors import UserError, plain
+from ..settings.files import of_one_time
+from ..settings.run import RunSettings, parse_settings
 from ..settings.sweep import Member
 from . import schema
 from .folders import (
     COMMANDS,
     EXAMPLES,
-    LOG,
     SCORES,
     SENTENCES,
-    SETTINGS,
     StoredRuns,
     check_one,
     damaged,
@@ -41,20 +37,11 @@ from .folders import (
     read_settings,
     read_status,
     results_inside,
-    was_written,
-    without_runs,
 )
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-UNREADABLE = (ValueError, TypeError, OverflowError, LookupError, AttributeError, OSError)
-"""What is raised where a file has not the form that is read."""
-PRECISE: Mapping[str, Any] = (
-    {} if [int(part) for part in pd.__version__.split(".")[:2]] >= [3, 1]
-    else {"float_precision": "round_trip"}
-)  # fmt: skip
-"""What makes pandas before 3.1 read a float to its last digit."""
 _SETTING_KINDS = {column: kind for column, (_, kind) in schema.SETTING_COLUMNS.items()}
 
 Example = Mapping[str, Any]
@@ -76,7 +63,7 @@ class Results:
     """Results in memory: see ``schema`` for ``environment`` and for the columns of ``runs``.
 
     ``sentences`` are the counts of each run's test sentences. ``sources`` are by run the folder of
-    its examples and losses, which are read when they are wanted: its own, or that of a bundle.
+    its examples, which are read when they are wanted: its own, or that of a bundle.
     """
 
     folder: Path
@@ -98,12 +85,10 @@ class Results:
         if stored.done:
             return cls.of_runs(folder, stored, sentences)
         if stored.any:
-            others = len(stored.other_versions)
-            way = "only the version that made them reads them: train them again, into a new folder"
-            goes_on = "`bottleneck table runs` lists them, the command that began them continues"
             raise UserError(
                 f"{str(folder)!r} holds no finished run ({len(stored.unfinished)} not done, "
-                f"{others} of another version): {way if others else goes_on}"
+                f"{len(stored.other_versions)} of another version): `bottleneck runs` lists them, "
+                "the command that began them continues"
             )
         if not is_bundle(folder):
             inside = [place for place in results_inside(folder) if holds_results(place)]
@@ -112,13 +97,10 @@ class Results:
             check_one(folder)
         environment = _environment(folder)
         table, counts = read_table(folder / schema.RUNS, schema.RUN_COLUMNS), {}
-        names = set(table["run"])
-        if names != set(environment["runs"]):
-            raise damaged(folder / schema.ENVIRONMENT, f"{schema.RUNS} has other runs")
         if sentences:
             rows = read_table(folder / schema.SENTENCES, {"run": "str"} | schema.COUNTED)
             counts = {str(run): _counts(part) for run, part in rows.groupby("run", sort=False)}
-        return cls(folder, table, counts, environment, dict.fromkeys(names, folder))
+        return cls(folder, table, counts, environment, dict.fromkeys(table["run"], folder))
 
     @classmethod
     def find(cls, folder: Path) -> "Results | None":
@@ -130,7 +112,7 @@ class Results:
         """The finished runs of a store, in the order of the experiments beside the store.
 
         What the settings say is in them alone. Of a run that is not done the environment has its
-        status; of a traceback the last line.
+        status.
         """
         store = next(iter(stored.done)).resolve().parent
         members = [
@@ -141,7 +123,7 @@ class Results:
         kinds = {"run": "str", **_SETTING_KINDS, "corpus_fingerprint": "str"}
         skipped = {*kinds, *Member._fields}
         measured = {name: kind for name, kind in schema.RUN_COLUMNS.items() if name not in skipped}
-        scores, rows, counts, unfinished = [], [], {}, {}
+        scores, rows, counts = [], [], {}
         for run, known in stored.done.items():
             text = {"corpus_fingerprint": plain(known["environment"].get("fingerprint") or "")}
             rows.append({"run": run.name} | setting_columns(read_settings(run)) | text)
@@ -149,22 +131,13 @@ class Results:
             scores[-1].insert(0, "run", run.name)
             if sentences:
                 counts[run.name] = _counts(read_table(run / SENTENCES, schema.COUNTED))
-        for run in stored.unfinished:
-            status = read_status(run)
-            lines = str(status.get("reason", "")).strip().splitlines()
-            unfinished[run.name] = {
-                "status": str(status.get("status", "")),
-                "reason": lines[-1].strip() if lines else "",
-                **next((item for item in members if item["run"] == run.name), {}),
-                "settings": read_object(run / SETTINGS) if (run / SETTINGS).is_file() else None,
-            }
         table = pd.concat(scores).merge(_frame(rows, kinds), on="run", validate="many_to_one")
         columns = ["run", *Member._fields]
         table = _with_members(table, pd.DataFrame(members, columns=columns, dtype=str))
         environment = {
             "schema": schema.VERSION,
             "runs": {run.name: known for run, known in stored.done.items()},
-            "unfinished": unfinished,
+            "unfinished": {run.name: read_status(run) for run in stored.unfinished},
             "other_versions": len(stored.other_versions),
             "replaced": len(stored.replaced),
         }
@@ -210,34 +183,20 @@ class Results:
         """What the run ran on: versions, machine, and what became of its corpus."""
         return self.environment["runs"][run]["environment"]
 
-    def unfinished(self) -> pd.DataFrame:
-        """What else was in the store: run, its experiment and arm, status, reason, and settings."""
-        names = "run", "experiment", "arm", "status", "reason"
-        kinds = dict.fromkeys(names, "str") | _SETTING_KINDS
-        blank = {name: "" for name, kind in kinds.items() if kind == "str"}
-        rows = []
-        for run, known in self.environment.get("unfinished", {}).items():
-            settings = known["settings"]
-            columns = {} if settings is None else setting_columns(parse_settings(settings))
-            rows.append(blank | {"run": run} | known | columns)
-        return _frame(rows, kinds)
-
     def left_out(self) -> list[str]:
         """A sentence each for runs of another version, those replaced, and those not done."""
-        known = self.environment
-        counts = (
-            (known.get("other_versions", 0), "left out: made by another version of bottleneck."),
-            (known.get("replaced", 0), "left out: replaced by later runs of the same arms."),
-            (
-                len(known.get("unfinished", {})),
-                "without a result: `bottleneck table runs` lists them, where they were made.",
-            ),
-        )
-        return [
-            f"{'1 run is' if count == 1 else f'{count} runs are'} {words}"
-            for count, words in counts
-            if count
-        ]
+        counts = {
+            "left out: made by another version of bottleneck.": "other_versions",
+            "left out: replaced by later runs of the same arms.": "replaced",
+            "without a result: `bottleneck table runs` lists them, where they were made.": "unfinished",
+        }
+        lines = []
+        for words, name in counts.items():
+            count = self.environment.get(name, 0)
+            count = len(count) if name == "unfinished" and count else count
+            subject = "1 run is" if count == 1 else f"{count} runs are"
+            lines += [f"{subject} {words}"] if count else []
+        return lines
 
     def examples(self) -> Iterator[tuple[str, Sequence[Example]]]:
         """Example sentences with attention weights, a run at a time: all would fill a memory."""
@@ -245,22 +204,9 @@ class Results:
         for run in self.names:
             source = self.sources[run]
             if is_run(source):
-                yield run, read_object(source / EXAMPLES, kind=list)
+                yield run, read_object(source / EXAMPLES)
             elif run in (examples := of_bundle(source / schema.EXAMPLES)):
                 yield run, examples[run]
-
-    def learning(self) -> pd.DataFrame:
-        """The validation loss of the runs by length bucket, as in ``schema.LEARNING_COLUMNS``."""
-        frames = [_frame([], schema.LEARNING_COLUMNS)]
-        for source in dict.fromkeys(self.sources[run] for run in self.names):
-            if is_run(source):
-                if rows := _learning_rows(source):
-                    frames.append(_frame(rows, schema.LEARNING_COLUMNS))
-            else:
-                table = read_table(source / schema.LEARNING, schema.LEARNING_COLUMNS)
-                runs = [run for run in self.names if self.sources[run] == source]
-                frames.append(table[table["run"].isin(runs)])
-        return pd.concat(frames, ignore_index=True)
 
     def table(self, name: str, like_slide: bool = False) -> pd.DataFrame:
         """A table of `bottleneck table`, each interval in ``NAME_low`` and ``NAME_high``.
@@ -305,11 +251,6 @@ def _environment(folder: Path) -> Mapping[str, Any]:
             f"{str(folder)!r} is incomplete: an export or a merge was stopped between two files; "
             "run the same command again"
         )
-    for known in (*environment["runs"].values(), *environment.get("unfinished", {}).values()):
-        try:
-            without_retired(known["settings"])
-        except UsageError as error:
-            raise UserError(f"{str(path)!r}: {error}") from None
     return environment
 
 
@@ -329,42 +270,16 @@ def _counts(rows: pd.DataFrame) -> Counts:
     return Counts(small[0], small[1:].T)
 
 
-def _learning_rows(run: Path) -> list[dict[str, Any]]:
-    """One row per validation x bucket of a run's log; an unreadable log is a ``UserError``."""
-    path = run / LOG
-    if not was_written(path):
-        return []
-    try:
-        reports = map(json.loads, read_checked(path).decode().splitlines())
-        return [
-            {
-                "run": run.name,
-                "update": report["update"],
-                "bucket": bucket,
-                "sentences": sums["sentences"],
-                "tokens": sums["tokens"],
-                "loss": sums["nats"] / sums["tokens"] if sums["tokens"] else None,
-                "standard_error": sums["standard_error"],
-            }
-            for report in reports
-            for bucket, sums in (report.get("valid_buckets") or {}).items()
-        ]
-    except UNREADABLE as error:
-        raise damaged(path, error) from None
-
-
 def load_probe(folder: Path, study: str) -> pd.DataFrame:
     """The numbers of a study, columns as in ``schema.PROBE_COLUMNS``; without them a UserError."""
     if has_probe(folder, study):
         return read_table(probe_file(folder, study), schema.PROBE_COLUMNS)
     check_one(folder)
     what = "gold set of your own" if study == schema.GOLD else f"{study} study"
-    place, where, when = repr(str(folder)), shlex.quote(str(folder)), ""
-    if without_runs(folder):
-        place += ", a bundle without its run folders"
-        where, when = "DIR", " where the runs were trained"
-    command = f"bottleneck {COMMANDS[study]} --results {where}"
-    raise UserError(f"no {what} in {place}: `{command}` measures it{when}")
+    command = f"bottleneck {COMMANDS[study]} --results DIR"
+    raise UserError(
+        f"no {what} in {str(folder)!r}: `{command}` measures it, where the runs were trained"
+    )
 
 
 def setting_columns(settings: RunSettings) -> dict[str, Any]:
@@ -375,11 +290,6 @@ def setting_columns(settings: RunSettings) -> dict[str, Any]:
         value = getattr(getattr(settings, concern), name)
         columns[column] = plain(value or "") if kind == "str" else value
     return columns
-
-
-def signatures(runs: pd.DataFrame) -> list[str]:
-    """SacreBLEU's signatures as they were recorded when these rows of ``runs`` were scored."""
-    return sorted(set(runs["signature"]) - {""})
 
 
 def tidy_csv(table: pd.DataFrame) -> str:
@@ -402,18 +312,14 @@ def read_table(path: Path, columns: Mapping[str, str], may_lack: bool = False) -
                 usecols=lambda name: name in columns,
                 keep_default_na=False,
                 na_values={name: [""] for name, kind in columns.items() if kind != "str"},
-                **PRECISE,
             )
         for name in columns if may_lack else schema.LATER_COLUMNS.keys() & columns.keys():
             if name not in frame:
                 blank = schema.LATER_COLUMNS.get(name, "" if columns[name] == "str" else None)
                 frame[name] = pd.Series(blank, index=frame.index, dtype=kinds[name])
         frame = frame[list(columns)]
-    except UNREADABLE as error:
+    except (ValueError, TypeError, OverflowError, LookupError, OSError) as error:
         raise damaged(path, error) from None
-    for run in frame["run"].unique() if "run" in frame else ():
-        if run and not is_name(run):  # folders are looked up by it
-            raise damaged(path, f"{run!r} is not the name of a run")
     return frame
 
 

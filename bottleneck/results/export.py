@@ -2,16 +2,17 @@
 
 import json
 import zlib
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..settings.errors import UsageError
-from ..settings.files import Content, read_sums, write_listed
+from ..settings.files import Content, write_listed
 from . import schema
 from .bundle import Results, tidy_csv
 from .folders import (
@@ -41,14 +42,8 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
         return
     if find_runs(folder).any:
         raise UsageError(f"{str(folder)!r} has results of its own: {NEW}")
-    listed = read_sums(folder) or {}
-    if others := [name for name in schema.FILES if (folder / name).exists() and name not in listed]:
-        raise UsageError(
-            f"refusing to overwrite {str(folder / others[0])!r}, which bottleneck did not write: "
-            f"{NEW}"
-        )
     path = folder / schema.ENVIRONMENT
-    described = read_object(path, f"{NEW}, or delete that one")["runs"] if path.exists() else {}
+    described = read_object(path)["runs"] if path.exists() else {}
     known = {*runs, *(run.name for run in (runs_in(store) if store else ()))}
     if lost := sorted(set(described) - known):
         few = ", ".join(lost[:3]) + ", ..." * (len(lost) > 3)
@@ -76,31 +71,21 @@ def write_bundle(runs: Sequence[Path], folder: Path, text: bool = True) -> list[
                 travelling[f"{schema.PROBES}/{table.name}"] = table
             else:
                 lacking.append(table.stem)
-        # An earlier bundle's other tables go, unless they are there and rest on no runs.
-        earlier = {f"{schema.PROBES}/{table.name}": table for table in tables(folder)}
-        others = [name for name in earlier if name not in travelling]
-        gone = [name for name in others if not earlier[name].exists() or rests_on(earlier[name])]
+        # An earlier bundle's other tables go, but for a benchmark's, which rests on no runs.
+        earlier = [table for table in tables(folder) if table.stem != schema.BENCHMARK]
+        gone = [f"{schema.PROBES}/{table.name}" for table in earlier]
+        gone = [name for name in gone if name not in travelling]
     bundle = Results.of_runs(store, chosen)
     check_bundle(folder, bundle.names, store)
     write_listed(folder, _files(bundle, text, travelling), gone)
     return lacking
 
 
-class Merged(NamedTuple):
-    """How many runs there are now, and how many of them a later folder had again.
-
-    ``differing`` are those of the latter that have other scores there: trained on two machines.
-    """
-
-    runs: int
-    again: int
-    differing: tuple[str, ...] = ()
-
-
-def write_merged(folders: Sequence[Path], out: Path) -> Merged:
+def write_merged(folders: Sequence[Path], out: Path) -> tuple[int, int]:
     """Write the bundle of all finished runs of several folders into a new one.
 
-    What cannot be read, or would be lost there, is a ``UserError``.
+    Returns how many runs there are, and how many of them several folders had. What cannot be read,
+    or would be lost there, is a ``UserError``.
     """
     if out.resolve() in {folder.resolve() for folder in folders}:
         raise UsageError(
@@ -110,14 +95,8 @@ def write_merged(folders: Sequence[Path], out: Path) -> Merged:
     merged = Results.merged(out, bundles)
     check_bundle(out, merged.names)  # before anything is made there
     write_listed(out, _files(merged))
-    scores: dict[str, list[str]] = {}
-    for bundle in bundles:
-        table = bundle.runs.drop_duplicates(["run", "bucket"])
-        for run, rows in table.groupby("run", sort=False):
-            scores.setdefault(str(run), []).append(tidy_csv(rows[["bucket", "bleu"]]))
-    again = [run for run, texts in scores.items() if len(texts) > 1]
-    differing = tuple(run for run in again if len(set(scores[run])) > 1)
-    return Merged(len(scores), len(again), differing)
+    folders_with = Counter(run for bundle in bundles for run in bundle.names)
+    return len(folders_with), sum(number > 1 for number in folders_with.values())
 
 
 def _files(
@@ -128,7 +107,6 @@ def _files(
     # First, because it says whose runs these are.
     yield schema.ENVIRONMENT, _json({**bundle.environment, "runs": described})
     yield schema.SENTENCES, _compressed(_sentences(bundle))
-    yield schema.LEARNING, tidy_csv(bundle.learning()).encode()
     yield schema.EXAMPLES, _compressed(_examples(bundle if text else None))
     yield schema.RUNS, tidy_csv(bundle.runs).encode()
     yield from ((name, read_checked(table)) for name, table in (probes or {}).items())

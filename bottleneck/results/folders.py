@@ -12,10 +12,8 @@ import gzip
 import io
 import json
 import os
-import shlex
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,7 +50,8 @@ ENDED = ("done", "diverged")
 """Statuses of a run that is left as it is; its files are listed in ``SHA256SUMS``."""
 WRITTEN = "name one that `bottleneck reproduce` or `bottleneck sweep` wrote"
 COMMANDS = {study: f"study {study}" for study in STUDIES} | {
-    GOLD: "study alignment --gold FILE --source FILE --target FILE"
+    GOLD: "study alignment --gold FILE --source FILE --target FILE",
+    BENCHMARK: "bench",
 }
 """The words of the command that makes a study's table, without the folder."""
 TEXT_COLUMNS = ("source", "reference", "hypothesis")
@@ -167,29 +166,31 @@ def check_trainable(folder: Path) -> None:
 # The files of a folder, each read against its checksum.
 
 
-def damaged(path: Path, reason: object, otherwise: str = "") -> DamagedError:
-    """The error of a file that cannot be read, with the way out, or ``otherwise``."""
-    run = path.parent
+def damaged(path: Path, reason: object) -> DamagedError:
+    """The error of a file that cannot be read, with the way out."""
+    run, delete = path.parent, f"delete it and its line in {SUMS}"
     if isinstance(reason, PermissionError):  # what is in it may be whole
         way = "check its rights"
     elif path.is_relative_to(SHIPPED):
         way = "install the package again"
     elif is_run(run):
-        run = run if run.name not in ("", "..") else run.resolve()
-        way = f"delete the run with `rm -r {shlex.quote(str(run))}` and train it again"
-    elif path.name in schema.FILES:
-        way = otherwise or "export it again"
+        results = run.parent.parent if run.parent.name == STORE else run.parent
+        removal = f"`bottleneck table runs {run.name} --remove --results {results}`"
+        way = f"delete the run with {removal} and train it again"
     elif path.name == EXPERIMENTS:
-        way = "where it is not there, the sweep's command writes it again"
+        way = f"{delete}: the sweep's command writes it again"
+    elif run.name == PROBES:
+        command = COMMANDS.get(path.stem, "export --bundle DIR")
+        way = f"make it again with `bottleneck {command}`, or {delete}"
     else:
-        way = otherwise or (way_back(path) if run.name == PROBES else "make it again")
+        way = "export it again"
     words = (getattr(reason, "strerror", None) or str(reason)).splitlines()
     reason = words[0] if words else type(reason).__name__
     return DamagedError(f"{str(path)!r} cannot be read ({reason}); {way}")
 
 
 def listed_as(path: Path) -> tuple[Path, str]:
-    """The folder whose sums list a file, and the name that they list it by."""
+    """The folder whose sums have a file, and its name in them."""
     folder = path.parent
     if folder.name == PROBES and not (folder / SUMS).exists():
         return folder.parent, f"{PROBES}/{path.name}"
@@ -202,7 +203,7 @@ def was_written(path: Path) -> bool:
     return os.path.lexists(path) or name in (read_sums(folder) or ())
 
 
-def read_checked(path: Path, otherwise: str = "") -> bytes:
+def read_checked(path: Path) -> bytes:
     """What a file of a run or a results folder holds, unpacked where its name ends in ``.gz``.
 
     What does not match the folder's ``SHA256SUMS`` is `damaged`; an OSError where there is no file.
@@ -221,24 +222,21 @@ def read_checked(path: Path, otherwise: str = "") -> bytes:
         if not fault:
             break
     else:
-        raise damaged(path, fault, otherwise)
+        raise damaged(path, fault)
     try:
         return gzip.decompress(content) if path.suffix == ".gz" else content
     except (EOFError, OSError, zlib.error) as error:
-        raise damaged(path, error, otherwise) from None
+        raise damaged(path, error) from None
 
 
-def read_object(path: Path, otherwise: str = "", kind: type = dict) -> Any:
-    """Read a JSON file of a bundle or a run, which holds an object or another ``kind`` of value."""
+def read_object(path: Path) -> Any:
+    """Read a JSON file of a bundle or a run."""
     try:
-        values = json.loads(read_checked(path, otherwise))
+        return json.loads(read_checked(path))
     except (OSError, ValueError) as error:
         if isinstance(error, FileNotFoundError) and not (is_run(path.parent) or was_written(path)):
             raise UserError(f"no {path.name} in folder {str(path.parent)!r}: {WRITTEN}") from None
-        raise damaged(path, error, otherwise) from None
-    if not isinstance(values, kind):
-        raise damaged(path, "no JSON object", otherwise)
-    return values
+        raise damaged(path, error) from None
 
 
 def json_text(values: Any) -> str:
@@ -259,15 +257,11 @@ def read_status(run: Path) -> dict[str, Any]:
     """A run's ``status.json``, which no sums list; empty without one, damaged: ``UserError``."""
     path = run / STATUS
     try:
-        status = json.loads(path.read_bytes())
+        return json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError) as error:
         raise damaged(path, error) from None
-    known = ("running", "failed", *ENDED)
-    if not isinstance(status, dict) or status.get("status") not in known:
-        raise damaged(path, "it has no status")
-    return status
 
 
 def read_experiments(folder: Path) -> Experiments:
@@ -342,11 +336,8 @@ def find_runs(folder: Path) -> StoredRuns:
             other_versions += [run] if ended else []
         elif ended:
             settings = read_object(run / SETTINGS)
-            try:
-                model, seed = settings["model"], int(settings["training"]["seed"])
-                order[run] = str(model["attention"]), int(model["context_size"]), seed, run.name
-            except (KeyError, TypeError, ValueError, OverflowError):
-                raise damaged(run / SETTINGS, "it has not all settings") from None
+            model, seed = settings["model"], settings["training"]["seed"]
+            order[run] = model["attention"], model["context_size"], seed, run.name
             done[run] = {"settings": settings, "environment": read_object(run / ENVIRONMENT)}
         else:
             unfinished.append(run)
@@ -371,20 +362,17 @@ def is_current(run: Path) -> bool:
 def arms(folder: Path) -> dict[str, Path]:
     """Run folders by attention: the one run, or of an output folder the runs that ended last.
 
-    These are arms that differ in nothing else, the first seed of each. None of a bundle without run
-    folders; a folder without results, or of several sweeps, is a ``UserError``.
+    These are arms that differ in nothing else, the first seed of each. A folder without finished
+    runs, or of several sweeps, is a ``UserError``.
     """
     if (folder / SETTINGS).is_file():
         return {read_object(folder / SETTINGS)["model"]["attention"]: folder}
     check_one(folder)
     stored = find_runs(folder)
-    if not stored.done and stored.other_versions:
-        raise UserError(
-            f"{str(folder)!r} was made by another version of this program; train its runs again"
-        )
     if not stored.done and not is_bundle(folder):
         raise UserError(
-            f"{str(folder)!r} holds no run; name a folder that `bottleneck reproduce` wrote"
+            f"{str(folder)!r} holds no finished run, or was made by another version of this "
+            f"program: {WRITTEN}"
         )
     runs = {run: known["settings"] for run, known in stored.done.items()}
     others = {  # the text, and what the settings say besides attention and seed
@@ -415,26 +403,6 @@ def has_probe(folder: Path, study: str) -> bool:
     return was_written(probe_file(folder, study))
 
 
-@contextmanager
-def made_of(folder: Path, study: str) -> Iterator[None]:
-    """Reports rows that do not fit together, of a table edited by hand, as damage of its file."""
-    try:
-        yield
-    except (ValueError, TypeError, OverflowError, LookupError) as error:
-        raise damaged(probe_file(folder, study), error) from error
-
-
 def rests_on(table: Path) -> frozenset[str]:
     """The runs whose numbers a table has; a fault is a ``UserError`` with the file."""
     return frozenset(row.get("run") or "" for row in run_rows(table)) - {""}
-
-
-def way_back(table: Path) -> str:
-    """What makes a table again that cannot be read, in words: a command where there is one."""
-    folder, study = table.parent.parent, table.stem
-    where = shlex.quote(str(folder))
-    if study == BENCHMARK:
-        return f"`bottleneck study cost --results {where}` measures it again"
-    if study in COMMANDS and runs_in(store_of(folder)):  # a study is put to runs
-        return f"`bottleneck {COMMANDS[study]} --results {where}` makes it again"
-    return f"delete it and its line in {SUMS}, or export the bundle again"

@@ -5,11 +5,10 @@
   which every BLEU, its bucket and its interval are a sum (`COUNTED`). A run's own ``sentences.csv``
   has chrF's counts as well (`CHRF_COLUMNS`), whether the hypothesis ``ended``, the reference's
   tokens, and its loss ``nll`` in nats, end token included.
-- ``learning.csv``: one row per run x validation x bucket (`LEARNING_COLUMNS`).
 - ``examples.json.gz``: sentences with references, hypotheses and attention weights of each run.
 - ``environment.json``: the version; ``runs``: for each run its settings and what it ran on, with
-  the ``command`` line that made it where that is known; ``unfinished``: what else was in the store,
-  with status, reason and settings; how many finished runs were left out: ``other_versions``, of
+  the ``command`` line that made it where that is known; ``unfinished``: the status of what else was
+  in the store; how many finished runs were left out: ``other_versions``, of
   other versions of the program, and ``replaced``, by later runs of their arms.
 - ``SHA256SUMS``: a digest of each file here and under ``probes/``, as `sha256sum -c` reads it. A
   run's folder has its own.
@@ -25,10 +24,9 @@ VERSION = 8
 
 RUNS = "runs.csv"
 SENTENCES = "sentences.csv.gz"
-LEARNING = "learning.csv"
 EXAMPLES = "examples.json.gz"
 ENVIRONMENT = "environment.json"
-FILES = (RUNS, SENTENCES, LEARNING, EXAMPLES, ENVIRONMENT)
+FILES = (RUNS, SENTENCES, EXAMPLES, ENVIRONMENT)
 """Of one time: what an export writes together."""
 
 
@@ -135,21 +133,6 @@ CHRF_COLUMNS = (
 COUNTED = dict.fromkeys(("sentence", "source_words", *BLEU_COLUMNS), "i8")
 """Behind ``run`` the columns of ``sentences.csv.gz``, as numpy's types, without blanks."""
 
-LEARNING_COLUMNS: dict[str, str] = _typed(
-    ("str", "run"),
-    ("int64", "update"),
-    ("str", "bucket"),
-    ("int64", "sentences tokens"),
-    ("float64", "loss standard_error"),
-)
-"""Columns of ``learning.csv``, of which ``run,update,bucket`` is a key.
-
-``loss`` is -log P in nats per target token over the validation sentences of the bucket, of which
-there are ``sentences`` with ``tokens`` target tokens, end tokens included; blank where there are
-none. ``standard_error`` is over sentences. Of ``average_last`` the weights are those that would be
-kept if training ended there.
-"""
-
 # What commands print and draw, by name.
 
 STUDIES: tuple[str, ...] = (
@@ -166,10 +149,10 @@ QUESTIONS = (*STUDIES, BENCHMARK)
 TABLES = ("failure-pattern", "vindication", "context-size", "compression", "arms")
 """The tables of runs; each of `QUESTIONS` has one, too."""
 ALL_TABLES = (*TABLES, *QUESTIONS, GOLD_TABLE)
-ENDINGS = {".csv": "csv", ".md": "markdown", ".tex": "latex", ".json": "json", ".html": "html"}
+ENDINGS = {".csv": "csv", ".md": "markdown", ".tex": "latex", ".json": "json"}
 """The form of a table's file, by its ending."""
 FORMATS = ("rich", *ENDINGS.values())
-FIGURES_OF_RUNS = ("bleu", "arms", "compression", "context-length", "learning", "attention")
+FIGURES_OF_RUNS = ("bleu", "arms", "compression", "attention")
 FIGURES = (*FIGURES_OF_RUNS, *STUDIES, GOLD_TABLE, BENCHMARK)
 
 PROBES = "probes"

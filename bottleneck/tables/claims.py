@@ -6,7 +6,6 @@ lacking. A study of many sweeps has a folder of results folders: what its own ru
 one of those may. A study's claim says nothing of a network that has not learned to translate.
 """
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -15,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from rich.console import Console, Group
+from rich.console import Group
 from rich.constrain import Constrain
-from rich.table import Table
 from rich.text import Text
 
 from ..claims.registry import ATTENTION, CLAIMS, Claim, studied, verdict_on
@@ -25,11 +23,11 @@ from ..claims.rules import PLAIN, RULES
 from ..claims.rules import UNIFORM as UNIFORM_WEIGHTS
 from ..claims.verdict import FLOOR_BLEU, BucketScores, Verdict, conclude, learned, unlearned
 from ..results.bundle import Results
-from ..results.folders import has_probe, made_of, results_inside, without_runs
+from ..results.folders import has_probe, results_inside
 from ..results.schema import BENCHMARK, GOLD
 from ..scoring.bootstrap import difference
 from ..settings.concerns import UNSELECTIVE
-from ..settings.errors import UserError, counted
+from ..settings.errors import UserError
 from ..settings.sweep import LONGER, load_sweep
 from .comparison import (
     NONE,
@@ -45,31 +43,25 @@ from .comparison import (
     paired,
     pairs,
 )
-from .page import check_format, csv, json_text, markdown
-from .render import MEASURE, print_prose
+from .page import Page
+from .render import MEASURE
 from .run_tables import cells
-from .selection import only, where
+from .selection import where
 
 TITLE = "The lecture's claims"
 VERDICTS = {"held": "green", "partly": "yellow", "not held": "red", "not measured": "dim"}
 """The verdicts, and how each is coloured on a terminal."""
-LEFT, GAP = 14, 2
-"""Columns of the ids and verdicts (``L-VIND-largest``), and between these and the rest."""
-FORMATS = ("rich", "csv", "markdown", "json")
-"""The forms of the claims; ``rich`` is the terminal's."""
 CAPTION = (
-    "The rule of every verdict is written in code (bottleneck/claims/), as it was before the "
-    "reference runs; changes are dated in results/LOG.md. --format csv, markdown and json have the "
-    "rule beside the verdict.",
-    "Ranges are 95 % intervals, over test sentences unless it is said otherwise; seeds are small "
-    "points in the figures and rows of probes/NAME.csv. Nothing is corrected for the number of "
-    "claims, buckets or controls.",
+    "The rule of every verdict is in code (bottleneck/claims/), written before the reference runs; "
+    "--format csv, markdown and json print it. Ranges are 95 % intervals, over test sentences "
+    "unless it is said otherwise. Nothing is corrected for the number of claims, buckets or "
+    "controls."
 )
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A claim, its verdict, the runs it rests on in words, and the command that it lacks.
+    """A claim, its verdict, and the runs it rests on in words.
 
     ``folder`` has the results that decide it, or those that do not; ``bundle`` are its runs.
     """
@@ -77,7 +69,6 @@ class Decision:
     claim: Claim
     verdict: Verdict
     runs: str
-    command: str
     folder: Path
     bundle: Results | None = None
 
@@ -86,6 +77,11 @@ class Decision:
         """Whether there is a verdict on the claim."""
         return self.verdict.verdict != "not measured"
 
+    @property
+    def command(self) -> str:
+        """The command that would produce what a verdict lacks."""
+        return "" if self.measured else f"bottleneck {self.claim.command}"
+
 
 def decide_results(
     folder: Path, conditions: Sequence[str] = (), existing: Results | None = None
@@ -93,8 +89,8 @@ def decide_results(
     """Every claim of `CLAIMS`, by the runs of a folder that meet the conditions of `where`.
 
     Without conditions, results folders inside it decide what it does not; the claim's own, by its
-    name, comes before the others, and where none can decide, it says why. ``existing`` is the
-    folder's `Results.find` where it has been read already.
+    name, comes before the others. ``existing`` is the folder's `Results.find` where it has been
+    read already.
     """
     whole = Results.find(folder) if existing is None else existing
     bundle = whole and where(whole, conditions)
@@ -102,33 +98,20 @@ def decide_results(
     decisions = []
     for claim in CLAIMS:
         decided = decision(claim, folder, bundle)
-        for place in sorted(inside, key=lambda place: (place.name != claim.home, place.name)):
-            if decided.measured:
-                break
+        places = sorted(inside, key=lambda place: (place.name != claim.home, place.name))
+        for place in [] if decided.measured else places:
             other = decision(claim, place, find(place))
             if other.measured:
-                decided = replace(other, runs=": ".join(filter(None, (place.name, other.runs))))
-            elif place.name == claim.home:
-                decided = other
+                decided = replace(other, runs=f"{place.name}: {other.runs}")
+                break
         decisions.append(decided)
     return decisions
 
 
 def decision(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
-    """The decision on one claim, by a folder's runs; None where there are none.
-
-    The command that a verdict lacks names the folder where that can have the claim's runs.
-    """
+    """The decision on one claim, by a folder's runs; None where there are none."""
     verdict, runs = (_studied if claim.study else _from_runs)(claim, folder, bundle)
-    if verdict.verdict != "not measured":
-        return Decision(claim, verdict, runs, "", folder, bundle)
-    command = f"bottleneck {claim.command}"
-    several = bundle is None and bool(results_inside(folder))
-    if claim.makes and not without_runs(folder):
-        command += f" --out {shlex.quote(str(folder / claim.home if several else folder))}"
-    elif not (claim.makes or several or claim.own_runs or without_runs(folder)):
-        command += f" --results {shlex.quote(str(folder))}"
-    return Decision(claim, verdict, runs, command, folder, bundle)
+    return Decision(claim, verdict, runs, folder, bundle)
 
 
 def _from_runs(claim: Claim, _: Path, bundle: Results | None) -> tuple[Verdict, str]:
@@ -231,30 +214,14 @@ def controlled(
     return measured, pd.concat(used).drop_duplicates("run")
 
 
-def first_arms(bundle: Results) -> Results | None:
-    """The arms of the slides' tables alone, with those twice trained.
-
-    They are of experiment ``vindication`` if the bundle has it, else of its first. None where there
-    is no arm without attention.
-    """
-    bundle = of_experiment(bundle, "vindication")
-    try:
-        arms = compare(bundle, alone=True).runs["arm"].unique()
-    except UserError:
-        return None
-    chosen = bundle.runs["arm"].isin([name + end for name in arms for end in ("", f", {LONGER}")])
-    return only(bundle, bundle.runs.loc[chosen, "run"])
-
-
 def _studied(claim: Claim, folder: Path, bundle: Results | None) -> tuple[Verdict, str]:
-    """A claim that a study's table decides; alignment's may be of the user's gold links."""
+    """A claim that a study's table decides; C7 also by the user's gold links."""
     tables = [claim.study, *([GOLD] if claim.study == "alignment" else [])]
     table = next((item for item in tables if has_probe(folder, item)), None)
     if table is None:
         return studied(claim, None), ""
     frame = import_module("...questions.question", __name__).find_question(table).load(folder)
-    with made_of(folder, table):
-        verdict, judged = judge(claim, frame, None if bundle is None else bundle.runs)
+    verdict, judged = judge(claim, frame, None if bundle is None else bundle.runs)
     if table == BENCHMARK:
         return verdict, import_module("...questions.cost", __name__).rests_on(judged)
     return verdict, describe(judged[judged["run"] != ""])
@@ -267,9 +234,7 @@ def judge(
 
     ``runs`` is the tidy table (`schema.RUN_COLUMNS`) of the chosen runs, None where there are none:
     a table that rests on others decides nothing. A claim that is decided by runs of its own takes
-    all of them. Others take the first family, of the claim's own experiment if that was measured,
-    that has the claim's arms and a text that knows what the claim asks for; where none has them,
-    what lacks is for the rule to say.
+    all of them, others one family (`claims.verdict.FAMILY`).
     """
     known = set() if runs is None else set(runs.loc[(runs["arm"] != "") | claim.own_runs, "run"])
     missing = sorted(set(frame["run"]) - known - {""})
@@ -279,11 +244,6 @@ def judge(
             f"ones, or are not there ({', '.join(missing[:3])}{' ...' if missing[3:] else ''}): "
             f"measure again with `bottleneck study {claim.study}`, with the same --where"
         )
-        if runs is not None and set(missing) <= set(runs["run"]):
-            because = (
-                f"probes/{claim.study}.csv rests on runs of no experiment: run the command that "
-                "trained them again, which keeps what is finished"
-            )
         return replace(studied(claim, None), because=because), frame[:0]
     if claim.own_runs:
         return studied(claim, frame), frame
@@ -303,21 +263,20 @@ def judge(
     arms = frame[frame["run"].isin(family["run"])].set_index("arm")["attention"].to_dict()
     subset = frame[frame["arm"].isin(arms)]
     subset = subset.assign(arm=subset["arm"].map(arms), note=subset["note"].replace(arms))
-    judged, notes = set(family["attention"]), []
+    judged = set(family["attention"])
     gone = (_kinds(judged) - _kinds(judged - set(low))) & set(claim.arms)
     if gone or judged == set(low):
         words = {NONE: "without attention", ATTENTION: "with attention"}
         kinds = [words[kind] for kind in claim.arms if kind in gone] or ["of every arm"]
         because = unlearned(kinds[0], next(bucket for bucket, _ in low.values()))
-        verdict = replace(studied(claim, None), because=because)
-    else:
-        subset = subset[~subset["attention"].isin(low)]
-        verdict = studied(claim, subset)
+        return replace(studied(claim, None), because=because), subset
+    subset = subset[~subset["attention"].isin(low)]
+    verdict = studied(claim, subset)
+    if low:
         named = ", ".join(f"{arm} ({bleu:.1f} in {bucket})" for arm, (bucket, bleu) in low.items())
-        notes += [f"left out as not learned, BLEU under {FLOOR_BLEU:g}: {named}"] if low else []
-    if others := len(set(frame["arm"]) - set(arms)):
-        notes.append(f"not judged: {counted(others, 'arm')} of other settings")
-    return replace(verdict, because="; ".join(filter(None, [verdict.because, *notes]))), subset
+        note = f"left out as not learned, BLEU under {FLOOR_BLEU:g}: {named}"
+        verdict = replace(verdict, because=f"{verdict.because}; {note}")
+    return verdict, subset
 
 
 def _kinds(attentions: set[str]) -> set[str]:
@@ -376,43 +335,16 @@ def number(row: Mapping[str, object]) -> str:
     return f"{value} [{', '.join(ends)}]" if len(ends) == 2 else value
 
 
-def render(decisions: Sequence[Decision], form: str) -> str:
-    """The claims as text in one of `FORMATS` but ``rich``."""
-    check_format(form, FORMATS)
-    frame = claims(decisions)
-    if form == "csv":
-        return csv(frame)
-    if form == "json":
-        return json_text("claims", TITLE, frame, caption=list(CAPTION))
-    rows, lines = frame.to_dict("records"), []
-    for row in rows:
-        lines += [f"{row['id']}: {row['verdict']}: {row['because']}.", f"Rule: {row['rule']}"]
-        lines += [f"Command: {row['command']}"] if row["command"] else []
-    short = frame[["id", "claim", "verdict", "measure"]]
-    short = short.assign(number=[number(row) for row in rows], runs=frame["runs"])
-    return markdown(short, f"{TITLE}: {summary(decisions)}", [*lines, *CAPTION])
-
-
-def print_claims(decisions: Sequence[Decision], console: Console) -> None:
-    """Print every claim: id and verdict on the left; on the right claim, number, why, runs."""
-    print_prose(console, f"{TITLE}. {summary(decisions)}", "bold")
-    for row in claims(decisions).to_dict("records"):
-        grid = Table.grid(padding=(0, GAP, 0, 0))
-        grid.add_column(min_width=LEFT, max_width=LEFT)
-        grid.add_column()
-        left = Text(row["id"], style="bold")
-        left.append(f"\n{row['verdict']}", style=f"not bold {VERDICTS[row['verdict']]}")
+def claims_page(decisions: Sequence[Decision]) -> Page:
+    """Every claim as a row; on a terminal id, verdict, claim, number, why, runs or command."""
+    title, frame, texts = f"{TITLE}: {summary(decisions)}", claims(decisions), []
+    for row in frame.to_dict("records"):
         value = number(row)
-        lines = [
-            Text(row["claim"], style="bold"),
-            Text(f"{value}  {row['measure']}" if value else ""),
-            Text(f"{row['because']}."),
-            Text(row["runs"], style="dim"),
-        ]
-        grid.add_row(left, Group(*filter(None, lines)))
-        console.print()
-        console.print(Constrain(grid, MEASURE))
-        if row["command"]:  # it is copied, so that only the terminal may break it
-            console.print(f"{' ' * (LEFT + GAP)}{row['command']}", markup=False, soft_wrap=True)
-    console.print()
-    print_prose(console, CAPTION, "dim")
+        measured = f"{value}  {row['measure']}" if value else ""
+        lines = [f"{row['claim']}.", measured, f"{row['because']}.", row["runs"], row["command"]]
+        text = Text.assemble(
+            (f"\n{row['id']} ", "bold"), (row["verdict"], VERDICTS[row["verdict"]])
+        )
+        texts.append(text.append("\n" + "\n".join(line for line in lines if line)))
+    table = Constrain(Group(Text(title, "bold"), *texts, ""), MEASURE)
+    return Page("claims", title, frame, table, [], [CAPTION])

@@ -13,8 +13,7 @@ from numpy import ndarray
 
 from ..claims.verdict import BucketScores
 from ..results.bundle import Counts, Results
-from ..results.folders import damaged
-from ..results.schema import SENTENCES, SETTING_COLUMNS
+from ..results.schema import SETTING_COLUMNS
 from ..scoring.bleu import bleu, brevity_penalty
 from ..scoring.bootstrap import Estimate, draw, estimate
 from ..settings.concerns import Buckets, ScoringSettings
@@ -154,11 +153,9 @@ def compare(bundle: Results, *, alone: bool = False) -> Comparison:
     if not known and alone and len(none):
         known = [(none[none["arm"] == none["arm"].iloc[0]], runs[:0])]
     if not known:
-        missing = len(bundle.unfinished())
         raise UserError(
             "this table compares an arm with attention with its baseline without, of one seed: "
             f"there are {list_values(runs['arm'])}"
-            + (f"; {missing} more did not end: `bottleneck table runs`" if missing else "")
         )
     return paired(bundle, *known[0])
 
@@ -210,12 +207,9 @@ def check_alike(runs: pd.DataFrame, free: Collection[str] = ()) -> None:
 
 
 def arm_of(bundle: Results, runs: pd.DataFrame) -> Arm:
-    """The runs of one arm with their scores; a ``UserError`` where a run's counts are missing."""
+    """The runs of one arm with their scores."""
     runs = runs.sort_values("seed", kind="stable")
     scoring = bundle.settings(runs["run"].iloc[0]).scoring
-    for run in runs["run"]:
-        if run not in bundle.sentences:
-            raise damaged(bundle.folder / SENTENCES, f"nothing of run {run}", "export it again")
     return Arm(
         name=runs["attention"].iloc[0],
         runs=tuple(runs["run"]),
@@ -259,12 +253,8 @@ def _scores(seeds: tuple[Counts, ...], scoring: ScoringSettings) -> dict[str, An
 def describe(runs: pd.DataFrame) -> str:
     """``4 runs: none, additive, seeds 1, 2``; empty for none.
 
-    Arms with the same seeds share them. Names with commas are in quotes. Several experiments come
-    one after another, with their names.
+    Arms with the same seeds share them. Names with commas are in quotes.
     """
-    if "experiment" in runs and runs["experiment"].nunique() > 1:
-        parts = runs.groupby("experiment", sort=False)
-        return "; ".join(f"{name or 'no experiment'}: {describe(rows)}" for name, rows in parts)
     runs = runs.drop_duplicates("run")
     shared: dict[str, list[str]] = {}
     for arm, rows in runs.groupby("arm", sort=False):
@@ -275,22 +265,18 @@ def describe(runs: pd.DataFrame) -> str:
 
 
 def _seeds_text(seeds: pd.Series) -> str:
-    """``seeds 1, 2``; of many ``24 seeds from 1 to 25``."""
+    """``seeds 1, 2``."""
     known = sorted(set(seeds.dropna().astype(int)))
-    if len(known) <= 20:
-        return f"seed{'s' * (len(known) > 1)} {', '.join(map(str, known))}"
-    return f"{counted(len(known), 'seed')} from {known[0]} to {known[-1]}"
+    return f"seed{'s' * (len(known) > 1)} {', '.join(map(str, known))}"
 
 
 def what_was_run(rows: pd.DataFrame) -> str:
     """``grammar; context 256; 2,000 updates; seeds 1, 2``, of runs or of the rows of a study."""
-    corpora = rows["corpus"].astype("object")
-    if "lexicon" in rows:
-        small = (rows["corpus"] == "grammar") & (rows["lexicon"] == "small")
-        corpora = corpora.mask(small, "grammar (small lexicon)")
-    parts = [", ".join(sorted(set(corpora)))]
+    parts = [", ".join(sorted(set(rows["corpus"])))]
     heads = {"train_pairs": "{} training pairs", SIZE: "context {}", "updates": "{} updates"}
     for name in filter(rows.__contains__, heads):
         numbers = sorted(set(rows[name].dropna().astype(int)))
         parts.append(heads[name].format(", ".join(f"{number:,}" for number in numbers)))
-    return "; ".join([*parts, *([_seeds_text(rows["seed"])] if rows["seed"].notna().any() else [])])
+    if rows["seed"].notna().any():
+        parts.append(_seeds_text(rows["seed"]))
+    return "; ".join(parts)

@@ -1,15 +1,13 @@
-"""One table and what belongs to it, in every form: terminal, CSV, Markdown, LaTeX, JSON, HTML."""
+"""One table and what belongs to it, in every form: terminal, CSV, Markdown, LaTeX, JSON."""
 
 import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
 from rich.console import Console, RenderableType
 
 from ..claims.verdict import MARKED_BELOW, Verdict, two_digits
@@ -36,17 +34,11 @@ HEADS = {"bucket": "source words", "source_words": "mean source words"}
 """Heads of columns whose names say too little to a reader."""
 
 
-def check_format(form: str, known: Sequence[str] = FORMATS) -> None:
-    """Refuse a form of output that is none of these as a ``UsageError``, with the nearest."""
-    if form not in known:
-        raise UsageError(f"unknown format {form!r}{did_you_mean(form, known)}")
-
-
 @dataclass(frozen=True, eq=False)
 class Page:
     """One table: file name, title, data, its form on a terminal, verdicts, caption.
 
-    ``run`` says in one line what was run. LaTeX has a caption ``above`` the table, else comments.
+    ``run`` says in one line what was run.
     """
 
     name: str
@@ -56,7 +48,6 @@ class Page:
     judged: list[Verdict]
     caption: list[str]
     run: str = ""
-    above: bool = False
 
     @property
     def verdicts(self) -> list[str]:
@@ -83,16 +74,15 @@ class Page:
 
     def render(self, form: str) -> str:
         """The page as text in one of `FORMATS`; ``UsageError`` for a different one."""
-        check_format(form)
+        if form not in FORMATS:
+            raise UsageError(f"unknown format {form!r}{did_you_mean(form, FORMATS)}")
         lines = [*self.verdicts, *self.caption]
         if form == "csv":
             return csv(self.frame)
         if form == "markdown":
             return markdown(self.frame, self.title, lines)
         if form == "latex":
-            return latex(self.frame, self.title, lines, self.above)
-        if form == "html":
-            return html(self.frame, self.title, lines)
+            return latex(self.frame, self.title, [f"{self.run}."] if self.run else self.caption)
         if form == "json":
             verdicts = [vars(verdict) for verdict in self.judged]
             others = {"verdicts": verdicts, "caption": self.caption}
@@ -129,34 +119,16 @@ def markdown(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
     return "\n".join([f"# {title.translate(MARKDOWN)}", "", head, rule, *body, "", *notes]) + "\n"
 
 
-def latex(frame: pd.DataFrame, title: str, lines: Sequence[str], above: bool = False) -> str:
-    """A booktabs tabular for LaTeX, below its title and the lines as LaTeX's own comments.
-
-    ``above``: a table environment with these as its caption, and only the first column to the left.
-    """
-    merged, names = readable(frame), with_intervals(frame).columns
-    columns = "".join(
-        "r" if is_numeric_dtype(frame[name]) or (above and place) else "l"
-        for place, name in enumerate(names)
-    )
-    styled = merged.style.hide(axis="index").format(escape="latex")
+def latex(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
+    """A booktabs table for LaTeX, whose caption has the title and the lines."""
+    styled = readable(frame).style.hide(axis="index").format(escape="latex")
     styled = styled.format_index(escape="latex", axis="columns")
-    if above:
-        caption = f"{title}. {' '.join(lines)}".translate(LATEX)
-        return styled.to_latex(
-            column_format=columns, hrules=True, caption=caption, position_float="centering"
-        )
-    notes = [f"% {' '.join(line.split())}" for line in (title, *lines)]
-    return "\n".join([*notes, styled.to_latex(column_format=columns, hrules=True)])
-
-
-def html(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
-    """The table as HTML without a style: title, rows, a paragraph per line."""
-    with pd.option_context("display.max_colwidth", None):  # else pandas cuts long texts
-        table = readable(frame).to_html(index=False, border=0)
-    notes = [f"<p>{escape(line)}</p>" for line in lines]
-    head = ['<meta charset="utf-8">', f"<h2>{escape(title)}</h2>"]
-    return "\n".join([*head, table, *notes]) + "\n"
+    return styled.to_latex(
+        column_format="l" + "r" * (len(styled.columns) - 1),
+        hrules=True,
+        caption=f"{title}. {' '.join(lines)}".translate(LATEX),
+        position_float="centering",
+    )
 
 
 def json_text(name: str, title: str, frame: pd.DataFrame, **others: Any) -> str:

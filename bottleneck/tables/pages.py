@@ -11,35 +11,28 @@ import pandas as pd
 
 from ..claims.registry import CLAIMS, verdict_on
 from ..claims.verdict import Verdict, small_buckets
-from ..results.bundle import Results, holds_results, setting_columns, signatures
-from ..results.folders import made_of
-from ..results.schema import ALL_TABLES, GOLD, GOLD_TABLE, QUESTIONS, SETTING_COLUMNS
+from ..results.bundle import Results, holds_results
+from ..results.schema import ALL_TABLES, GOLD, GOLD_TABLE, QUESTIONS
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
-from ..settings.run import resolve
 from ..settings.sweep import LONGER
 from .claims import judge
 from .comparison import (
     Comparison,
     arm_of,
+    common_seeds,
     compare,
     compare_sizes,
     declared,
-    describe,
     usual,
     what_was_run,
 )
 from .page import Page
-from .run_tables import LIKE_SLIDE, SPECS, arms, cells, run_data, run_table, slide_table, word_spans
-from .selection import as_condition, list_values
+from .run_tables import LIKE_SLIDE, SPECS, arms, cells, run_data, run_table, slide_table
 
 LEVELS = (
     "The slide's numbers are its illustration: compare shapes (order, drop, gain), never levels. "
     "BLEU is not comparable across buckets either, because texts of different lengths have "
     "different n-grams: the claim for attention rests on attention minus none within a bucket."
-)
-ARM_NAMES = (
-    "An arm is all runs that differ in their seed alone, as the experiment names it. Compare arms "
-    "within a bucket: texts of other lengths have other n-grams."
 )
 RATIO = "Ratio: mean source words of the bucket x embedding size / context size (L4)."
 SLIDE_WORDS = "Slide L4: its word for the highest of its ratios that does not exceed the row's."
@@ -67,13 +60,12 @@ def study_page(study: str, folder: Path, runs: pd.DataFrame | None = None) -> Pa
     ``runs`` is the folder's tidy table, if it has been read.
     """
     question = import_module("...questions.question", __name__).find_question(study)
-    with made_of(folder, study):
-        frame = question.load(folder)
-        if runs is None and holds_results(folder):
-            runs = Results.open(folder, sentences=False).runs
-        claims = [claim for claim in CLAIMS if claim.study in (study, study.removesuffix("_gold"))]
-        judged = [judge(claim, frame, runs)[0] for claim in claims]
-        return replace(question.page(frame), judged=judged)
+    frame = question.load(folder)
+    if runs is None and holds_results(folder):
+        runs = Results.open(folder, sentences=False).runs
+    claims = [claim for claim in CLAIMS if claim.study in (study, study.removesuffix("_gold"))]
+    judged = [judge(claim, frame, runs)[0] for claim in claims]
+    return replace(question.page(frame), judged=judged)
 
 
 def check_name(name: str, like_slide: bool = False) -> None:
@@ -96,46 +88,47 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
     name = name.replace("_", "-")
     if name == GOLD_TABLE:
         return study_page(GOLD, bundle.folder)
+    attention, judged, lines = None, [], [LEVELS]
     if name == "arms":
-        frame, sizes, used = arms(bundle), [], bundle.runs.drop_duplicates("run")
-        judged, lines = [], [ARM_NAMES, RATIO]
-    elif name in ("context-size", "compression"):
-        sizes = compare_sizes(bundle)
-        judged = [verdict_on("C1", cells(sizes))]
-        lines = [LEVELS, RATIO, *([SLIDE_WORDS] if name == "compression" else [])]
+        frame, used = arms(bundle), bundle.runs.drop_duplicates("run")
     else:
-        sizes = [compare(bundle, alone=name == "failure-pattern")]
-        start = "L-FAIL" if name == "failure-pattern" else "L-VIND"
-        ids = [claim.id for claim in CLAIMS if claim.id.startswith(start)]
-        judged = [verdict_on(claim, sizes[0].scores) for claim in ids]
-        lines = [LEVELS, _schedule(sizes[0], bundle)]
-        lines += [RATIO] if name == "failure-pattern" else []
-    attention = None
-    if sizes:
+        of_sizes = name in ("context-size", "compression")
+        alone = name == "failure-pattern"
+        sizes = compare_sizes(bundle) if of_sizes else [compare(bundle, alone=alone)]
         frame, used = run_data(name, sizes), pd.concat([size.runs for size in sizes])
         attention = next((size.attention.name for size in sizes if size.attention), None)
-        lines += _arm_lines(sizes, bundle)
-        lines += bundle.facts(sizes[0].none.runs[0])["notes"]
+        if of_sizes:
+            judged = [verdict_on("C1", cells(sizes))]
+        else:
+            start = "L-FAIL" if alone else "L-VIND"
+            ids = [claim.id for claim in CLAIMS if claim.id.startswith(start)]
+            judged = [verdict_on(claim, sizes[0].scores) for claim in ids]
+            lines.append(_schedule(sizes[0], bundle))
+        lines += [RATIO] if "compression_ratio" in frame else []
+        lines += [SLIDE_WORDS] if name == "compression" else []
+        lines += [*_arm_lines(sizes), *bundle.facts(sizes[0].none.runs[0])["notes"]]
     small = small_buckets(dict(zip(frame["bucket"], frame["n"], strict=True)))
     others = len(set(bundle.runs["arm"]) - set(used["arm"]))
     others = f"not in this table: {counted(others, 'arm')} (choose with --where)" if others else ""
     title = SPECS[name][0].format(attention=attention)
     if like_slide:
         return _like_slide(name, title, frame, judged, [what_was_run(used), small, others])
-    small = f"* {small}" if small else ""
     replaced = bundle.environment.get("replaced", 0)
     replaced = f"{counted(replaced, 'earlier run')} replaced by these" if replaced else ""
+    small = f"* {small}" if small else ""
     run = [what_was_run(used), "95 % intervals over test sentences", small, others, replaced]
-    lines += [f"{small}." if small else "", *_common_lines(bundle, used)]
-    return Page(
-        name.replace("-", "_"),
-        title,
-        frame,
-        run_table(name, frame, attention),
-        judged,
-        [line for line in lines if line],
-        "; ".join(filter(None, run)),
-    )
+    run = "; ".join(filter(None, run))
+    signatures = sorted(set(bundle.runs.loc[bundle.runs["run"].isin(used["run"]), "signature"]))
+    lines += [
+        f"{run}.",
+        f"Intervals: {bundle.settings(used['run'].iloc[0]).scoring.resamples:,} bootstrap "
+        "resamples, the same for every arm and seed, of the mean over seeds; they do not cover "
+        "seeds.",
+        *bundle.left_out(),
+        f"sacreBLEU: {'; '.join(filter(None, signatures))}",
+    ]
+    table = run_table(name, frame, attention)
+    return Page(name.replace("-", "_"), title, frame, table, judged, lines, run)
 
 
 def _like_slide(
@@ -143,73 +136,36 @@ def _like_slide(
 ) -> Page:
     """A table as its slide has it: one number per cell, and one line on what was ``run``.
 
-    A second line has the slide's claims that do not hold, or L4's words that do not order BLEU.
+    A second line has the slide's claims that do not hold.
     """
     texts, table, intervals = slide_table(name, frame, title)
-    lines = [f"{'; '.join(filter(None, [run[0].capitalize(), intervals, *run[1:]]))}."]
-    if name == "compression":
-        lines += [SLIDE_WORDS, word_spans(frame)]
-    else:
-        says = {claim.id: claim.says for claim in CLAIMS}
-        unlike = [
-            f"{says[item.claim]}: {item.verdict} ({item.because.split('; ')[0]})."
-            for item in judged
-            if item.verdict != "held"
-        ]
-        lines += [" ".join(["Not as on the slide.", *unlike])] if unlike else []
-    lines = [line for line in lines if line]
-    return Page(name.replace("-", "_"), title, texts, table, [], lines, above=True)
+    lines = [f"{'; '.join(filter(None, [run[0], intervals, *run[1:]]))}."]
+    says = {claim.id: claim.says for claim in CLAIMS}
+    unlike = [
+        f"{says[item.claim]}: {item.verdict} ({item.because.split('; ')[0]})."
+        for item in judged
+        if item.verdict != "held" and item.claim != "C1"
+    ]
+    lines += [" ".join(["Not as on the slide.", *unlike])] if unlike else []
+    lines += [SLIDE_WORDS] if name == "compression" else []
+    return Page(name.replace("-", "_"), title, texts, table, [], lines)
 
 
-def _arm_lines(sizes: Sequence[Comparison], bundle: Results) -> list[str]:
-    """Of each arm its size and losses, and BLEU by bucket of each seed: seeds are points.
-
-    If validation's loss is far above training's, an arm lacks data more than capacity.
-    """
+def _arm_lines(sizes: Sequence[Comparison]) -> list[str]:
+    """The size of each arm, and BLEU by bucket of each seed: seeds are points."""
     lines = []
     for size in sizes:
         for arm in size.arms:
             name = f"context {size.settings.model.context_size}, {arm.name}"
             name = name if sizes[1:] else arm.name
-            rows = bundle.runs[bundle.runs["run"].isin(arm.runs)]
-            train, valid = rows[["train_loss", "valid_loss"]].astype(float).mean()
-            lines.append(
-                f"{name}: {arm.parameters:,} parameters; loss at the end {train:.2f} in training, "
-                f"{valid:.2f} in validation (nats per target token)."
-            )
-            if len(arm.seeds) == 1:
-                lines.append(f"{name}: one seed, so nothing is known of the spread over seeds.")
-                continue
+            lines.append(f"{name}: {arm.parameters:,} parameters.")
             points = {f"seed {s}": bleu for s, bleu in zip(arm.seeds, arm.by_seed, strict=True)}
-            points["standard deviation over seeds"] = arm.by_seed.std(axis=0, ddof=1)
-            lines += [f"BLEU by bucket, {name}, {k}: {_by_bucket(v)}" for k, v in points.items()]
+            if len(arm.seeds) > 1:
+                points["standard deviation over seeds"] = arm.by_seed.std(axis=0, ddof=1)
+                lines += [
+                    f"BLEU by bucket, {name}, {k}: {_by_bucket(v)}" for k, v in points.items()
+                ]
     return lines
-
-
-def _common_lines(bundle: Results, used: pd.DataFrame) -> list[str]:
-    """The end of a caption: what was run, intervals, what is left out, sacreBLEU's signature.
-
-    ``used`` has a row per run of the table. A setting that is not set is "none".
-    """
-    scoring = bundle.settings(used["run"].iloc[0]).scoring
-    preset = setting_columns(resolve("lecture"))
-    unlike = [
-        f"{name} {list_values(used[name])}"
-        for name in SETTING_COLUMNS
-        if name not in ("attention", "seed")
-        and (used[name].map(as_condition) != as_condition(preset[name])).any()
-    ]
-    rest = bundle.runs[~bundle.runs["run"].isin(used["run"])]
-    signed = "; ".join(signatures(bundle.runs[bundle.runs["run"].isin(used["run"])]))
-    return [
-        f"Arms: {list_values(used['arm'])}. {what_was_run(used).capitalize()}.",
-        f"Settings unlike those of preset lecture: {', '.join(unlike)}." if unlike else "",
-        f"Intervals: 95 % bootstrap over test sentences ({scoring.resamples:,} resamples, the same "
-        "for every arm and seed) of the mean over seeds; they do not cover seeds.",
-        f"Left out, as other arms or seeds: {describe(rest)}." if len(rest) else "",
-        *bundle.left_out(),
-        f"sacreBLEU: {signed}" if signed else "",
-    ]
 
 
 def _schedule(comparison: Comparison, bundle: Results) -> str:
@@ -217,24 +173,21 @@ def _schedule(comparison: Comparison, bundle: Results) -> str:
     runs = bundle.runs.drop_duplicates("run")
     moved, added = [], []
     for arm in comparison.arms:
-        name = runs.set_index("run")["arm"].loc[arm.runs[0]]
-        doubled = runs[(runs["arm"] == f"{name}, {LONGER}") & runs["seed"].isin(arm.seeds)]
+        same = runs[runs["run"].isin(arm.runs)]
+        doubled = runs[runs["arm"] == f"{same['arm'].iloc[0]}, {LONGER}"]
+        same, doubled = common_seeds(same, doubled)
         if doubled.empty:
             continue
-        same = runs["run"].isin(arm.runs) & runs["seed"].isin(doubled["seed"])
-        once, twice = (arm_of(bundle, rows).estimates for rows in (runs[same], doubled))
+        once, twice = arm_of(bundle, same).estimates, arm_of(bundle, doubled).estimates
         for bucket, before, after in zip(arm.buckets, once, twice, strict=True):
             if before.filled and not before.interval.low <= after.value <= before.interval.high:
                 moved.append(f"{arm.name} {bucket}")
         gains = [after.value - before.value for before, after in zip(once, twice, strict=True)]
         added.append(f"{arm.name} {_by_bucket(gains, '{:+.1f}')}")
     if not added:
-        best, updates = runs.set_index("run")["best_update"], comparison.settings.training.updates
-        falling = [a.name for a in comparison.arms if (best.loc[list(a.runs)] == updates).any()]
-        end = "was still falling at the end: " if falling else "no longer fell at the end"
         return (
-            "Schedule: not shown to be long enough (--check-schedule trains twice as long); the "
-            f"validation loss {end}{', '.join(falling)}. What an arm lacks may be training."
+            "Schedule: not shown to be long enough (--check-schedule trains twice as long). What "
+            "an arm lacks may be training."
         )
     return (
         f"Schedule: {'not ' if moved else ''}long enough; twice the updates move "

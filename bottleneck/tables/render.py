@@ -20,8 +20,7 @@ from ..settings.errors import plain
 
 MEASURE = 100
 """The most columns of a line of prose, which is hard to read when it is longer."""
-SHADES, PLAIN_SHADES = " ░▒▓█", " .:+#"
-"""The second are for a terminal whose encoding lacks the first."""
+SHADES = " ░▒▓█"
 LOWEST = (0.0, 0.1, 0.3, 0.5, 0.8)
 """The least weight of each shade."""
 CELL = 2
@@ -154,7 +153,6 @@ def heatmap(
     output: Sequence[str],
     weights: Float[ndarray, "output source"],
     width: int,
-    shades: str = SHADES,
 ) -> list[str]:
     """Lines of at most ``width`` columns: one row per output word, one column per source word.
 
@@ -171,7 +169,7 @@ def heatmap(
             ("", letters) for letters in zip(*(word.rjust(height) for word in words), strict=True)
         ]
         for word, row in zip(output, weights[:, start : start + fit].tolist(), strict=True):
-            marks = [shades[sum(weight >= least for least in LOWEST[1:])] for weight in row]
+            marks = [SHADES[sum(weight >= least for least in LOWEST[1:])] for weight in row]
             rows.append((word, [mark * CELL for mark in marks]))
         lines += [""] if lines else []
         lines += [
@@ -181,17 +179,8 @@ def heatmap(
     return lines
 
 
-def shades_for(encoding: str) -> str:
-    """The shades that a terminal of this encoding can show."""
-    try:
-        SHADES.encode(encoding)
-    except (UnicodeEncodeError, LookupError):
-        return PLAIN_SHADES
-    return SHADES
-
-
-def legend(shades: str = SHADES) -> str:
+def legend() -> str:
     """What each shade stands for."""
-    steps = zip(LOWEST[1:], shades[1:], strict=True)
+    steps = zip(LOWEST[1:], SHADES[1:], strict=True)
     texts = (f"{least:.1f} <= {shade}".removeprefix("0") for least, shade in steps)
-    return f"weight: '{shades[0]}' < {' < '.join(texts)}"
+    return f"weight: ' ' < {' < '.join(texts)}"

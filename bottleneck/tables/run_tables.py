@@ -36,30 +36,25 @@ SPECS = {
         "The failure pattern (L-FAIL): no attention, by sentence length",
         "bucket n compression_ratio bleu quality_drop slide_bleu slide_drop bleu: quality_drop: "
         "brevity_penalty",
-        "compression_ratio bleu brevity_penalty quality_drop slide_bleu slide_drop",
     ),
     "vindication": (
         "The vindication (L-VIND): no attention against {attention}",
         f"bucket n {_PAIR} improvement slide_none slide_attention slide_improvement bleu_none: "
         "bleu_attention: gain: improvement: brevity_penalty_none brevity_penalty_attention",
-        f"{_PAIR} improvement slide_none slide_attention slide_improvement",
     ),
     "context-size": (
         "BLEU by context size and source words",
         f"context_size bucket n compression_ratio {_PAIR} bleu_none: bleu_attention: gain: "
         "brevity_penalty_none brevity_penalty_attention",
-        f"context_size compression_ratio {_PAIR}",
     ),
     "compression": (
         "Compression (L4) and BLEU without attention, by ratio",
         "context_size bucket n source_words numbers compression_ratio slide_words slide_ratio "
         "slide_word bleu bleu: brevity_penalty",
-        "context_size source_words compression_ratio slide_word bleu brevity_penalty",
     ),
-    "arms": ("BLEU of every arm by sentence length", "", ""),
+    "arms": ("BLEU of every arm by sentence length", ""),
 }
-"""Title of each table, columns of its data (``NAME:`` is both ends of an interval), and those that
-a terminal shows besides the bucket and its sentences."""
+"""Title of each table, and columns of its data; ``NAME:`` is both ends of an interval."""
 _COLUMNS = [
     Column("context", "context_size"),
     Column("mean", "source_words", "{:.1f}"),
@@ -183,26 +178,23 @@ def cells(sizes: Sequence[Comparison]) -> list[Cell]:
 
 def run_table(name: str, frame: pd.DataFrame, attention: str | None = None) -> CompactTable:
     """A table's data for a terminal of 80 columns or more, without the columns that are blank."""
-    title, _, shown = SPECS[name]
+    title = SPECS[name][0].format(attention=attention)
     if name != "arms":
         chosen = [
             replace(column, head=column.head.format(attention=attention))
             for column in _COLUMNS
-            if column.name in shown.split() and frame[column.name].notna().any()
+            if column.name in frame and frame[column.name].notna().any()
         ]
-        start = int("context_size" in shown)
-        columns = [*chosen[:start], *BUCKET_COLUMNS, *chosen[start:]]
-        return filled_table(title.format(attention=attention), frame, columns)
+        start = int("context_size" in frame)
+        return filled_table(title, frame, [*chosen[:start], *BUCKET_COLUMNS, *chosen[start:]])
     table = new_table(title, ["arm", *frame["bucket"].unique()])
     table.padding = 0  # five ranges leave no space
-    above: dict[str, list[str]] = {}
+    above: list[str] = []
     for arm, rows in frame.groupby("arm", sort=False):
-        ratios = ["" if pd.isna(ratio) else f"{ratio:.1f}:1" for ratio in rows["compression_ratio"]]
-        lines = {"": [f"n={count(n)}" for n in rows["n"]], "ratio": ratios}
-        for head, texts in lines.items():
-            if texts != above.get(head):  # of other test sentences or a different context
-                table.add_row(head, *texts, style="dim")
-        above = lines
+        counts = [f"n={count(n)}" for n in rows["n"]]
+        if counts != above:  # of other test sentences
+            table.add_row("", *counts, style="dim")
+        above = counts
         table.add_row(arm, *(ranged(row, "bleu", "{:.1f}") for row in rows.to_dict("records")))
     return table
 
@@ -212,30 +204,16 @@ def slide_table(
 ) -> tuple[pd.DataFrame, CompactTable, str]:
     """A table's data in its slide's columns, one number per cell: as text, and for a terminal.
 
-    And a phrase on what the cells leave out: the sentences per row, and the widest intervals.
+    And a phrase on what the cells leave out: the sentences per row, and the widest interval.
     """
     numbers = frame.drop(columns=[n for n in frame if n.endswith(("_low", "_high"))])
-    columns, rows, reach = LIKE_SLIDE[name], numbers.to_dict("records"), {}
+    columns, rows = LIKE_SLIDE[name], numbers.to_dict("records")
     texts = {column.head: [column.text(row) for row in rows] for column in columns}
-    for column in (column.name for column in columns):
-        if f"{column}_low" in frame and frame[column].notna().any():
-            ends = frame[[f"{column}_low", f"{column}_high"]].sub(frame[column], axis=0)
-            unit = "BLEU" if column.startswith("bleu") else "points of per cent"
-            reach[unit] = max(reach.get(unit, 0.0), ends.abs().max(axis=None))
-    widest = " and ".join(f"{distance:.1f} {unit}" for unit, distance in reach.items())
+    scores = [column.name for column in columns if column.name.startswith("bleu")]
+    widest = max((frame[f"{score}_high"] - frame[f"{score}_low"]).max() for score in scores)
     counts = " to ".join(f"{n:,}" for n in sorted({frame["n"].min(), frame["n"].max()}))
-    phrase = f"{counts} sentences per row; 95 % intervals over test sentences end at most {widest}"
-    return pd.DataFrame(texts), filled_table(title, numbers, columns), f"{phrase} from the numbers"
-
-
-def word_spans(frame: pd.DataFrame) -> str:
-    """The BLEU that each word of L4 covers, if a better word covers a lower one; else empty."""
-    spans = frame[frame["n"] > 0].groupby("slide_word")["bleu"].agg(["min", "max"])
-    spans = spans.reindex([row.quality for row in L4]).dropna()
-    if (spans["min"] > spans["max"].shift(-1, fill_value=-1.0)).all():
-        return ""
-    covers = (f"{word} {low:.1f} to {high:.1f}" for word, low, high in spans.itertuples())
-    return f"The slide's words do not order the BLEU measured here: {', '.join(covers)}."
+    phrase = f"{counts} sentences per row; 95 % intervals over test sentences at most {widest:.1f}"
+    return pd.DataFrame(texts), filled_table(title, numbers, columns), f"{phrase} BLEU wide"
 
 
 def arms(bundle: Results) -> pd.DataFrame:

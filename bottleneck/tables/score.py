@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
+import pandas as pd
+from jaxtyping import Bool, Int
 from numpy import ndarray
 
 from ..claims.verdict import READ_FROM, small_buckets
 from ..corpus.files import lines_as_given
 from ..corpus.vocabulary import IN_CHARACTERS, count_words, spaceless, tokenizer_advice
-from ..results.folders import finished_runs, is_run, read_settings, read_texts
+from ..results.folders import is_run, read_settings, read_texts
 from ..scoring.bleu import (
     HYPOTHESIS,
     REFERENCE,
@@ -34,27 +35,26 @@ from ..scoring.bleu import (
 )
 from ..scoring.bootstrap import (
     Estimate,
-    Paired,
-    Resampling,
     bootstrap_p,
+    difference,
     estimates,
     interaction,
-    pair,
+    randomisation_p,
 )
 from ..settings.concerns import Buckets, ScoringSettings, bucket_labels
 from ..settings.errors import UsageError, UserError, counted
 from .page import Page
 from .render import BUCKET_COLUMNS, Column, bounds, filled_table, typed_frame
 
-SCORE_COLUMNS = [
+SINGLE = [
     *BUCKET_COLUMNS,
     Column("BLEU", "bleu", "{:.1f}"),
     Column("BP", "brevity_penalty", "{:.2f}"),
     Column("length", "length_ratio", "{:.2f}"),
     Column("chrF", "chrf", "{:.1f}"),
-    Column("empty", "empty", "{:,}"),
+    Column("empty", "empty", "{:,.0f}"),
 ]
-COMPARE_COLUMNS = [
+PAIR = [
     *BUCKET_COLUMNS,
     Column("BLEU\nA", "bleu_a", "{:.1f}"),
     Column("BLEU\nB", "bleu_b", "{:.1f}"),
@@ -64,8 +64,6 @@ COMPARE_COLUMNS = [
     Column("BP\nA", "brevity_penalty_a", "{:.2f}"),
     Column("BP\nB", "brevity_penalty_b", "{:.2f}"),
 ]
-COUNTS = ("bucket", "n", "reference_tokens", "empty", "resamples", "trials", "seed", "signature")
-"""Columns of whole numbers and texts."""
 FAIRSEQ = re.compile(r"([STHD])-(\d{1,9})\t(?:[^\t]*\t)?(.*)")
 """A line of fairseq-generate: its kind, the number of its sentence, a score, the text."""
 SUBWORDS = {"@@ ": "sed -r 's/@@( |$)//g'", "▁": "sed 's/ //g; s/▁/ /g; s/^ //'"}
@@ -87,29 +85,53 @@ class Output:
         return np.array([count_words(source) for source in self.sources], dtype=np.int64)
 
 
-def read_files(
-    hypotheses: Mapping[str, Path], references: Sequence[Path], sources: Path
-) -> dict[str, Output]:
-    """The outputs of systems, by what messages call them, on the test set of the other files.
+def read_systems(
+    systems: Mapping[str, Path], references: Sequence[Path], sources: Path | None
+) -> list[Output]:
+    """Systems by what messages call them: folders of runs, or files of translations.
 
-    Each file is read once, for it may be a pipe. A ``UserError`` where they have not equally many
-    lines, or one cannot be read.
+    A file needs the files of its test set, of which each is read once, for it may be a pipe; a run
+    has its own. Two test sets are a ``UserError``: nothing would be paired. White space does not
+    matter to a score.
     """
-    outputs = {label: _read(path, label, "DH") for label, path in hypotheses.items()}
-    gold = [("--references", *_read(path, "--references", "T")) for path in references]
-    given = ("--sources", *_read(sources, "--sources", "S"))
-    for label, (name, translated) in outputs.items():
-        for option, file, lines in (*gold, given):
-            if len(lines) != len(translated):
+    outputs, given = [], None
+    for label, path in systems.items():
+        if is_run(path):
+            texts, settings = read_texts(path), read_settings(path)
+            name = f"{path} ({settings.model.attention}, seed {settings.training.seed})"
+            outputs.append(Output(name, texts.sources, [texts.references], texts.hypotheses))
+            continue
+        if path.is_dir() or not (references and sources):
+            raise UsageError(
+                f"{label} {str(path)!r} is not the folder of one run; for a file of translations "
+                "give --references and --sources too"
+            )
+        name, hypotheses = _read(path, label, "DH")
+        given = given or _test_set(references, sources)
+        for option, file, lines in (
+            ("--sources", sources, given[0]),
+            ("--references", references[0], given[1][0]),
+        ):
+            if len(lines) != len(hypotheses):
                 raise UserError(
-                    f"{label} {name!r} has {len(translated):,} lines and {option} {file!r} has "
-                    f"{len(lines):,}; each line must be of the same sentence"
+                    f"{label} {name!r} has {len(hypotheses):,} lines and {option} {str(file)!r} "
+                    f"has {len(lines):,}; each line must be of the same sentence"
                 )
-    texts = [column for _, file, lines in gold for column in _columns(file, lines)]
-    return {
-        label: Output(name, given[-1], texts, translated)
-        for label, (name, translated) in outputs.items()
-    }
+        outputs.append(Output(name, *given, hypotheses))
+    for other in outputs[1:]:
+        _check_one_test_set(outputs[0], other)
+    return outputs
+
+
+def _check_one_test_set(first: Output, second: Output) -> None:
+    rows = (zip_longest(item.sources, *item.references, fillvalue="") for item in (first, second))
+    for number, (ours, theirs) in enumerate(zip_longest(*rows, fillvalue=()), 1):
+        if [text.split() for text in ours] != [text.split() for text in theirs]:
+            raise UserError(
+                f"{first.name} and {second.name} are not of one test set: their sources or "
+                f"references differ (first in line {number:,}); give two outputs for the same "
+                "sentences in the same order"
+            )
 
 
 def _read(path: Path, option: str, kinds: str) -> tuple[str, list[str]]:
@@ -128,159 +150,126 @@ def _read(path: Path, option: str, kinds: str) -> tuple[str, list[str]]:
     return str(path), lines
 
 
-def _columns(file: str, lines: list[str]) -> list[list[str]]:
-    """References of each line that are separated by tabs, if the first line has tabs.
-
-    A ``UserError`` where a line then has fewer or more.
-    """
-    rows = [line.split("\t") for line in lines]
-    if len(rows[0]) == 1:
-        return [lines]
-    for number, row in enumerate(rows, 1):
-        if len(row) != len(rows[0]):
-            raise UserError(
-                f"--references {file!r} line {number:,} has {counted(len(row), 'reference')} and "
-                f"line 1 has {len(rows[0])}, separated by tabs: give each line as many"
-            )
-    return [list(column) for column in zip(*rows, strict=True)]
-
-
-def read_systems(
-    paths: Sequence[Path], references: Sequence[Path], sources: Path | None
-) -> list[Output]:
-    """One system or two, a run's folder or a file of translations each, of one test set.
-
-    A file needs the files of its test set (else a ``UsageError``); a run has its own. Two test
-    sets are a ``UserError``: nothing would be paired. White space does not matter to a score.
-    """
-    outputs, files = {}, {}
-    labels = ("system A", "system B")[: len(paths)]
-    for label, path in zip(labels, paths, strict=True):
-        if path.is_dir() and is_run(path):
-            result, settings = read_texts(path), read_settings(path)
-            name = f"{path} ({settings.model.attention}, seed {settings.training.seed})"
-            texts = result.sources, [result.references], result.hypotheses
-            outputs[label] = Output(name, *texts)
-        elif references and sources and not path.is_dir():
-            files[label] = path
-        else:
-            inside = finished_runs(path)[:4] if path.is_dir() else []
-            way = "for a file of translations give --references and --sources too"
-            way = f"name one of its runs: {', '.join(map(str, inside))}" if inside else way
-            raise UsageError(f"{label} {str(path)!r} is not the folder of one run; {way}")
-    if files:
-        outputs |= read_files(files, references, sources)
-    systems = [outputs[label] for label in labels]
-    for what in ("references", "sources") if len(systems) > 1 else ():
-        texts = [s.references if what == "references" else [s.sources] for s in systems]
+def _test_set(references: Sequence[Path], sources: Path) -> tuple[list[str], list[list[str]]]:
+    """Sources, and references: one a file, or several that are separated by tabs in each line."""
+    columns: list[list[str]] = []
+    for path in references:
+        name, lines = _read(path, "--references", "T")
         rows = (
-            [[text.split() for text in row] for row in zip(*side, strict=True)] for side in texts
+            [line.split("\t") for line in lines] if "\t" in lines[0] else [[line] for line in lines]
         )
-        lines = enumerate(zip_longest(*rows), 1)
-        if line := next((line for line, (first, second) in lines if first != second), None):
+        if wrong := [number for number, row in enumerate(rows, 1) if len(row) != len(rows[0])]:
             raise UserError(
-                f"{systems[0].name} and {systems[1].name} are not of one test set: their {what} "
-                f"differ (first in line {line:,}); give two outputs for the same sentences in the "
-                "same order"
+                f"--references {name!r} line {wrong[0]:,} has another number of references, "
+                "separated by tabs, than line 1: give each line as many"
             )
-    return systems
-
-
-def score_page(output: Output, scoring: ScoringSettings) -> Page:
-    """The table of one system, and what stands under it."""
-    texts = output.hypotheses, *output.references
-    counts = bleu_statistics(*texts, tokenize=scoring.tokenize)
-    signature = bleu_signature(scoring.tokenize, len(output.references))
-    characters = expanded(chrf_statistics(*texts))
-    edges = scoring.lower_edges
-    assigned = _assign(output, counts, edges)
-    rows = []
-    for place, name in enumerate(bucket_labels(edges)):
-        inside = assigned == place
-        sums, words = counts[inside].sum(axis=0), output.words[inside]
-        measured = Estimate(np.nan, np.full(scoring.resamples, np.nan))
-        if sums[REFERENCE]:  # resampled as a run's own table has it
-            how = {"seed": scoring.seed, "bucket": place}
-            (measured,) = estimates(bleu, [counts[inside]], scoring.resamples, **how)
-        rows.append(
-            {
-                "bucket": name,
-                "n": len(words),
-                "source_words": words.mean() if len(words) else None,
-                "bleu": measured.value,
-                **bounds("bleu", measured),
-                "brevity_penalty": float(brevity_penalty(sums)),
-                "length_ratio": float(length_ratio(sums)),
-                "chrf": float(chrf(characters[inside].sum(axis=0))),
-                "reference_tokens": int(sums[REFERENCE]),
-                "empty": int((counts[inside][:, HYPOTHESIS] == 0).sum()),
-                "signature": signature if measured.filled else "",
-            }
+        columns += map(list, zip(*rows, strict=True))
+    _, texts = _read(sources, "--sources", "S")
+    if lengths := {len(column) for column in columns} - {len(columns[0])}:
+        raise UserError(
+            f"--references have {len(columns[0]):,} and {lengths.pop():,} lines; each line must be "
+            "of the same sentence"
         )
+    return texts, columns
+
+
+def score_page(outputs: Sequence[Output], scoring: ScoringSettings, trials: int = 10_000) -> Page:
+    """The table of one system, or of two, with what a reader should know of the texts."""
+    frame, edges = score_data(outputs, scoring, trials), scoring.lower_edges
+    gold, two = outputs[0], len(outputs) > 1
+    (whole,) = frame[frame["bucket"] == "all"].to_dict("records")
+    sizes = dict(zip(bucket_labels(edges), frame["n"], strict=False))
+    outside, small = counted(whole["n"] - sum(sizes.values()), "sentence"), small_buckets(sizes)
     lines = [
-        f"All {len(counts):,} sentences, those outside the buckets too: BLEU "
-        f"{bleu(counts.sum(axis=0)):.2f}, chrF {chrf(characters.sum(axis=0)):.2f}.",
+        *(
+            f"{item}: {output.name}."
+            for item, output in zip("AB" if two else ["Hypotheses"], outputs, strict=True)
+        ),
+        *([f"References: {len(gold.references)} per sentence."] if gold.references[1:] else []),
+        "BLEU levels are not comparable across buckets: texts of other lengths have other n-grams.",
         f"Ranges: 95 % bootstrap over test sentences ({scoring.resamples:,} resamples, seed "
         f"{scoring.seed}); they say nothing of a second training.",
-        "BP: brevity penalty; length: tokens of the hypotheses over those of the references; "
-        "empty: hypotheses without a token, which are scored as any other.",
-        f"sacreBLEU: {signature}; chrF: {chrf_signature(len(output.references))}",
+        f"Outside the buckets, in no row of them: {outside} of fewer than {edges[0]} source words.",
+        *([f"{IN_CHARACTERS}."] if spaceless(gold.sources) else []),
+        *([f"* {small}."] if small else []),
+        f"sacreBLEU: {whole['signature']}; chrF: {chrf_signature(len(gold.references))}",
     ]
-    table = "score", "BLEU by sentence length", SCORE_COLUMNS
-    return _page(*table, rows, lines, {"Hypotheses": output}, assigned, edges)
+    if two:
+        name, title, columns = "compare", "Two systems by sentence length: B minus A in BLEU", PAIR
+        lines += [
+            "p: two-sided, not corrected for the number of rows; by the bootstrap (Koehn 2004; not "
+            f"of under {READ_FROM} sentences), and by approximate randomisation ({trials:,} trials)"
+            ", the safer one where sentences are few (Riezler and Maxwell 2005).",
+            "Interaction: the difference in the longest bucket minus that in the shortest, of those"
+            f" with {READ_FROM} sentences or more. All: every sentence, those outside, too.",
+        ]
+    else:
+        name, title, columns = "score", "BLEU by sentence length", SINGLE
+        lines.append(
+            f"All {whole['n']:,} sentences, those outside the buckets too: BLEU "
+            f"{whole['bleu']:.2f}, chrF {whole['chrf']:.2f}."
+        )
+        frame = frame[frame["bucket"] != "all"]
+    return Page(name, title, frame, filled_table(title, frame, columns), [], lines)
 
 
-def paired_page(
-    a: Output, b: Output, edges: tuple[int, ...], how: Resampling, tokenize: str = "13a"
-) -> Page:
-    """The comparison of two systems: a row per bucket, the whole test set, the interaction.
+def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int) -> pd.DataFrame:
+    """A row per bucket, one of the whole test set, and of two systems one of the interaction.
 
-    BLEU, and differences in it, are 0 to 100; ``p_...`` are 0 to 1; intervals are 95 %.
+    Columns of two systems end in ``_a`` and ``_b``; ``difference`` is B minus A in BLEU. BLEU and
+    chrF are 0 to 100, ``p_...`` 0 to 1, intervals 95 %. A resample has the same sentences of both.
     """
-    texts = ((output.hypotheses, *output.references) for output in (a, b))
-    first, second = (bleu_statistics(*text, tokenize=tokenize) for text in texts)
-    assigned = _assign(a, first, edges)
-    parts = {name: assigned == place for place, name in enumerate(bucket_labels(edges))}
-    parts["all"] = np.full(len(assigned), True)
-    constant = {"resamples": how.resamples, "trials": how.trials, "seed": how.seed}
-    nothing = Estimate(np.nan, np.full(how.resamples, np.nan))
-    rows: list[dict[str, Any]] = []
-    read = []
-    for stream, (name, part) in enumerate(parts.items()):
-        ours, theirs = first[part], second[part]
-        result = Paired(nothing, nothing, np.nan)
-        if ours[:, REFERENCE].any():
-            result = pair(bleu, ours, theirs, how, bucket=stream)
-            if name != "all" and len(ours) >= READ_FROM:
-                read.append((len(ours), result.gain))
-        row: dict[str, Any] = {"bucket": name, "n": len(ours)}
-        for side, measured in (("bleu_a", result.a), ("bleu_b", result.b)):
-            row |= {side: measured.value, **bounds(side, measured)}
-        row |= _difference(result.gain, len(ours))
-        row["p_randomisation"] = result.p_randomisation
-        row["brevity_penalty_a"] = float(brevity_penalty(ours.sum(axis=0)))
-        row["brevity_penalty_b"] = float(brevity_penalty(theirs.sum(axis=0)))
-        rows.append(row)
-    gain, n = nothing, 0
-    if len(read) > 1:
-        gain, n = interaction([gain for _, gain in read]), read[0][0] + read[-1][0]
-    rows.append({"bucket": "interaction", "n": n, **_difference(gain, n)})
-    signature = bleu_signature(tokenize, len(a.references))
-    rows = [row | constant | {"signature": signature if row["n"] else ""} for row in rows]
-    lines = [
-        f"Ranges: 95 % paired bootstrap over test sentences ({how.resamples:,} resamples, the same "
-        f"for both systems; {how.trials:,} trials of approximate randomisation; seed {how.seed}).",
-        "p: two-sided, not corrected for the number of rows; by the bootstrap (Koehn 2004; not of "
-        f"under {READ_FROM} sentences), and by approximate randomisation, the safer one where "
-        "sentences are few (Riezler and Maxwell 2005).",
-        "Interaction: the difference in the longest bucket minus that in the shortest, of those "
-        f"with {READ_FROM} sentences or more. All: every sentence, those outside the buckets too.",
-        f"sacreBLEU: {signature}",
+    gold, sides = outputs[0], ("_a", "_b") if len(outputs) > 1 else ("",)
+    counts = [
+        bleu_statistics(item.hypotheses, *item.references, tokenize=scoring.tokenize)
+        for item in outputs
     ]
-    table = "compare", "Two systems by sentence length: B minus A in BLEU", COMPARE_COLUMNS
-    page = _page(*table, rows, lines, {"A": a, "B": b}, assigned, edges)
-    page.table.rows[-3].end_section = True
-    return page
+    characters = [expanded(chrf_statistics(item.hypotheses, *item.references)) for item in outputs]
+    signature = bleu_signature(scoring.tokenize, len(gold.references))
+    parts = _parts(gold, counts[0], scoring.lower_edges)
+    rows, gains = [], []
+    for stream, (bucket, part) in enumerate(parts.items()):
+        how = {"seed": scoring.seed, "bucket": stream}
+        systems, words = [item[part] for item in counts], gold.words[part]
+        row = {
+            "bucket": bucket,
+            "n": len(words),
+            "source_words": words.mean() if len(words) else None,
+        }
+        filled = systems[0][:, REFERENCE].any()
+        nothing = [Estimate(np.nan, np.full(scoring.resamples, np.nan))] * len(outputs)
+        measured = estimates(bleu, systems, scoring.resamples, **how) if filled else nothing
+        row["signature"] = signature if filled else ""
+        for side, system, letters, estimate in zip(
+            sides, systems, characters, measured, strict=True
+        ):
+            sums = system.sum(axis=0)
+            row |= {
+                f"bleu{side}": estimate.value,
+                **bounds(f"bleu{side}", estimate),
+                f"brevity_penalty{side}": float(brevity_penalty(sums)),
+                f"length_ratio{side}": float(length_ratio(sums)),
+                f"chrf{side}": float(chrf(letters[part].sum(axis=0))),
+                f"reference_tokens{side}": int(sums[REFERENCE]),
+                f"empty{side}": int((system[:, HYPOTHESIS] == 0).sum()),
+            }
+        if len(outputs) > 1:
+            gain = difference(measured[1], measured[0])
+            row |= _difference(gain, len(words))
+            row["p_randomisation"] = (
+                randomisation_p(bleu, *systems, trials, **how) if filled else np.nan
+            )
+            read = filled and bucket != "all" and len(words) >= READ_FROM
+            gains += [(gain, len(words))] if read else []
+        rows.append(row)
+    if len(outputs) > 1:
+        total, gain = 0, difference(*nothing)
+        if len(gains) > 1:
+            gain, total = interaction([gain for gain, _ in gains]), gains[0][1] + gains[-1][1]
+        row = {"bucket": "interaction", "n": total, "signature": signature if total else ""}
+        rows.append(row | _difference(gain, total))
+    how = {"resamples": scoring.resamples, "trials": trials, "seed": scoring.seed}
+    return typed_frame(rows, ("bucket", "n", "signature")).assign(**how)
 
 
 def _difference(gain: Estimate, n: int) -> dict[str, Any]:
@@ -289,64 +278,29 @@ def _difference(gain: Estimate, n: int) -> dict[str, Any]:
     return {"difference": gain.value, **bounds("difference", gain), "p_bootstrap": p_value}
 
 
-def _assign(
+def _parts(
     output: Output, counts: Int[ndarray, "sentences columns"], edges: tuple[int, ...]
-) -> Int[ndarray, "sentences"]:
-    """The bucket of each sentence, -1 outside; `UserError` if fewer than two can be scored.
+) -> dict[str, Bool[ndarray, "sentences"]]:
+    """The sentences of each bucket and all; `UserError` if fewer than two buckets can be scored.
 
     ``counts`` are the sentences' BLEU statistics: empty references leave nothing to score.
     """
-    scored = counts[:, REFERENCE] > 0
     assigned, labels = Buckets(edges).assign(output.words), bucket_labels(edges)
-    filled = [name for place, name in enumerate(labels) if scored[assigned == place].any()]
-    if len(filled) < 2:
-        named = f"only bucket {filled[0]}" if filled else "no bucket"
+    parts = {name: assigned == place for place, name in enumerate(labels)}
+    scored = counts[:, REFERENCE] > 0
+    if sum(bool(scored[part].any()) for part in parts.values()) < 2:
         raise UserError(
-            f"the {scored.sum():,} sentences of {output.name} whose references have words fill "
-            f"{named} of {', '.join(labels)}; two are needed: give sentences of more lengths or "
+            f"the {scored.sum():,} sentences of {output.name} whose references have words fill, of "
+            f"the buckets {', '.join(labels)}, fewer than two: give sentences of more lengths or "
             "other --edges"
         )
-    return assigned
-
-
-def _page(
-    name: str,
-    title: str,
-    columns: Sequence[Column],
-    rows: list[dict[str, Any]],
-    lines: Sequence[str],
-    outputs: dict[str, Output],
-    assigned: Int[ndarray, "sentences"],
-    edges: tuple[int, ...],
-) -> Page:
-    """The rows as a table, with what a reader should know of the texts in its caption."""
-    outside = counted(int((assigned < 0).sum()), "sentence")
-    small = small_buckets({row["bucket"]: row["n"] for row in rows[: len(edges)]})
-    gold = next(iter(outputs.values()))
-    caption = [
-        *(f"{label}: {output.name}." for label, output in outputs.items()),
-        *([f"References: {len(gold.references)} per sentence."] if gold.references[1:] else []),
-        "BLEU levels are not comparable across buckets: texts of other lengths have other n-grams.",
-        *lines,
-        f"Outside the buckets, in no row of them: {outside} of fewer than {edges[0]} source words.",
-        *([f"{IN_CHARACTERS}."] if spaceless(gold.sources) else []),
-        *([f"* {small}."] if small else []),
-    ]
-    frame = typed_frame(rows, COUNTS)
-    return Page(name, title, frame, filled_table(title, frame, columns), [], caption)
+    return parts | {"all": np.full(len(assigned), True)}
 
 
 def text_warnings(outputs: Sequence[Output], tokenize: str) -> list[str]:
     """What is likely to be wrong with systems' texts, or with this tokenizer for them."""
+    gold, lines = outputs[0], []
     texts = {f"hypotheses of {output.name}": output.hypotheses for output in outputs}
-    # So many look tokenised to sacreBLEU's own command, too.
-    lines = [
-        f"100 or more {name} end in a full stop after a space: detokenise tokenised text before it "
-        "is scored"
-        for name, hypotheses in texts.items()
-        if sum(text.endswith(" .") for text in hypotheses) >= 100
-    ]
-    gold = outputs[0]
     texts |= {"references": [*chain(*gold.references)], "sources": gold.sources}
     for mark, command in SUBWORDS.items():
         counts = {name: sum(mark in line for line in text) for name, text in texts.items()}

@@ -32,13 +32,10 @@ def where(bundle: Results, conditions: Sequence[str]) -> Results:
     """
     if not conditions:
         return bundle
-    runs, unfinished = bundle.runs, bundle.unfinished()
-    for column, values in _values(conditions, (runs, unfinished)).items():
-        known = [table[column] for table in (bundle.runs, unfinished) if column in table]
+    runs = bundle.runs
+    for column, values in _values(conditions, runs).items():
         lacking = [
-            value
-            for value in values
-            if not any(_meets(existing, column, [value]).any() for existing in known)
+            value for value in values if not _meets(bundle.runs[column], column, [value]).any()
         ]
         kept = runs[_meets(runs[column], column, values)]
         if lacking or kept.empty:
@@ -47,34 +44,19 @@ def where(bundle: Results, conditions: Sequence[str]) -> Results:
                 f"{list_values(runs[column])}"
             )
         runs = kept
-        if column in unfinished:
-            unknown = unfinished["attention"] == ""
-            unfinished = unfinished[unknown | _meets(unfinished[column], column, values)]
-    return replace(only(bundle, runs["run"], unfinished["run"]), runs=runs)
-
-
-def only(bundle: Results, runs: Iterable[str], unfinished: Iterable[str] | None = None) -> Results:
-    """The bundle with these runs alone, and of the unfinished ones those that are named or all."""
-    names, environment = set(runs), dict(bundle.environment)
-    environment["runs"] = {run: environment["runs"][run] for run in bundle.names if run in names}
-    if unfinished is not None:
-        environment["unfinished"] = {run: environment["unfinished"][run] for run in unfinished}
+    names, described = set(runs["run"]), bundle.environment["runs"]
     return replace(
         bundle,
-        runs=bundle.runs[bundle.runs["run"].isin(names)],
+        runs=runs,
         sentences={run: counts for run, counts in bundle.sentences.items() if run in names},
-        environment=environment,
+        environment={
+            **bundle.environment,
+            "runs": {run: described[run] for run in bundle.names if run in names},
+        },
     )
 
 
-def meeting(runs: pd.DataFrame, conditions: Sequence[str]) -> pd.DataFrame:
-    """The rows of any table with the columns of `CONDITIONS` that `where` would choose."""
-    for column, values in _values(conditions, [runs]).items():
-        runs = runs[_meets(runs[column], column, values)]
-    return runs
-
-
-def _values(conditions: Iterable[str], tables: Sequence[pd.DataFrame]) -> dict[str, list[str]]:
+def _values(conditions: Iterable[str], runs: pd.DataFrame) -> dict[str, list[str]]:
     """Wanted values by column; a text that some run has is one, whatever commas are in it."""
     wanted: dict[str, list[str]] = {}
     for condition in conditions:
@@ -85,27 +67,24 @@ def _values(conditions: Iterable[str], tables: Sequence[pd.DataFrame]) -> dict[s
         column = SETTINGS.get(name, name)
         if column not in CONDITIONS:
             raise UsageError(f"--where: unknown column {name!r}{did_you_mean(name, CONDITIONS)}")
-        whole = any((table[column] == text).any() for table in tables if column in table)
+        whole = (runs[column] == text).any()
         wanted.setdefault(column, []).extend([text] if whole else parts)
     return wanted
 
 
 def _meets(values: pd.Series, column: str, parts: Sequence[str]) -> pd.Series:
     """Whether each row has one of the values, as they are written."""
-    kind = RUN_COLUMNS[column]
-    if kind == "str":
-        return values.isin([*parts, *([""] if BLANK in parts else [])])
-    texts = [part.lower() for part in parts if part != BLANK]
+    if RUN_COLUMNS[column] != "str":
+        parts = [_as_written(part) for part in parts]
+    return values.map(as_condition).isin(parts)
+
+
+def _as_written(text: str) -> str:
+    """A number or a truth as `as_condition` writes it."""
     try:
-        wanted = [{"true": True, "false": False}[text] if kind == "bool" else float(text)
-                  for text in texts]  # fmt: skip
-    except (ValueError, KeyError):
-        example = "true" if kind == "bool" else as_condition(values.dropna().max()) or "1"
-        raise UsageError(
-            f"--where {column}={','.join(parts)}: {column} is "
-            f"{'true or false' if kind == 'bool' else 'a number'}; write {column}={example}"
-        ) from None
-    return (values.isna() & (BLANK in parts)) | values.astype("object").isin(wanted)
+        return as_condition(float(text))
+    except ValueError:
+        return text.lower()
 
 
 def list_values(values: pd.Series) -> str:
@@ -120,5 +99,5 @@ def as_condition(value: Any) -> str:
     if pd.isna(value) or value == "":
         return BLANK
     if isinstance(value, float):
-        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+        return str(int(value)) if value.is_integer() else repr(value)
     return str(value).lower() if pd.api.types.is_bool(value) else str(value)

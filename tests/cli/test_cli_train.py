@@ -50,7 +50,7 @@ def test_tables_go_to_stdout_progress_to_stderr_and_files_into_the_folder(done):
         assert f"{name}: training" in printed.stderr
     assert "L-FAIL" not in printed.stderr
     names = "failure_pattern.csv failure_pattern.md vindication.csv vindication.md runs.csv "
-    names += "sentences.csv.gz learning.csv examples.json.gz environment.json experiments.json "
+    names += "sentences.csv.gz examples.json.gz environment.json experiments.json "
     names += "SHA256SUMS runs"
     files = [name for name in os.listdir(folder / "out") if not name.startswith(".")]
     assert sorted(files) == sorted(names.split())

@@ -2,19 +2,15 @@
 
 import json
 
-import numpy as np
-import pandas as pd
 import pytest
 from listed import write_relisted
 from matplotlib.colors import to_hex
 from planted import planted_settings, sentences, translations, write_planted, write_run, write_sizes
 from planted_arms import with_controls
-from planted_logs import BUCKETS, loss, write_log, write_older_log
 from planted_probes import plant, rows_of
 
 from seq2seq_bottleneck.cli import main
-from seq2seq_bottleneck.figures.draw import ATTENTION, draw
-from seq2seq_bottleneck.figures.plot import Panel, Plot, data_frame
+from seq2seq_bottleneck.figures.draw import ATTENTION
 from seq2seq_bottleneck.figures.registry import BASELINE, image, make_figure
 from seq2seq_bottleneck.lecture.slides import L_FAIL, L_VIND
 from seq2seq_bottleneck.results.bundle import Results
@@ -88,46 +84,13 @@ def test_arms_have_the_tables_numbers_and_each_its_look_in_the_place_of_what_was
             assert row[end] == expected[f"bleu{column}"]
         assert row["n"] == expected["n"] == 12
     assert [axes.get_title() for axes in figure.axes] == ["5-10 source words", "41+ source words"]
-    assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
+    assert list(legend(figure)) == ["none", "additive", "uniform"]
     for axes in figure.axes:
         labels = [label.get_text() for label in axes.get_xticklabels()]
         assert labels == [f"{BASELINE}\nn 12", "reversed source\nn 12"]
-    names = ["none", "additive", "uniform"]
-    assert list(legend(figure)) == names
-    for axes in figure.axes:
-        lines = [bars.lines[0] for bars in axes.containers]
-        assert [to_hex(line.get_color()).upper() for line in lines] == [ATTENTION[n] for n in names]
-        assert [line.get_marker() for line in lines] == ["o", "s", "X"]
-        assert [list(line.get_xdata()) for line in lines] == [[0, 1], [0], [0]]
 
 
-def test_learning_has_a_panel_a_bucket_and_a_line_that_is_the_mean_over_seeds(tmp_path):
-    write_planted(tmp_path, ARMS)
-    runs = ["none1x1", "additive1x1", "none2x1", "additive2x1"]
-    for number, run in enumerate(runs):
-        write_log(tmp_path / "runs" / run, number)
-    figure, data = make_figure("learning", tmp_path)
-    titles = [f"{bucket} source words" for bucket in BUCKETS[:-1]]
-    assert [axes.get_title() for axes in figure.axes] == titles  # the last one is empty
-    means = data[data["kind"] == "mean"]
-    assert len(means) == 2 * 2 * 4
-    for row in means.to_dict("records"):
-        place, update = titles.index(row["panel"]), int(row["x"])
-        known = [loss(update, place, n) for n, run in enumerate(runs) if run.startswith(row["arm"])]
-        mean = np.mean(known)
-        expected = mean, mean - 1.96 * 0.05, mean + 1.96 * 0.05
-        assert [row[end] for end in ENDS] == pytest.approx(expected)
-        assert row["n"] == 20
-    assert len({axes.get_ylim() for axes in figure.axes}) == 1
-    for run in runs:
-        write_older_log(tmp_path / "runs" / run)
-    with pytest.raises(UserError, match=r"^[^\n]*did not log [^\n]* train them again[^\n]*$"):
-        make_figure("learning", tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("lengths", "drawn"), [((3, 5), [1, 2]), ((60, 20, 5, 70), [3, 2]), ((60, 70), [1])]
-)
+@pytest.mark.parametrize(("lengths", "drawn"), [((60, 20, 5, 70), [3, 2]), ((60, 70), [1])])
 def test_attention_is_of_the_shortest_example_and_the_longest_with_room(lengths, drawn, tmp_path):
     write_planted(tmp_path, ARMS, seeds=1)
     with pytest.raises(UserError, match="no run with attention and examples"):
@@ -156,16 +119,10 @@ CELLS |= {(size, "additive"): [0.05] * 5 for size in (8, 32)}
 """With attention one context size was not run."""
 
 
-@pytest.fixture(scope="module")
-def several(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("sizes")
-    write_sizes(folder, CELLS, seeds=2, changes={"hidden_size": 32})
-    return folder, make_page("context-size", Results.open(folder)).frame
-
-
-def test_compression_has_the_tables_numbers_and_a_marker_for_each_context_size(several):
-    folder, frame = several
-    figure, data = make_figure("compression", folder)
+def test_compression_has_the_tables_numbers_and_a_line_for_each_context_size(tmp_path):
+    write_sizes(tmp_path, CELLS, seeds=2, changes={"hidden_size": 32})
+    frame = make_page("context-size", Results.open(tmp_path)).frame
+    figure, data = make_figure("compression", tmp_path)
     for arm, column in (("none", "bleu_none"), ("additive", "bleu_attention")):
         means = data[(data["arm"] == arm) & (data["kind"] == "mean")]
         for drawn, known in zip(
@@ -175,45 +132,8 @@ def test_compression_has_the_tables_numbers_and_a_marker_for_each_context_size(s
             assert float(drawn["x"]) == pytest.approx(known["compression_ratio"], rel=1e-5)
             assert [drawn[end] for end in ENDS] == [known[f"{column}{n}"] for n in ENDS.values()]
             assert drawn["n"] == known["n"] == 12
-    slide = data[data["kind"] == "slide"]
-    assert [*zip(slide["x"], slide["value"], strict=True)] == [
-        ("2", 35.2), ("5", 28.5), ("10", 18.7), ("15", 12.4), ("20", 8.1)
-    ]  # fmt: skip
-    markers = [{bars.lines[0].get_marker() for bars in axes.containers} for axes in figure.axes]
-    assert [len(items) for items in markers] == [3, 2]
-    assert markers[1] < markers[0]  # a context size has one marker, with attention and without
     assert list(legend(figure)) == [*(f"context {size}" for size in SIZES), "none, slide"]
     assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
-    figure, _ = make_figure("compression", folder, where=["attention=none"])
-    assert [axes.get_title() for axes in figure.axes] == ["Without attention"]
-
-
-def test_the_map_has_the_tables_numbers_and_blanks(several):
-    folder, frame = several
-    figure, data = make_figure("context-length", folder)
-    panels = list(data.groupby("panel", sort=False))
-    columns = ("bleu_none", "bleu_attention", "gain")
-    for axes, (panel, rows), column in zip(figure.axes, panels, columns, strict=True):
-        assert axes.get_title() == panel
-        for end, name in ENDS.items():
-            pd.testing.assert_series_equal(
-                rows[end].reset_index(drop=True), frame[f"{column}{name}"], check_names=False
-            )
-        shown = axes.images[0].get_array()
-        assert shown.shape == (3, 5)
-        np.testing.assert_array_equal(shown.filled(np.nan).ravel(), frame[column])
-        form = "{:+.1f}" if column == "gain" else "{:.1f}"
-        written = [text.get_text().partition("\n")[0] for text in axes.texts]
-        assert written == [form.format(value) for value in frame[column].dropna()]
-        assert axes.get_ylim() == (-0.5, 2.5)  # the largest context on top
-    assert figure.axes[0].get_xticklabels()[0].get_text() == "5-10\nn 12"
-    none, attention, gain = (axes.images[0].norm for axes in figure.axes)
-    assert none is attention
-    assert gain.vmin <= 0 <= gain.vmax
-    figure.draw_without_rendering()  # no number touches the edges of its cell
-    for axes in figure.axes:
-        cell = axes.get_window_extent().width / axes.images[0].get_array().shape[1]
-        assert max(text.get_window_extent().width for text in axes.texts) < cell
 
 
 @pytest.mark.parametrize("study", STUDIES)
@@ -241,30 +161,6 @@ def test_each_drawn_number_is_in_the_studys_table(study, tmp_path):
         assert (to_hex(line.get_color()).upper(), line.get_marker()) == (ATTENTION[arm], marker)
 
 
-def test_variants_of_an_attention_have_its_colour_controls_broken_lines_and_bounds_a_mark():
-    names = ("dot", "dot-output", "dot layers=2")
-    rows = [
-        {"panel": "p", "x": x, "arm": arm, "control": control, "kind": "mean", "value": 1.0, "n": 9,
-         "note": "value at least" if control else ""}
-        for arm in names for control in ("untrained", "") for x in ("a", "b")
-    ]  # fmt: skip
-    figure = draw(Plot("", (Panel("p", "x", "y", "words"),), data_frame(rows), ()))
-    lines = legend(figure)
-    assert {to_hex(line.get_color()).upper() for line in lines.values()} == {ATTENTION["dot"]}
-    assert len({lines[name].get_marker() for name in names}) == 3
-    for name in names:
-        assert lines[name].get_linestyle() == "-"
-        assert lines[f"{name}, untrained"].get_linestyle() == "--"
-    assert [line.get_marker() for line in figure.axes[0].lines].count("^") == 3
-
-
-def test_a_single_place_on_a_logarithmic_axis_has_room_on_both_sides(tmp_path):
-    """Limits that nothing lay between threw the axis out of the picture."""
-    figure, _ = make_figure("capacity", plant(tmp_path, "capacity"))
-    for axes in figure.axes:
-        assert axes.get_xlim() == pytest.approx((256 / 2**0.5, 256 * 2**0.5))
-
-
 @pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize("ending", [".png", ".svg", ".pdf"])
 def test_equal_data_give_equal_bytes_in_each_format(ending, tmp_path):
@@ -282,10 +178,7 @@ def test_equal_data_give_equal_bytes_in_each_format(ending, tmp_path):
         (["survivals"], 2, "did you mean 'survival'?"),
         (["length", "--where", "seed=1"], 2, "--where chooses runs"),
         (["reading"], 1, "bottleneck study reading --results"),
-        (["alignment-gold"], 1, "study alignment --gold FILE "),
-        (["cost"], 1, "bottleneck bench --out"),
-        (["fit"], 1, "has no numbers; "),
-        (["fit", "-o", "out/numbers.png"], 1, "where the figure's numbers would go"),
+        (["fit"], 1, "has no numbers"),
     ]
 )  # fmt: skip
 def test_errors_name_the_way_out_and_leave_no_file(
@@ -293,7 +186,6 @@ def test_errors_name_the_way_out_and_leave_no_file(
 ):
     monkeypatch.chdir(tmp_path)
     plant(tmp_path / "out", "fit", [])
-    (tmp_path / "out" / "numbers.csv").write_text("a user's")
     assert main.run(["plot", *arguments, "--results", "out"]) == code
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line

@@ -15,10 +15,10 @@ from lanes import draws
 from seq2seq_bottleneck.corpus.corpus import describe, load_corpus
 from seq2seq_bottleneck.corpus.files import PairFiles, read_pairs
 from seq2seq_bottleneck.corpus.vocabulary import Vocabulary, count_words
-from seq2seq_bottleneck.scoring.bootstrap import Resampling
+from seq2seq_bottleneck.questions.alignment import read_gold
 from seq2seq_bottleneck.settings.concerns import CorpusSettings, ScoringSettings
 from seq2seq_bottleneck.tables.page import csv
-from seq2seq_bottleneck.tables.score import paired_page, read_files, read_systems, score_page
+from seq2seq_bottleneck.tables.score import read_systems, score_page
 
 EDGES = (1, 4, 8)
 line = st.one_of(*[plain_sentence] * 6, *[sentence] * 6, st.sampled_from(["", " ", "\u00a0"]))
@@ -123,10 +123,9 @@ def test_scores_and_differences_are_sacrebleus(tmp_path, budget):
         write(tmp_path, names, sides)
         paths = [tmp_path / name for name in names]
         gold, sources = [paths[2]], paths[3]
-        (output,) = read_files({"a": paths[0]}, gold, sources).values()
-        page = score_page(output, SCORING)
-        systems = read_systems(*paths[:2], gold, sources)
-        frame = paired_page(*systems, EDGES, Resampling(9, 9, 1)).frame
+        systems = read_systems({"a": paths[0], "b": paths[1]}, gold, sources)
+        page = score_page(systems[:1], SCORING)
+        frame = score_page(systems, SCORING, 9).frame
         csv(page.frame)
         rows, gains = (
             {row["bucket"]: row for row in table.to_dict("records")}

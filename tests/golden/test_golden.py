@@ -22,8 +22,10 @@ import pytest
 
 RETIRED: dict[str, str] = {
     "p_shifted": "sacreBLEU computes its own p-value: `sacrebleu --paired-bs`",
+    "plot learning": "no slide and no rule needs the curves",
+    "plot context-length": "figure compression has the same numbers",
 }
-"""Columns and commands that are gone since the numbers were recorded, and why."""
+"""Columns and beginnings of commands that are gone since the recording, and why."""
 GOLDEN = golden.load()
 QUICK = re.compile(
     "lecture|score|corpus copy|export .*reference/vindication( --bundle|$)"
@@ -53,8 +55,8 @@ def in_their_lanes() -> Iterator[Any]:
 
 @pytest.mark.parametrize("command", [*in_their_lanes()])
 def test_numbers_are_those_recorded(command: str, folder: Path) -> None:
-    if command in RETIRED:
-        pytest.skip(RETIRED[command])
+    if command.startswith(tuple(RETIRED)):
+        pytest.skip("retired")
     lines = golden.differences(
         GOLDEN[command],
         golden.answer(command, folder),

@@ -1,15 +1,10 @@
-"""A headless Chromium, driven by its own flags: the page as it becomes, its console, its requests.
+"""A headless Chromium, driven by its own flags: the page as it becomes, and its console."""
 
-Every name is made to resolve to nothing, so that a request fails at once and is seen all the same.
-"""
-
-import json
 import re
 import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 FLAGS = (
     "--headless=new",
@@ -17,22 +12,10 @@ FLAGS = (
     "--disable-gpu",
     "--no-first-run",
     "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-default-apps",
-    "--allow-file-access-from-files",
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--virtual-time-budget=5000",
     "--enable-logging=stderr",
 )
-
-
-class Visit(NamedTuple):
-    """What a page became: its elements, what stood in the console, which addresses it asked for."""
-
-    dom: str
-    console: list[str]
-    requests: list[str]
 
 
 @cache
@@ -44,20 +27,10 @@ def executable() -> str | None:
     return None
 
 
-def visit(address: str, folder: Path, *flags: str) -> Visit:
-    """Open an address in a browser of its own; its files go to ``folder``."""
-    log = folder / "net.json"
-    given = (*FLAGS, f"--user-data-dir={folder / 'profile'}", f"--log-net-log={log}", *flags)
+def visit(address: str, folder: Path) -> tuple[str, list[str]]:
+    """The elements of a page and the lines of its console; the browser's files go to ``folder``."""
     done = subprocess.run(
-        [executable(), *given, "--dump-dom", address],
+        [executable(), *FLAGS, f"--user-data-dir={folder / 'profile'}", "--dump-dom", address],
         capture_output=True, text=True, timeout=120, check=True, encoding="utf8"
     )  # fmt: skip
-    text = log.read_text(encoding="utf8").rstrip()
-    content = json.loads(text if text.endswith("}") else f"{text.rstrip(',')}]}}")
-    kind = content["constants"]["logEventTypes"]["URL_REQUEST_START_JOB"]
-    asked = [event.get("params", {}) for event in content["events"] if event["type"] == kind]
-    # The browser itself asks for some, without an origin.
-    urls = [
-        item["url"] for item in asked if "url" in item and item.get("initiator") != "not an origin"
-    ]
-    return Visit(done.stdout, re.findall(r"CONSOLE[^\]]*\] (.*)", done.stderr), urls)
+    return done.stdout, re.findall(r"CONSOLE[^\]]*\] (.*)", done.stderr)

@@ -20,6 +20,7 @@ from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import (
     STORE,
     find_runs,
+    read_checked,
     read_experiments,
     read_object,
     read_settings,
@@ -90,7 +91,7 @@ def counts(folder: Path) -> dict[str, list]:
 OF_A_RUN: dict[str, Reader] = {
     "settings.json": read_settings,
     "environment.json": lambda run: read_object(run / "environment.json"),
-    "log.jsonl": lambda run: Results.open(run).learning(),
+    "log.jsonl": lambda run: read_checked(run / "log.jsonl"),
     "weights.safetensors": weights,
     "source.vocabulary": vocabularies,
     "target.vocabulary": vocabularies,
@@ -108,7 +109,6 @@ OF_A_RUN: dict[str, Reader] = {
 OF_A_BUNDLE: dict[str, Reader] = {
     "runs.csv": lambda folder: Results.open(folder).runs.to_csv(),
     "sentences.csv.gz": counts,
-    "learning.csv": lambda folder: Results.open(folder).learning().to_csv(),
     "examples.json.gz": lambda folder: list(Results.open(folder).examples()),
     "environment.json": lambda folder: Results.open(folder).environment,
     "probes/length.csv": lambda folder: rests_on(folder / "probes" / "length.csv"),
@@ -253,7 +253,7 @@ def test_a_bundle_whose_writer_is_killed_is_the_old_or_the_new_or_says_so(out, t
     assert killed or step > LAST
     try:
         read = Results.open(folder)
-        seen = set(read.runs["experiment"]), set(read.unfinished()["run"])
+        seen = set(read.runs["experiment"]), set(read.environment["unfinished"])
     except UserError as error:
         seen = one_line(error)
     if step < 2:
@@ -263,5 +263,5 @@ def test_a_bundle_whose_writer_is_killed_is_the_old_or_the_new_or_says_so(out, t
     else:
         assert "an export or a merge was stopped" in seen
     write_bundle([run], folder)
-    assert set(Results.open(folder).unfinished()["run"]) == {"begun"}
+    assert set(Results.open(folder).environment["unfinished"]) == {"begun"}
     assert sha256sum(folder) == 0

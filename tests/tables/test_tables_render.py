@@ -13,11 +13,7 @@ from seq2seq_bottleneck.results.schema import TABLES
 from seq2seq_bottleneck.tables.pages import make_page
 from seq2seq_bottleneck.tables.render import (
     CELL,
-    SHADES,
     heatmap,
-    legend,
-    new_table,
-    shades_for,
 )
 
 WIDTHS = (80, 140)
@@ -47,24 +43,6 @@ def numbers(text):
     return sorted(re.findall(r"[+-]?\d[\d,]*\.?\d*%?", text))
 
 
-def test_texts_are_on_the_left_and_columns_move_together_before_a_number_is_broken():
-    table = new_table("", ["cell", "arm", "source"], texts=2)
-    table.add_row("a", "b", "1")
-    table.add_row("long", "wider", "100,000")
-    lines = [line.rstrip() for line in printed(table).splitlines() if line.strip()]
-    assert [lines[0], *lines[2:]] == [
-        " cell  arm     source",
-        " a     b            1",
-        " long  wider  100,000",
-    ]
-    table = new_table("", ["source\nwords", "BLEU", "BP"])
-    table.add_row("5-10", "53.1\n48.4..57.4", "1.00")
-    for width in (25, 40):
-        text = printed(table, width)
-        assert max(map(len, text.splitlines())) <= width
-        assert "48.4..57.4" in text
-
-
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", TABLES)
 def test_every_width_has_the_same_whole_numbers(pages, name, width):
@@ -91,18 +69,3 @@ def test_words_stand_on_both_axes_and_every_weight_has_its_shade():
     for weight, shade in {0.0: " ", 0.099: " ", 0.1: "░", 0.3: "▒", 0.5: "▓", 0.8: "█"}.items():
         line = heatmap(["x", "y"], ["z"], np.array([[weight, 1.0]]), 80)[-1]
         assert line == f"z {shade * CELL}{'█' * CELL}"
-
-
-def test_a_long_source_is_cut_into_pieces_that_fit():
-    words = [f"w{place}" for place in range(50)]
-    lines = heatmap(words, words, np.eye(50), 40)
-    assert max(map(len, lines)) <= 40
-    assert lines.count("") == -(-50 // ((40 - 4) // CELL)) - 1
-    assert sum("█" in line for line in lines) == 50
-
-
-def test_a_terminal_without_the_shades_gets_plain_ones_and_a_legend_of_them():
-    assert shades_for("utf-8") == SHADES
-    shades = shades_for("ascii")
-    assert legend(shades) == "weight: ' ' < .1 <= . < .3 <= : < .5 <= + < .8 <= #"
-    assert heatmap(["a", "cat"], ["chat"], WEIGHTS[1:, 1:], 80, shades)[-1] == "chat ::++"

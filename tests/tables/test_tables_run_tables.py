@@ -1,27 +1,17 @@
 """The tables of runs from planted translations: every number against an outside computation."""
 
-import re
-from dataclasses import replace
-
 import numpy as np
-import pandas as pd
 import pytest
 from planted import (
     LENGTHS,
-    planted_settings,
     sentences,
     write_planted,
-    write_run,
     write_sizes,
 )
 from sacrebleu import corpus_bleu
 
 from seq2seq_bottleneck.results.bundle import Results
-from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.tables.comparison import compare
 from seq2seq_bottleneck.tables.pages import make_page, slide_pages
-from seq2seq_bottleneck.tables.run_tables import run_data
-from seq2seq_bottleneck.tables.selection import where
 
 FALLING = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1, 0.1, 0.1, 0.1, 0.1]}
 BUCKETS = {"5-10": 7, "11-20": 15, "21-30": 25, "31-40": 35, "41+": 50}
@@ -70,23 +60,6 @@ def test_failure_pattern_has_its_columns_and_sacrebleus_numbers(pair):
     base = table["bleu"].iloc[0]
     np.testing.assert_allclose(table["quality_drop"], 100 * (table["bleu"] / base - 1), atol=1e-9)
     assert list(table["slide_bleu"]) == [35.2, 28.5, 18.7, 12.4, 8.1]
-    assert list(table["slide_drop"]) == [0, -19, -47, -65, -77]
-
-
-def test_vindication_has_its_columns_and_paired_gains(pair):
-    bundle, made = pair
-    table = make_page("vindication", bundle).frame
-    expected = (
-        "bucket n bleu_none bleu_attention gain improvement "
-        "slide_none slide_attention slide_improvement"
-    )
-    assert list(table.columns[:9]) == expected.split()
-    for row, length in zip(table.to_dict("records"), BUCKETS.values(), strict=True):
-        none, attention = (mean_bleu(made[arm], length) for arm in ("none", "additive"))
-        assert row["gain"] == pytest.approx(attention - none, abs=1e-9)
-        assert row["improvement"] == pytest.approx(100 * (attention / none - 1), abs=1e-9)
-        assert row["gain_low"] <= row["gain"] <= row["gain_high"]
-    assert list(table["slide_improvement"]) == [2.6, 14.7, 54.5, 100.0, 200.0]
 
 
 def test_like_the_slide_a_table_has_its_columns_and_one_measured_number_per_cell(pair):
@@ -120,47 +93,9 @@ def test_like_the_slide_a_table_has_its_columns_and_one_measured_number_per_cell
         },
     }
     for name, columns in expected.items():
-        page, frame = make_page(name, bundle, like_slide=True), make_page(name, bundle).frame
+        page = make_page(name, bundle, like_slide=True)
         assert page.frame.to_dict("list") == columns
-        bleu = [column for column in frame if f"{column}_low" in frame and "bleu" in column]
-        ends = [frame[c] - frame[f"{c}_low"] for c in bleu]
-        ends += [frame[f"{c}_high"] - frame[c] for c in bleu]
-        assert "; 12 sentences per row; 95 % intervals over test " in page.caption[0]
-        assert f" end at most {np.max(ends):.1f} BLEU" in page.caption[0]
-        assert "under 100 sentences: 5-10 (n = 12), " in page.caption[0]
-
-
-def test_like_the_slide_a_table_says_what_is_not_as_on_the_slide(pair, tmp_path):
-    write_sizes(tmp_path, {(32, "none"): [0.5] * 5, (8, "none"): [0.1] * 5})
-    page = make_page("compression", Results.open(tmp_path), like_slide=True)
-    mixed = re.fullmatch(
-        r"The slide's words do not order the BLEU measured here: Good ([\d.]+) to [\d.]+, "
-        r"Mediocre [\d.]+ to ([\d.]+), Poor [\d. to]+, Very Poor [\d. to]+\.",
-        page.caption[-1],
-    )
-    assert float(mixed[1]) < 40 < 60 < float(mixed[2])
-    bundle, _ = pair
-    assert make_page("compression", bundle, like_slide=True).caption[-1].startswith("Slide L4: ")
-    assert len(make_page("failure-pattern", bundle, like_slide=True).caption) == 1  # it fell
-
-
-def test_a_short_caption_counts_the_arms_that_are_not_in_the_table(pair, sizes):
-    for like_slide in (False, True):
-        page = make_page("vindication", sizes[0], like_slide)
-        said = page.caption[0] if like_slide else page.run
-        assert "context 8; " in said
-        assert "not in this table: 4 arms (choose with --where)" in said
-    assert "not in this table" not in make_page("vindication", pair[0]).run
-    assert "not in this table" not in make_page("context-size", sizes[0]).run
-
-
-def test_equal_arms_gain_exactly_nothing(tmp_path):
-    write_planted(tmp_path, {"none": FALLING["none"], "dot": FALLING["none"]}, seeds=1)
-    bundle = Results.open(tmp_path)
-    # The same hypotheses in both arms: the pairing leaves no interval at all.
-    same = bundle.sentences | {"dot1x1": bundle.sentences["none1x1"]}
-    table = run_data("vindication", [compare(replace(bundle, sentences=same))])
-    assert (table[["gain", "gain_low", "gain_high"]] == 0).all(axis=None)
+        assert "12 sentences per row; 95 % intervals over test " in " ".join(page.caption)
 
 
 @pytest.mark.parametrize(
@@ -177,13 +112,22 @@ def test_a_flat_curve_is_not_called_a_fall(tmp_path, shares, verdict):
     assert like.caption[-1].startswith(says) == (verdict != "held")
 
 
-def test_nothing_is_stated_in_per_cent_of_next_to_nothing(tmp_path):
-    write_planted(tmp_path, {"none": [1.0] * 5, "additive": [0.1] * 5}, seeds=1)
-    failure, gains = slide_pages(Results.open(tmp_path))
-    assert failure.frame["quality_drop"].isna().all()
-    assert gains.frame["improvement"].isna().all()
-    assert (gains.frame["gain"] > 50).all()
-    assert failure.verdicts[0].startswith("L-FAIL: not measured")
+def test_the_caption_says_all_that_an_honest_table_must(pair):
+    text = "\n".join(make_page("failure-pattern", pair[0]).caption)
+    for part in (
+        "never levels",
+        "Ratio: mean source words of the bucket x",
+        "none: 1,000 parameters",
+        "BLEU by bucket, none, seed 2: ",
+        "BLEU by bucket, none, standard deviation over seeds: ",
+        "rammar; 10 training pairs; context 32; 10 updates; seeds 1, 2",
+        "they do not cover seeds",
+        "under 100 sentences",
+        "2 test sentences outside",
+        "not shown to be long enough",
+        "|eff:no|tok:13a|",
+    ):
+        assert part in text
 
 
 def test_an_empty_bucket_is_a_row_of_blanks(tmp_path):
@@ -194,10 +138,6 @@ def test_an_empty_bucket_is_a_row_of_blanks(tmp_path):
         assert (row["bucket"], row["n"]) == ("41+", 0)
         measured = [name for name in page.frame.columns[2:] if not name.startswith("slide")]
         assert row[measured].isna().all()
-    frame = make_page("compression", bundle).frame
-    assert list(frame["bucket"]) == list(BUCKETS)
-    assert frame.iloc[-1][["n", "slide_word"]].tolist() == [0, ""]
-    assert frame.iloc[-1][["bleu", "bleu_low", "compression_ratio"]].isna().all()
     frame = make_page("arms", bundle).frame
     assert frame.query("n == 0")[["bleu", "bleu_low", "bleu_high"]].isna().all(axis=None)
     assert set(frame.query("n == 0")["bucket"]) == {"41+"}
@@ -219,18 +159,11 @@ def test_context_size_has_both_arms_and_sacrebleus_numbers(sizes):
         assert row["gain"] == pytest.approx(other - none, abs=1e-9)
         assert row["compression_ratio"] == pytest.approx(length * 16 / size)
         assert row["gain_low"] <= row["gain"] <= row["gain_high"]
-        assert row["brevity_penalty_none"] == 1
-    # One size is the two arms' own comparison.
-    alone = make_page("vindication", where(bundle, ["context_size=16"])).frame
-    rows = frame[frame["context_size"] == 16].reset_index(drop=True)
-    columns = [name for name in alone if name.startswith(("bleu", "gain"))]
-    pd.testing.assert_frame_equal(rows[columns], alone[columns])
 
 
 def test_compression_is_sorted_and_has_the_slides_words(sizes):
     bundle, made = sizes
-    page = make_page("compression", bundle)
-    frame = page.frame
+    frame = make_page("compression", bundle).frame
     assert len(frame) == 15
     assert frame["compression_ratio"].is_monotonic_increasing
     for row in frame.to_dict("records"):
@@ -243,30 +176,3 @@ def test_compression_is_sorted_and_has_the_slides_words(sizes):
         assert row["slide_word"] == words[place]
         none = made[row["context_size"], "none"]
         assert row["bleu"] == pytest.approx(mean_bleu(none, BUCKETS[row["bucket"]]), abs=1e-9)
-    text = "\n".join(page.caption)
-    assert "context_size 8, 16, 32, " in text
-
-
-def test_other_test_sentences_are_counted_above_the_arm(tmp_path):
-    references = sentences()
-    short = [text for text in references if len(text.split()) < 40]
-    for name, attention in (("a", "none"), ("b", "dot")):
-        write_run(tmp_path, name, planted_settings(attention), references, references)
-    joined = planted_settings("none", corpus={"joined": 2})
-    write_run(tmp_path, "c", joined, short, short, "joined")
-    page = make_page("arms", Results.open(tmp_path))
-    counts = page.frame.groupby("arm", sort=False)["n"].agg(list)
-    assert counts["none"] == counts["dot"] != counts["none, joined"]
-    assert counts["none, joined"][-1] == 0
-    text = page.render("rich")
-    assert text.count("n=") == 2 * len(BUCKETS)
-    assert max(map(len, text.splitlines())) <= 80
-
-
-def test_other_buckets_are_refused_with_a_way_out(tmp_path):
-    references = sentences()
-    for name, edges in (("a", "5,11,21,31,41"), ("b", "5,21")):
-        settings = planted_settings("none", scoring={"edges": edges})
-        write_run(tmp_path, name, settings, references, references)
-    with pytest.raises(UserError, match=r"in other buckets .*`--where run=a`"):
-        make_page("arms", Results.open(tmp_path))
