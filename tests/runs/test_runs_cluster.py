@@ -3,23 +3,18 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
-from importlib import import_module
 from pathlib import Path
 
-import dask
 import psutil
 import pytest
 from executing import Heard, interrupt, same_results, smoke
 
-from seq2seq_bottleneck.runs import cluster
 from seq2seq_bottleneck.runs.cluster import run_jobs_on_cluster
 from seq2seq_bottleneck.runs.pool import ENDS, Job, run_jobs
 from seq2seq_bottleneck.runs.store import run_folders
-from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 
 pytestmark = pytest.mark.exhaustive(sample="file")
@@ -133,21 +128,6 @@ def test_a_worker_killed_in_mid_run_costs_no_result_and_none_is_there_twice(two_
     assert {path.name for path in here.iterdir()} == {path.name for path in there.iterdir()}
 
 
-def test_a_finished_run_is_sent_out_again_by_force_alone(two_workers, tmp_path):
-    job, heard = copy_job("once"), Heard()
-    (first,) = run_jobs_on_cluster([job], tmp_path, lambda *_: None, two_workers.address)
-    (second,) = run_jobs_on_cluster([job], tmp_path, heard, two_workers.address)
-    assert first == second
-    assert [event["phase"] for _, event in heard] == ["done"]
-    (folder,) = run_folders(tmp_path)
-    folder.replace({"status.json": b'{"status": "done", "reason": "old"}'})
-    (again,) = run_jobs_on_cluster([job], tmp_path, heard, two_workers.address, force=True)
-    assert again == first
-    assert heard.process_of("once")
-    assert folder.read_status()["reason"] == ""
-    assert not folder.in_use
-
-
 def test_the_users_files_travel_though_the_workers_cannot_see_them(
     two_workers, tmp_path, monkeypatch
 ):
@@ -174,70 +154,3 @@ def test_an_interrupted_sweep_ends_its_runs(two_workers, tmp_path):
         run_jobs_on_cluster([job], tmp_path, heard, two_workers.address)
     wait_for(lambda: gone(heard.process_of("endless")))
     assert run_folders(tmp_path) == []
-
-
-def test_a_run_that_diverges_is_told_as_here(two_workers, tmp_path):
-    jobs = [copy_job("diverges", "training.learning_rate=3e38", "training.clip_norm=1e30")]
-    outcomes = run_jobs_on_cluster(jobs, tmp_path / "there", Heard(), two_workers.address)
-    assert outcomes == run_jobs(jobs, tmp_path / "here", lambda *_: None)
-    (folder,) = run_folders(tmp_path / "there")
-    assert folder.status == outcomes[0].phase == "diverged"
-
-
-def test_a_lost_scheduler_is_told_in_one_line(tmp_path):
-    lost = Cluster(tmp_path)
-
-    def kill(_, event):
-        if event.get("update"):
-            lost.scheduler.kill()
-
-    try:
-        lost.fill_up()
-        job = copy_job("endless", "training.updates=100000")
-        with pytest.raises(UserError, match=r"^lost the scheduler; the same command runs"):
-            run_jobs_on_cluster([job], tmp_path / "store", kill, lost.address)
-    finally:
-        lost.stop()
-
-
-DRIVER = """
-import json, sys
-from pathlib import Path
-from seq2seq_bottleneck.runs.cluster import run_jobs_on_cluster
-from seq2seq_bottleneck.runs.pool import Job
-from seq2seq_bottleneck.settings.run import resolve
-copy = ["corpus.name=copy", "corpus.copy_words=20", "training.updates=100000"]
-job = Job("endless", resolve("smoke", [*sys.argv[3:], *copy]))
-listener = lambda _, event: print(json.dumps(event), flush=True)
-run_jobs_on_cluster([job], Path(sys.argv[2]), listener, sys.argv[1])
-"""
-
-
-def test_a_killed_driver_leaves_no_process_behind(two_workers, tmp_path):
-    command = [sys.executable, "-c", DRIVER, two_workers.address, str(tmp_path), *COPY]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as driver:
-        started = json.loads(driver.stdout.readline())
-        driver.kill()
-    wait_for(lambda: gone(started["process"]))
-
-
-def test_why_a_scheduler_cannot_be_used_is_told(tmp_path, monkeypatch):
-    """It cannot be reached, Dask's configuration is against its address, there is no Dask."""
-    import_module("distributed")  # so that its defaults are there
-
-    def refused(address, words, encryption=False):
-        with (
-            dask.config.set({"distributed.comm.require-encryption": encryption}),
-            pytest.raises(UserError, match=words),
-        ):
-            run_jobs_on_cluster([], tmp_path, lambda *_: None, address)
-
-    monkeypatch.setattr(cluster, "CONNECTING", 1.0)
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
-        refused(address, f"cannot reach scheduler '{address}'")
-    for address, encryption in (("tls://127.0.0.1:1", False), ("tcp://127.0.0.1:1", True)):
-        refused(address, f"'{address}' does not go with Dask's configuration", encryption)
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    refused(address, r"pip install \"seq2seq-bottleneck\[cluster\]\"")

@@ -1,14 +1,12 @@
 """The store: a run is there as a whole or not at all, whoever is killed at whatever moment."""
 
 import os
-import shutil
 
 import pytest
 from executing import killed_at
 
 from seq2seq_bottleneck.results.folders import finished_runs
-from seq2seq_bottleneck.runs.store import RunFolder, run_folders, sweep_up
-from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.runs.store import RunFolder, run_folders
 
 OLD = {"checkpoint.safetensors": b"old", "log.jsonl": b"old", "status.json": b'{"status": "done"}'}
 NEW = {"status.json": b'{"status": "done", "reason": ""}', "log.jsonl": b"new", "more": b"new"}
@@ -51,34 +49,3 @@ def test_a_run_whose_replacement_is_killed_is_the_old_or_the_new_or_to_be_done(r
         assert files(run) in (OLD, NEW)
     assert killed or files(run) == NEW
     assert {path.name for path in run.store.iterdir()} <= {".one.lock", "one"}
-
-
-def test_a_run_that_was_not_there_is_put_in_and_what_lies_aside_is_none(run):
-    shutil.copytree(run.path, run.store / ".three.aside")
-    other = RunFolder(run.store, "two")
-    other.replace(NEW)
-    assert files(other) == NEW
-    assert [folder.run for folder in run_folders(run.store)] == ["one", "two"]
-
-
-def test_what_killed_processes_left_is_swept_up_but_not_under_anyones_hands(run):
-    other = RunFolder(run.store, "two")
-    with other.alone():
-        for name in ("one", "two"):
-            shutil.copytree(run.path, run.store / f".{name}.aside")
-        sweep_up(run.store)
-    hidden = {path.name for path in run.store.glob(".*") if path.suffix != ".lock"}
-    assert hidden == {".two.aside"}
-    sweep_up(run.store)
-    assert not (run.store / ".two.aside").exists()
-
-
-def test_a_removal_that_is_refused_is_the_users_to_mend(run, monkeypatch):
-    def refuse(*_):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(os, "replace", refuse)
-    with pytest.raises(UserError, match="Permission denied"):
-        run.remove()
-    assert files(run) == OLD
-    assert not run.in_use
