@@ -98,9 +98,29 @@ def evaluate(
         np.array([EOS in ids for ids in decoded.ids]),
         settings.scoring.tokenize,
     )
-    # What is the same for every bucket of the run, but for its settings: they have a file.
+    write_text(folder.path / SENTENCES, tidy_csv(pd.DataFrame(columns)))
+    facts = run_facts(trained, corpus)
+    inside = by_bucket(columns["source_words"], settings)
+    rows = [
+        facts | row | {"near_copies": share(corpus.near_copies[place] for place in places)}
+        for row, places in zip(bucket_rows(columns, settings), inside.values(), strict=True)
+    ]
+    write_text(folder.path / SCORES, tidy_csv(pd.DataFrame(rows, dtype=object)))
+    texts = [
+        {"sentence": place, "source": pair.source, "reference": pair.target, "hypothesis": text}
+        for place, (pair, text) in enumerate(zip(corpus.test, decoded.texts, strict=True))
+    ]
+    lines = [f"{json.dumps(row, ensure_ascii=False)}\n" for row in texts]
+    write_text(folder.path / HYPOTHESES, "".join(lines))
+    examples = make_examples(graph, trained.weights, settings, corpus, decoded)
+    folder.write_json(EXAMPLES, examples)
+
+
+def run_facts(trained: Trained, corpus: Corpus) -> dict[str, Any]:
+    """What is the same for every bucket of the run, but for its settings: they have a file."""
+    target = corpus.target_vocabulary
     epoch = sum(len(target.pieces(pair.target)) + 1 for pair in corpus.train)  # with end tokens
-    facts = {
+    return {
         "train_pairs": len(corpus.train),
         "best_update": trained.best_update,
         "epochs": round(trained.target_tokens / max(1, epoch), 3),
@@ -111,21 +131,6 @@ def evaluate(
         "train_seconds": round(trained.seconds, 3),
         "train_tokens_per_second": round(trained.target_tokens / max(trained.seconds, 1e-9), 1),
     }
-    inside = by_bucket(columns["source_words"], settings)
-    rows = [
-        facts | row | {"near_copies": share(corpus.near_copies[place] for place in places)}
-        for row, places in zip(bucket_rows(columns, settings), inside.values(), strict=True)
-    ]
-    write_text(folder.path / SENTENCES, tidy_csv(pd.DataFrame(columns)))
-    write_text(folder.path / SCORES, tidy_csv(pd.DataFrame(rows, dtype=object)))
-    texts = [
-        {"sentence": place, "source": pair.source, "reference": pair.target, "hypothesis": text}
-        for place, (pair, text) in enumerate(zip(corpus.test, decoded.texts, strict=True))
-    ]
-    lines = [f"{json.dumps(row, ensure_ascii=False)}\n" for row in texts]
-    write_text(folder.path / HYPOTHESES, "".join(lines))
-    examples = make_examples(graph, trained.weights, settings, corpus, decoded)
-    folder.write_json(EXAMPLES, examples)
 
 
 def decode(
@@ -238,14 +243,13 @@ def make_examples(
     encoded = encoded._replace(target=outputs)
     matrices = attention_matrices(graph, weights, encoded, reverse, len(pairs))
     numbers = [*range(-len(lecture), 0), *chosen]
-    examples = []
-    for number, pair, ids, matrix in zip(numbers, pairs, outputs, matrices, strict=True):
-        example = {
+    return [
+        {
             "sentence": number,
             "source": readable(source.pieces(pair.source), True, source.tokenizer),
             "reference": pair.target,
             "hypothesis": readable(target.decode(ids), EOS in ids, target.tokenizer),
             "weights": matrix.round(3).tolist(),
         }
-        examples.append(example)
-    return examples
+        for number, pair, ids, matrix in zip(numbers, pairs, outputs, matrices, strict=True)
+    ]

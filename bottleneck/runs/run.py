@@ -163,9 +163,8 @@ def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
         run.learner = Learner(weights, training, replace(batches, seed=training.seed))
         try:
             run.snapshot = read_checkpoint(run.folder.path, run.learner)
-        except CheckpointError as error:
-            phase = f"going on from update 0, without its checkpoint, which {error}"
-            run.report({"phase": phase})
+        except CheckpointError:
+            run.report({"phase": "going on from update 0: its checkpoint is damaged"})
     return graph
 
 

@@ -71,14 +71,14 @@ def plain_beam(every, size, cap):
     return best, score(best)
 
 
-@pytest.mark.parametrize("size", [1, 2])
-def test_a_search_finds_what_the_search_in_lists_finds(size):
+@pytest.mark.parametrize(("size", "spread"), [(1, 1.0), (2, 1.5)])
+def test_a_search_finds_what_the_search_in_lists_finds(size, spread):
     graph, shapes = structure()
     logits_of = jax.jit(lambda weights, *batch: nnx.merge(graph, weights).logits(*batch)[0])
     settings, misses, ended = settings_of(beam_size=size), 0, set()
     search = make_search(graph, settings)
     for seed in range(12):
-        weights = random_weights(shapes, seed, 1.0)
+        weights = random_weights(shapes, seed, spread)
         output = search(weights, *rows(SENTENCES))
         for row, sentence, tokens, cap in rows_of(output, settings):
             every = all_outputs(logits_of, weights, sentence, cap)

@@ -136,6 +136,6 @@ def test_a_run_with_a_damaged_checkpoint_says_so_and_begins_anew(tmp_path, place
     content[place] ^= 1
     path.write_bytes(content)
     events = executed(tmp_path, settings)
-    phases = " ".join(event["phase"] for event in events)
-    assert "going on from update 0, without its checkpoint, which cannot be read" in phases
+    phases = [event["phase"] for event in events]
+    assert "going on from update 0: its checkpoint is damaged" in phases
     assert (first_update(events), events[-1]["phase"]) == (20, "done")

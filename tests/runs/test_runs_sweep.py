@@ -8,11 +8,10 @@ from planted import sentences, write_run
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.folders import STORE, arms, read_experiments
-from seq2seq_bottleneck.results.schema import FILES, RUNS
+from seq2seq_bottleneck.results.schema import RUNS
 from seq2seq_bottleneck.runs import sweep
 from seq2seq_bottleneck.runs.pool import Job, Outcome
-from seq2seq_bottleneck.runs.store import RunFolder
-from seq2seq_bottleneck.runs.sweep import forget, gather, run_sweep
+from seq2seq_bottleneck.runs.sweep import gather, run_sweep
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.settings.sweep import Member
@@ -63,14 +62,14 @@ def test_experiments_share_runs_and_the_last_whole_sweeps_arms_come_first(tmp_pa
     job = Job("additive", resolve("smoke"), Member("later", "c", ""))
     outcomes = [Outcome(job, "done", run="c")]
     monkeypatch.setattr(sweep, "run_jobs", lambda *_, **__: outcomes)
-    sweep.reproduce([job], tmp_path, silent)
+    sweep.run_comparison([job], tmp_path, silent)
     assert bundled(tmp_path) == {"earlier": ["b", "a"], "later": ["c"]}
     gather(tmp_path, declared("later", "a", "c"))
     gather(tmp_path, declared("later", "c"))  # a part of it leaves the order
     assert bundled(tmp_path) == {"earlier": ["b", "a"], "later": ["a", "c"]}
     outcomes.append(Outcome(job, "diverged", reason="the loss was not finite"))
     with pytest.raises(UserError, match="run 'additive' diverged: the loss was not finite"):
-        sweep.reproduce([job], tmp_path, silent)
+        sweep.run_comparison([job], tmp_path, silent)
 
 
 ARMS = {"none": ["none", ""], "dot": ["dot", "none"]}
@@ -102,20 +101,6 @@ def test_of_an_arm_and_seed_an_experiment_has_the_newest_run_and_readers_take_it
     assert {folder.name for folder in arms(out).values()} == {"e", "f"}
     commanded(out, "ab")  # the first command again, on the first text
     assert bundled(out) == {"pair": ["a", "b"]}
-
-
-def test_a_removed_run_is_in_no_bundle(tmp_path):
-    for seed, name in enumerate("ab", 1):
-        planted(tmp_path, name, f"training.seed={seed}")
-    gather(tmp_path, declared("g", "a", "b"))
-    assert all((tmp_path / name).is_file() for name in FILES)
-    RunFolder(tmp_path / STORE, "a").remove()
-    forget(tmp_path / STORE, "a")
-    assert bundled(tmp_path) == {"g": ["b"]}
-    assert read_experiments(tmp_path) == declared("g", "b")
-    RunFolder(tmp_path / STORE, "b").remove()
-    forget(tmp_path / STORE, "b")
-    assert not [name for name in FILES if (tmp_path / name).exists()]
 
 
 def test_translations_are_by_the_comparison_that_ended_last(tmp_path):
