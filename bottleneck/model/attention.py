@@ -2,11 +2,7 @@
 
 A subclass overrides ``keys``, ``score``, ``weights`` or ``read``, and what it overrides is what
 trains and what decodes: faster paths that know a `Score` alone are taken only where a read is
-``plain``.
-
-``none`` and ``uniform`` are reads like the scores: ``none`` always returns the last state (the
-lecture's c = h_Tx), ``uniform`` the mean of all states. Weights sum to 1 over real positions and
-are exactly 0 on padding.
+``plain``. Weights sum to 1 over real positions and are exactly 0 on padding.
 """
 
 from typing import NamedTuple
@@ -188,21 +184,10 @@ class AdditiveAttention(Attention):
 
 
 def make_attention(kind: str, hidden: int, context: int, width: int, rngs: nnx.Rngs) -> Attention:
-    """The read named by ``model.attention``; ``width`` is the additive score's own.
-
-    Raises ValueError for any other name.
-    """
-    match kind:
-        case "none":
-            return NoAttention()
-        case "uniform":
-            return UniformAttention()
-        case "dot":
-            return DotAttention()
-        case "scaled-dot":
-            return DotAttention(context**-0.5)
-        case "general":
-            return GeneralAttention(hidden, context, rngs)
-        case "additive":
-            return AdditiveAttention(hidden, context, width, rngs)
-    raise ValueError(f"no attention named {kind!r}")
+    """The read named by ``model.attention``; ``width`` is the additive score's own."""
+    if kind == "general":
+        return GeneralAttention(hidden, context, rngs)
+    if kind == "additive":
+        return AdditiveAttention(hidden, context, width, rngs)
+    others = {"none": NoAttention(), "uniform": UniformAttention(), "dot": DotAttention()}
+    return others.get(kind) or DotAttention(context**-0.5)  # scaled-dot

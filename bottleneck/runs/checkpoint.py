@@ -11,8 +11,7 @@ together have a file each, of the same update.
 
 import json
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -86,7 +85,7 @@ class CheckpointError(Exception):
 
 @dataclass
 class Checkpoints:
-    """Keeps a file in each of these folders, at intervals and when the run is asked to stop.
+    """Keeps a file in each of the ``folders`` that train now, at intervals and when asked to stop.
 
     A run that is asked stops at once, but in training after the current update and its checkpoint:
     it raises ``SystemExit``.
@@ -94,24 +93,12 @@ class Checkpoints:
 
     folders: Sequence[Path] = ()
     asked: bool = False
-    training: bool = False
     last: float = field(default_factory=time.monotonic)
 
     def ask(self) -> None:
         """Ask the run to stop; one that is not in training does so here."""
         self.asked = True
-        if not self.training:
-            raise SystemExit(0)
-
-    @contextmanager
-    def at_updates(self, folders: Sequence[Path]) -> Iterator[None]:
-        """Within the block runs of these folders train: a stop waits until an update has ended."""
-        self.folders, self.training, self.last = folders, True, time.monotonic()
-        try:
-            yield
-        finally:
-            self.training = False
-        if self.asked:
+        if not self.folders:
             raise SystemExit(0)
 
     def wanted(self) -> bool:

@@ -1,16 +1,12 @@
 """More than one machine: each run of a sweep is a task of a Dask scheduler.
 
-Start a scheduler with ``dask scheduler`` and on every machine
-``dask worker tcp://HOST:8786 --nthreads 1 --nworkers N``, N its number of cores: a run takes one
-thread of a worker and is a process of its own. The workers need this package, in the same version,
-and no common disk: the settings and the user's text go out with the tasks, and the files of a run
-come back with its result. Dask has the run of a lost worker done again, from its beginning.
-
-Whoever reaches a scheduler can run code on it, on its workers and, by what comes back, here.
+A run takes one thread of a worker and is a process of its own. The workers need this package, in
+the same version, and no common disk: the settings and the user's text go out with the tasks, and
+the files of a run come back with its result. Dask has the run of a lost worker done again.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,17 +25,13 @@ from .pool import ENDS, Job, Listener, Outcome, run_jobs
 from .store import RunFolder
 
 Event = dict[str, Any]
-Texts = Mapping[str, tuple[str, bytes]]
-"""The user's files by their settings: name and content."""
+Texts = dict[str, tuple[str, bytes]]  # the user's files by their settings: name and content
 
 
 def run_jobs_on_cluster(
     jobs: Sequence[Job], store: Path, listener: Listener, scheduler: str, force: bool = False
 ) -> list[Outcome]:
-    """Execute all jobs into ``store`` on the workers of ``scheduler``, as ``run_jobs`` does here.
-
-    A KeyboardInterrupt stops them all, and those under way are lost.
-    """
+    """Execute all jobs into ``store`` on the workers of a scheduler, as ``run_jobs`` does here."""
     outcomes: dict[str, Outcome] = {}
     running: dict[str, tuple[Job, RunFolder]] = {}
     topic, news = f"seq2seq-bottleneck-{uuid4().hex[:12]}", Queue()
@@ -89,14 +81,13 @@ def _connect(scheduler: str) -> Any:
         raise UserError('--scheduler needs Dask: pip install "seq2seq-bottleneck[cluster]"')
     from distributed import Client
 
-    # Dask tells of a lost scheduler in a traceback; this program does in a line.
+    # Dask tells of a lost scheduler in a traceback.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         return Client(scheduler, timeout=10, set_as_default=False)
-    except (OSError, ValueError, TypeError, RuntimeError) as error:
+    except (OSError, ValueError, TypeError, RuntimeError):
         raise UserError(
-            f"cannot reach scheduler {scheduler!r} ({type(error).__name__}); `dask scheduler` "
-            "starts one and prints its address"
+            f"cannot reach scheduler {scheduler!r}; start one with `dask scheduler`"
         ) from None
 
 
@@ -131,10 +122,7 @@ def execute_task(
 
 
 def _arrived(future: Any, folder: RunFolder, settings: RunSettings) -> Event:
-    """Put the files of a run into the store; how it ended.
-
-    Raises UserError where the scheduler is lost.
-    """
+    """Put the files of a run into the store; how it ended."""
     from distributed import CancelledError
 
     try:

@@ -1,8 +1,7 @@
 """Runs in processes of their own, one single-threaded process a core; `main` is such a process.
 
-Where there are more cores than runs, a run has several, each a device with its part of every batch
-(``model.parts``). On an accelerator one process goes after the other, and each trains the seeds of
-equal shape together.
+Where there are more cores than runs, a run has several. On an accelerator one process goes after
+the other, and each trains the seeds of equal shape together.
 """
 
 import json
@@ -118,10 +117,7 @@ def run_jobs(
 
 
 def stacks(jobs: Sequence[Job], together: int) -> list[list[Job]]:
-    """Jobs that differ in their seed alone, at most ``together`` of them in each list.
-
-    No seed comes twice in one: runs of a stack are different runs.
-    """
+    """Jobs that differ in their seed alone, each seed once, at most ``together`` in each list."""
     last: dict[str, list[Job]] = {}
     order: list[list[Job]] = []
     for job in jobs:

@@ -199,9 +199,10 @@ def _train(
 
     snapshots = [run.snapshot for run in runs if run.snapshot]
     resumed = join(snapshots) if len(snapshots) == len(runs) else None
-    with checkpoints.at_updates([run.folder.path for run in runs]):
-        end = train(graph, learners, valid, report, checkpoints, resumed, buckets)
-        checkpoints.keep(end)  # what is trained is never trained again
+    checkpoints.folders = [run.folder.path for run in runs]
+    end = train(graph, learners, valid, report, checkpoints, resumed, buckets)
+    checkpoints.keep(end)  # what is trained is never trained again
+    checkpoints.folders = ()
     return end.trained
 
 
@@ -219,21 +220,15 @@ def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -
 
 
 def describe_environment() -> dict[str, Any]:
-    """Facts that numbers may depend on, as JSON: ``command`` and ``commit`` if they are known."""
-    device, command = jax.devices()[0], os.environ.get(COMMAND)
-    versions, commit = {}, None
+    """Facts that numbers may depend on, as JSON."""
+    device, versions = jax.devices()[0], {}
     for name in ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu", "sentencepiece"):
         with suppress(PackageNotFoundError):  # subwords' is an extra
             versions[name] = version(name)
-    folder = Path(__file__).resolve().parents[2]
-    if (folder / ".git").exists():
-        ask = ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=40"]
-        with suppress(OSError, subprocess.CalledProcessError):
-            asked = subprocess.run(ask, cwd=folder, capture_output=True, text=True, check=True)
-            commit = asked.stdout.strip()
-    return ({"command": command} if command else {}) | {
+    return {
+        "command": os.environ.get(COMMAND),
         "bottleneck": __version__,
-        "commit": commit,
+        "commit": _commit(),
         "versions": versions,
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
@@ -241,6 +236,17 @@ def describe_environment() -> dict[str, Any]:
         "device": f"{device.platform}: {device.device_kind}",
         "threads": nproc_from(os.environ) or cores(),
     }
+
+
+def _commit() -> str | None:
+    """The commit of the program, where it runs from a checkout of git's."""
+    folder = Path(__file__).resolve().parents[2]
+    ask = ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=40"]
+    with suppress(OSError, subprocess.CalledProcessError):
+        if (folder / ".git").exists():
+            asked = subprocess.run(ask, cwd=folder, capture_output=True, text=True, check=True)
+            return asked.stdout.strip()
+    return None
 
 
 def _processor() -> str:
@@ -253,20 +259,19 @@ def _processor() -> str:
 
 
 def use_cache() -> None:
-    """Keep compiled programs between runs; without a writable cache folder, go on without.
+    """Keep compiled programs between runs, where there is a folder for them.
 
-    Compiled code is for one processor and one version of jax, so both are in the folder's name. A
-    program that cannot be read is compiled again, without jax's warning.
+    Compiled code is for one processor and one version of jax, so both are in the folder's name.
     """
     root = cache_root()
     if root is None:
         return
     kind = f"{platform.node()} {_processor()} {version('jaxlib')}"
     folder = root / hashlib.sha256(kind.encode()).hexdigest()[:12]
-    warnings.filterwarnings("ignore", message="Error (read|writ)ing persistent compilation cache")
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-    if os.access(folder, os.W_OK):
+        # A program that cannot be read is compiled again.
+        warnings.filterwarnings("ignore", "Error (read|writ)ing persistent compilation cache")
         jax.config.update("jax_compilation_cache_dir", str(folder))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
         jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)

@@ -1,7 +1,6 @@
 """Jobs brought to their end in one store, then the bundle of all that the store holds.
 
-They are a sweep's cells, or the arms of one comparison, which is the main job. One process at a
-time writes the bundle, whoever else works in the folder.
+They are a sweep's cells, or the arms of one comparison, which is the main job.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, TypedDict, runtime_checkable
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -23,20 +23,10 @@ Buckets = Mapping[str, Int[np.ndarray, " rows"]]
 """Of each length bucket the places of its sentences in the corpus; none where it is empty."""
 
 
-class BucketLoss(TypedDict):
-    """One bucket at one validation, as it stands in a run's log and in its checkpoint.
-
-    ``tokens`` are target tokens, end tokens included; ``nats`` is -log P summed over them.
-    ``standard_error`` is that of nats / tokens, as sentences are drawn; None for under two.
-    """
-
-    sentences: int
-    tokens: int
-    nats: float
-    standard_error: float | None
-
-
-ByBucket = dict[str, BucketLoss]
+ByBucket = dict[str, dict[str, int | float | None]]
+"""Of each bucket at one validation the ``sentences``; the target ``tokens``, end tokens included;
+``nats``: -log P summed over them; and the ``standard_error`` of nats / tokens, None for under two.
+"""
 
 
 @dataclass(frozen=True)
@@ -44,10 +34,9 @@ class Progress:
     """How training stands: loss in nats per target token (mean since the last report).
 
     Tokens are target tokens, end tokens included, over all time so far; ``update`` counts from 1.
-    ``loss`` is what training makes small: with label smoothing more than -log P, and not to be
-    compared with ``valid_loss``, which is always -log P. ``valid_buckets`` are that one's sums by
-    length bucket, where buckets were given. ``seconds_left`` goes by the updates since the
-    first report, so that compiling does not count.
+    ``loss`` is what training makes small: with label smoothing more than -log P. ``valid_loss`` is
+    always -log P, and ``valid_buckets`` are its sums by length bucket. ``seconds_left`` goes by the
+    updates since the first report, so that compiling does not count.
     """
 
     update: int
@@ -105,19 +94,6 @@ class Snapshot(NamedTuple):
         return Snapshot(stack.part(self.state, place), [self.trained[place]], losses)
 
 
-@runtime_checkable
-class Keeper(Protocol):
-    """Where snapshots go."""
-
-    def wanted(self) -> bool:
-        """Asked after every update: is a snapshot due?"""
-        ...
-
-    def keep(self, snapshot: Snapshot) -> None:
-        """Store a snapshot; may raise to stop the training."""
-        ...
-
-
 Report = Callable[[int, Progress], None]
 """Told how one learner stands, by its place in the stack."""
 
@@ -127,7 +103,7 @@ def train(
     learners: Sequence[Learner],
     validation: Sequence[EvaluationBatch],
     report: Report,
-    keeper: Keeper | None = None,
+    keeper: Any = None,
     resumed: Snapshot | None = None,
     buckets: Buckets | None = None,
 ) -> Snapshot:
@@ -136,8 +112,8 @@ def train(
     What ``trained`` holds of each is the result. One whose loss is not finite ends as diverged,
     and the others go on. A resumed training gives the same weights, bit for bit, as one that was
     never stopped: the batch and the random numbers of an update depend on the seed and the
-    update's number alone. ``buckets`` are those of the validation's sentences, whose losses are
-    then logged bucket by bucket.
+    update's number alone. ``keeper`` (`runs.checkpoint.Checkpoints`) is asked after every update
+    whether it wants a snapshot. ``buckets`` are those of the validation's sentences.
     """
     settings = learners[0].settings
     parts = parts_of(max(learners[0].batches.batch_sizes)) if len(learners) == 1 else 1
@@ -290,7 +266,7 @@ def by_bucket(
             deviation = losses[rows] - nats / total * tokens[rows]
             variance = count / (count - 1) * float((deviation**2).sum())
             error = math.sqrt(variance) / float(total)
-        sums[name] = BucketLoss(
-            sentences=count, tokens=int(total), nats=float(nats), standard_error=error
-        )
+        sums[name] = {
+            "sentences": count, "tokens": int(total), "nats": float(nats), "standard_error": error
+        }  # fmt: skip
     return sums

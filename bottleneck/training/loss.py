@@ -1,40 +1,27 @@
 """The loss (LECTURE D): -sum log P(y*_t), under teacher forcing at a ratio of 0.5 to 1.
 
 Logits are the largest arrays of a training step (positions x vocabulary). Here they exist a chunk
-of real positions at a time, are never computed on padding, and the gradient of the sum of losses is
-taken while they are there, so that they are neither kept nor computed twice. The tests compare it
-with the plain formula: log-softmax of all logits, and autodiff.
+of real positions at a time, and the gradient of the sum of losses is taken while they are there, so
+that they are neither kept nor computed twice.
 
 With label smoothing (Szegedy et al. 2016, section 7) a position's loss is its cross-entropy against
 (1 - smoothing) on the target and the rest spread evenly over all that an output may hold: words,
-the unknown word, the end. Padding and the start token get nothing, since no search may say them.
-It changes ``summed_losses`` alone, and that only where it is asked for: ``token_losses``, of which
-validation, the likelihood of references and the probes are made, are -log P.
+the unknown word, the end. It changes ``summed_losses`` alone: ``token_losses`` are -log P.
 """
 
 from functools import partial
-from typing import Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+from ..corpus.batches import Batch
 from ..corpus.vocabulary import BOS, PAD
 from ..model.decoder import OutputLayer
 from ..model.translator import Translator, real_positions
 
 CHUNK = 256
 """Positions whose logits exist at once."""
-
-
-@runtime_checkable
-class Sentences(Protocol):
-    """A padded batch: token ids and true lengths, end tokens included."""
-
-    source: Int[Array, "batch source"]
-    source_lengths: Int[Array, " batch"]
-    target: Int[Array, "batch target"]
-    target_lengths: Int[Array, " batch"]
 
 
 def decoder_inputs(target: Int[Array, "batch target"]) -> Int[Array, "batch target"]:
@@ -44,7 +31,7 @@ def decoder_inputs(target: Int[Array, "batch target"]) -> Int[Array, "batch targ
 
 
 def read_outs(
-    translator: Translator, batch: Sentences, ratio: float = 1.0, key: PRNGKeyArray | None = None
+    translator: Translator, batch: Batch, ratio: float = 1.0, key: PRNGKeyArray | None = None
 ) -> Float[Array, "target batch width"]:
     """What the output layer reads at every position, under teacher forcing at a ratio.
 
@@ -74,7 +61,7 @@ def read_outs(
 
 
 def token_losses(
-    translator: Translator, batch: Sentences, ratio: float = 1.0, key: PRNGKeyArray | None = None
+    translator: Translator, batch: Batch, ratio: float = 1.0, key: PRNGKeyArray | None = None
 ) -> Float[Array, "batch target"]:
     """-log P in nats of every target token, 0 on padding; `read_outs` says after which words."""
     outputs = read_outs(translator, batch, ratio, key)
@@ -84,22 +71,18 @@ def token_losses(
 
 def summed_losses(
     translator: Translator,
-    batch: Sentences,
+    batch: Batch,
     ratio: float,
     key: PRNGKeyArray | None,
     smoothing: float = 0.0,
 ) -> Float[Array, ""]:
-    """-log P in nats, summed over the real target tokens of the batch; what training makes small.
-
-    With ``smoothing`` a token's loss is (1 - smoothing) of that, and smoothing times the mean of
-    -log P over all that an output may hold.
-    """
+    """-log P in nats, or the smoothed loss, summed over the real target tokens of the batch."""
     outputs = read_outs(translator, batch, ratio, key)
     return summed_loss(*_flat(translator, batch, outputs), smoothing)
 
 
 def _flat(
-    translator: Translator, batch: Sentences, outputs: Float[Array, "target batch width"]
+    translator: Translator, batch: Batch, outputs: Float[Array, "target batch width"]
 ) -> tuple[Array, OutputLayer, Array, Array]:
     """Positions of all steps in one row: states, the output layer, targets, which are real."""
     real = real_positions(batch.target_lengths, batch.target.shape[1])

@@ -24,10 +24,11 @@ from flax import nnx
 from jaxtyping import Array, Float, Int, UInt32
 from optax.contrib import muon
 
+from ..corpus.batches import Batch
 from ..model.parts import AXIS, Stack, fill
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
-from .loss import Sentences, summed_losses, token_losses
+from .loss import summed_losses, token_losses
 
 ONE = Stack(1)
 MUON = {"beta": 0.95, "consistent_rms": 0.2, "ns_steps": 3, "preconditioning": "aol"}
@@ -131,7 +132,7 @@ def initial_state(weights: Weights, settings: TrainingSettings) -> TrainState:
 
 def make_update(
     graph: nnx.GraphDef, settings: TrainingSettings, stack: Stack = ONE
-) -> Callable[[TrainState, Sentences], tuple[TrainState, Float[Array, "*seeds"]]]:
+) -> Callable[[TrainState, Batch], tuple[TrainState, Float[Array, "*seeds"]]]:
     """The update, to the new state and the loss; of the settings, all but the seed.
 
     Two programs: only the gradient's depends on the padded shape and is compiled for each. Where
@@ -141,7 +142,7 @@ def make_update(
     optimizer = make_optimizer(settings)
     before = settings.updates - averaged_updates(settings)
 
-    def slope(state: TrainState, batch: Sentences) -> tuple[Float[Array, ""], Weights]:
+    def slope(state: TrainState, batch: Batch) -> tuple[Float[Array, ""], Weights]:
         # It depends on the seed and the update's number alone.
         key = jax.random.fold_in(jax.random.wrap_key_data(state.random), state.update)
         if stack.parts > 1:
@@ -163,7 +164,7 @@ def make_update(
 
     slope, apply = stack.program(slope, cut=(1,)), stack.program(apply)
 
-    def update(state: TrainState, batch: Sentences) -> tuple[TrainState, Float[Array, "*seeds"]]:
+    def update(state: TrainState, batch: Batch) -> tuple[TrainState, Float[Array, "*seeds"]]:
         rows = len(batch.target_lengths)
         if rows % stack.parts:
             # Fillers repeat the last row, and their losses count nothing.
@@ -177,7 +178,7 @@ def make_update(
     return update
 
 
-SentenceLosses = Callable[[Weights, Sentences], Float[Array, "*seeds batch"]]
+SentenceLosses = Callable[[Weights, Batch], Float[Array, "*seeds batch"]]
 
 
 def make_sentence_losses(graph: nnx.GraphDef, stack: Stack = ONE) -> SentenceLosses:
@@ -186,7 +187,7 @@ def make_sentence_losses(graph: nnx.GraphDef, stack: Stack = ONE) -> SentenceLos
     All seeds of a stack are evaluated on the same batch.
     """
 
-    def losses(weights: Weights, batch: Sentences) -> Float[Array, " batch"]:
+    def losses(weights: Weights, batch: Batch) -> Float[Array, " batch"]:
         return jnp.sum(token_losses(nnx.merge(graph, weights), batch), axis=1)
 
     return stack.by_row(losses, (1,))
