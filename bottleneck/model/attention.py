@@ -190,4 +190,4 @@ def make_attention(kind: str, hidden: int, context: int, width: int, rngs: nnx.R
     if kind == "additive":
         return AdditiveAttention(hidden, context, width, rngs)
     others = {"none": NoAttention(), "uniform": UniformAttention(), "dot": DotAttention()}
-    return others.get(kind) or DotAttention(context**-0.5)  # scaled-dot
+    return (others | {"scaled-dot": DotAttention(context**-0.5)})[kind]

@@ -1,8 +1,7 @@
 """Files of a network: its weights, the vocabularies that they belong to, and checkpoints.
 
 Weights are safetensors, one float32 tensor a parameter, named by its place in the translator. A
-vocabulary is a list, one token per line; subwords also have ``source.subwords.model`` and
-``target.subwords.model``, which sentencepiece itself reads and writes.
+vocabulary is a list, one token per line; subwords also have a model, which sentencepiece writes.
 
 A checkpoint has all that a stopped run needs to go on: a digest, then safetensors of the leaves of
 training's state and of the best weights by their numbers, and of JSON. Runs that are trained
@@ -30,8 +29,7 @@ from ..settings.files import digest_of, write_bytes
 from ..training.loop import Learner, Progress, Snapshot, Trained
 from ..training.step import initial_state
 
-FORMAT = b"7"
-"""Raised when what a checkpoint holds changes; a run does not go on from one of another format."""
+FORMAT = b"7"  # raised when what a checkpoint holds changes
 EVERY = 60.0
 """Seconds between two checkpoints."""
 
@@ -77,10 +75,6 @@ def load_vocabularies(folder: Path, corpus: CorpusSettings) -> tuple[Vocabulary,
         except OSError as error:
             raise damaged(path, error) from None
     return vocabularies[0], vocabularies[1]
-
-
-class CheckpointError(Exception):
-    """A checkpoint is damaged, or of another version."""
 
 
 @dataclass
@@ -129,14 +123,12 @@ def to_bytes(snapshot: Snapshot) -> bytes:
 
 
 def read_checkpoint(folder: Path, learner: Learner) -> Snapshot | None:
-    """The checkpoint of a run's folder, in the form of this learner; None where there is none."""
+    """The checkpoint of a run's folder, in the form of this learner; None without a whole one."""
     path = folder / CHECKPOINT
-    if not path.exists():
-        return None
-    whole = path.read_bytes()
+    whole = path.read_bytes() if path.exists() else b""
     digest, content = whole[:64], whole[64:]
     if digest_of(FORMAT + content).encode() != digest:
-        raise CheckpointError
+        return None
     tensors = load(content)
     facts = json.loads(tensors.pop("facts").tobytes())
     start = jax.eval_shape(partial(initial_state, settings=learner.settings), learner.weights)

@@ -38,7 +38,7 @@ from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
 from ..training.step import make_sentence_losses
 from .store import RunFolder
-from .translate import TrainedRun, readable, search_outputs
+from .translate import TrainedRun, readable
 
 EVALUATION_BATCH = 64
 
@@ -197,7 +197,7 @@ def make_examples(
     """Source, reference, hypothesis and weights (hypothesis x source) of a few sentences.
 
     They are the lecture's own, where the corpus has such (their numbers are below 0), and the first
-    two test sentences of each bucket. An output that was cut at its cap has no end token.
+    two test sentences of each bucket.
     """
     settings, source, target = run.settings, run.source_vocabulary, run.target_vocabulary
     inside = by_bucket([pair.words for pair in corpus.test], settings)
@@ -207,8 +207,7 @@ def make_examples(
     encoded = encode_pairs(pairs, source, target, settings.model.reverse_source)
     # Translated with the others, so that the batch has a shape that is compiled already.
     batches = evaluation_batches(encoded, EVALUATION_BATCH) if lecture else []
-    answers = search_outputs(run.graph, run.weights, settings.decoding, batches)[: len(lecture)]
-    outputs = [*answers, *(decoded[place] for place in chosen)]
+    outputs = [*run.search(batches)[: len(lecture)], *(decoded[place] for place in chosen)]
     matrices = run.attention(encoded._replace(target=outputs), len(pairs))
     numbers = [*range(-len(lecture), 0), *chosen]
     return [

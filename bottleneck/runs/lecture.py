@@ -101,7 +101,7 @@ def _first_steps(
         ids = [target.numbers(trained.prepare(word)) for word in step]
         slide = [number for number, *others in ids if not others and number != UNK]
         names = {
-            number: END if number == EOS else trained.display(target.tokens[number])
+            number: END if number == EOS else target.tokenizer.display(target.tokens[number])
             for number in [*best, *slide]
         }
         steps.append((before, [(word, float(shares[number])) for number, word in names.items()]))

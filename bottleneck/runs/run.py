@@ -3,8 +3,7 @@
 ``settings.json`` (resolved), ``environment.json``, ``status.json``, ``log.jsonl`` (each line a
 ``Progress`` of ``training.loop``), weights and vocabularies (``runs.checkpoint``),
 ``hypotheses.jsonl`` (sentence by sentence), ``sentences.csv`` (counts), ``scores.csv`` (one row per
-bucket), ``examples.json`` (attention weights of a few sentences); while it runs,
-``checkpoint.safetensors``. When it has ended, ``SHA256SUMS`` lists what stays.
+bucket), ``examples.json`` (attention weights of a few sentences).
 """
 
 import hashlib
@@ -37,7 +36,6 @@ from ..settings.machine import COMMAND, cache_root, cores, mendable, nproc_from
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
 from .checkpoint import (
-    CheckpointError,
     Checkpoints,
     join,
     read_checkpoint,
@@ -54,10 +52,7 @@ Report = Callable[[int, dict[str, Any]], None]
 def execute_stack(
     emit: Report, stack: Sequence[Mapping[str, Any]], store: str, force: bool
 ) -> None:
-    """The task of a worker process: execute runs, whose settings come as JSON.
-
-    SIGTERM asks it to stop: in training it first writes a checkpoint.
-    """
+    """The task of a worker process: execute runs; SIGTERM asks it to stop."""
     checkpoints = Checkpoints()
     signal.signal(signal.SIGTERM, lambda *_: checkpoints.ask())
     given = [parse_settings(settings) for settings in stack]
@@ -161,10 +156,7 @@ def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
         training = run.settings.training
         graph, weights = create(settings.model, *sizes, training.seed)
         run.learner = Learner(weights, training, replace(batches, seed=training.seed))
-        try:
-            run.snapshot = read_checkpoint(run.folder.path, run.learner)
-        except CheckpointError:
-            run.report({"phase": "going on from update 0: its checkpoint is damaged"})
+        run.snapshot = read_checkpoint(run.folder.path, run.learner)
     return graph
 
 

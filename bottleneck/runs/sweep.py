@@ -3,7 +3,8 @@
 They are a sweep's cells, or the arms of one comparison, which is the main job.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +70,7 @@ def plan_comparison(settings: RunSettings, seeds: int, check_schedule: bool) -> 
 def check_text(settings: RunSettings) -> list[str]:
     """Refuse files that are not given, not there or not pairs of lines, once, before any run.
 
-    And a tokenizer that BLEU has not; a line says if it does not fit the user's target. A drawn
-    corpus has no files; those of a named one were checked when they were fetched.
+    And a tokenizer that BLEU has not; a line says if it does not fit the user's target.
     """
     corpus, tokenize = settings.corpus, settings.scoring.tokenize
     bleu_metric(tokenize)
@@ -86,17 +86,12 @@ def check_text(settings: RunSettings) -> list[str]:
 
 
 def run_comparison(jobs: Sequence[Job], out: Path, listener: Listener, threads: int = 1) -> None:
-    """Execute the jobs, on so many cores each; the first that did not end well is a ``UserError``.
-
-    Then the bundle in ``out`` holds every finished run of its store, of this comparison or another.
-    """
-    outcomes = run_jobs(jobs, out / STORE, listener, threads=threads)
-    for outcome in outcomes:
+    """`run_sweep` on so many cores a run; the first that did not end well is a ``UserError``."""
+    for outcome in run_sweep(jobs, out, listener, partial(run_jobs, threads=threads)):
         if outcome.phase != "done":
             error = UsageError if outcome.exit_code == UsageError.exit_code else UserError
             reason = "" if outcome.exit_code else f"run {outcome.job.name!r} {outcome.phase}: "
             raise error(f"{reason}{outcome.reason}")
-    gather(out, _experiments((outcome.job, outcome.run) for outcome in outcomes))
 
 
 def run_sweep(
@@ -117,17 +112,11 @@ def run_sweep(
     try:
         return executor(jobs, out / STORE, listen)
     finally:
-        gather(out, _experiments((job, runs[job]) for job in jobs if job in runs))
-
-
-def _experiments(runs: Iterable[tuple[Job, str]]) -> Experiments:
-    """What jobs declare of the runs that they became."""
-    experiments: Experiments = {}
-    for job, run in runs:
-        if job.member is not None:
+        experiments: Experiments = {}
+        for job in (job for job in jobs if job in runs):
             experiment, *names = job.member
-            experiments.setdefault(experiment, {})[run] = names
-    return experiments
+            experiments.setdefault(experiment, {})[runs[job]] = names
+        gather(out, experiments)
 
 
 def gather(out: Path, experiments: Experiments) -> None:
@@ -176,4 +165,4 @@ def _arms_and_seeds(store: Path, members: Mapping[str, Sequence[str]]) -> dict[s
     """Arm and seed by finished run: an experiment has one run of each."""
     done = [run for run in members if read_status(store / run).get("status") == "done"]
     settings = {run: read_object(store / run / SETTINGS) for run in done}
-    return {run: (members[run][0], settings[run].get("training", {}).get("seed")) for run in done}
+    return {run: (members[run][0], settings[run]["training"]["seed"]) for run in done}

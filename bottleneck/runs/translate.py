@@ -1,8 +1,7 @@
 """Translating with a finished run, and the attention weights behind outputs.
 
 An unknown word of an output can be replaced by the source word that it attends to most: the
-replacement of Luong et al. (2015b, section 3.3) without its dictionary, for names and numbers,
-which unknown words mostly are, are the same in both languages.
+replacement of Luong et al. (2015b, section 3.3) without its dictionary.
 """
 
 from collections.abc import Sequence
@@ -35,7 +34,6 @@ from ..results.folders import (
     read_settings,
     was_written,
 )
-from ..settings.concerns import DecodingSettings
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from .checkpoint import load_vocabularies, read_weights
@@ -47,20 +45,6 @@ END = "</s>"
 
 _searcher = lru_cache(maxsize=4)(make_search)
 _reader = lru_cache(maxsize=4)(make_attention_weights)
-
-
-def search_outputs(
-    graph: nnx.GraphDef,
-    weights: Weights,
-    settings: DecodingSettings,
-    batches: list[EvaluationBatch],
-) -> list[list[int]]:
-    """The token ids of every output, the end token last where there is one."""
-    search = _searcher(graph, settings)
-    results = [search(weights, item.batch.source, item.batch.source_lengths) for item in batches]
-    rows = restore([on_host(result.tokens) for result in results], batches)
-    lengths = restore([on_host(result.lengths) for result in results], batches)
-    return [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
 
 
 def attention_matrices(
@@ -136,14 +120,10 @@ class TrainedRun:
         """The tokens that the model reads."""
         return self.source_vocabulary.pieces(self.prepare(sentence))
 
-    def display(self, token: str) -> str:
-        """One token as a person reads it."""
-        return self.target_vocabulary.tokenizer.display(token)
-
     def unknown(self, sentence: str) -> list[str]:
         """Words of the sentence that the run has never seen."""
-        known = set(self.source_vocabulary.words)
-        return [self.display(word) for word in self.tokens(sentence) if word not in known]
+        known, tokenizer = set(self.source_vocabulary.words), self.source_vocabulary.tokenizer
+        return [tokenizer.display(word) for word in self.tokens(sentence) if word not in known]
 
     def attention(
         self, encoded: EncodedPairs, batch_size: int = BATCH
@@ -152,6 +132,15 @@ class TrainedRun:
         reverse = self.settings.model.reverse_source
         return attention_matrices(self.graph, self.weights, encoded, reverse, batch_size)
 
+    def search(self, batches: list[EvaluationBatch]) -> list[list[int]]:
+        """The token ids of every output, the end token last where there is one."""
+        search = _searcher(self.graph, self.settings.decoding)
+        given = [(item.batch.source, item.batch.source_lengths) for item in batches]
+        results = [search(self.weights, *item) for item in given]
+        rows = restore([on_host(result.tokens) for result in results], batches)
+        lengths = restore([on_host(result.lengths) for result in results], batches)
+        return [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
+
     def decode(
         self, encoded: EncodedPairs, batches: list[EvaluationBatch], words: Sequence[list[str]]
     ) -> Decoded:
@@ -159,7 +148,7 @@ class TrainedRun:
 
         ``words`` are the sources' tokens in reading order.
         """
-        ids = search_outputs(self.graph, self.weights, self.settings.decoding, batches)
+        ids = self.search(batches)
         tokens = [self.target_vocabulary.decode(item) for item in ids]
         if self.settings.decoding.copy_unknown:
             matrices = self.attention(EncodedPairs(encoded.source, ids))
@@ -206,7 +195,7 @@ def attended(trained: TrainedRun, translation: Translation) -> Translation:
 
 
 def load_run(folder: Path) -> TrainedRun:
-    """Read a run's folder; a missing, damaged or older one is a ``UserError`` that names it."""
+    """Read a run's folder; a missing, damaged or older one is a ``UserError``."""
     if not is_current(folder):
         raise UserError(
             f"the run {folder.name!r} was made by another version of this program; train it again"

@@ -54,8 +54,7 @@ class Trained:
 
     With ``average_last`` they are the mean over the last updates, whatever the losses before.
     ``valid_loss`` is theirs; the least validation loss was after ``best_update``. ``status`` is
-    done or diverged, with the ``reason``. ``seconds`` are of the wall clock, compiling and
-    validation among them, and of a stack those of all its seeds together.
+    done or diverged, with the ``reason``. ``seconds`` of a stack are those of all its seeds.
     """
 
     weights: Weights
@@ -125,7 +124,8 @@ def train(
         resumed = Snapshot(stack.join(states), new, [])
     state, trained, losses = resumed
     due, done = set(validation_updates(settings)), updates_done(state)
-    course = _Course(stack, settings.updates, trained, validation, buckets, report, done)
+    tokens = target_tokens(validation)
+    course = _Course(stack, settings.updates, trained, tokens, buckets or {}, report, done)
     for number in range(done + 1, settings.updates + 1):
         batches = [learner.batches.batch(number - 1) for learner in learners]
         state, loss = update(state, stack.join(batches))
@@ -145,7 +145,7 @@ def train(
             keeper.keep(Snapshot(state, trained, [stack.numbers(loss) for loss in losses]))
     course.stop_clock()
     if stack.parts > 1:
-        # Weights that lie on these devices could not go into a program of more or fewer of them.
+        # Weights on these devices could not go into a program of more or fewer of them.
         for item in trained:
             item.weights = jax.device_get(item.weights)
     return Snapshot(state, trained, [])
@@ -172,35 +172,31 @@ def sentence_losses(
     return np.array(restore(rows, list(batches)), dtype=np.float64)
 
 
+@dataclass
 class _Course:
     """Counts time, notices divergence, keeps the best weights of each seed, and reports.
 
-    Time spent compiling counts, and every seed is said to have taken the time that all took
-    together. With averaging, a validation inside the window judges the mean so far, one before it
-    the weights as they are; the last one judges the whole mean, which is kept whatever came before.
+    With averaging, a validation inside the window judges the mean so far, one before it the weights
+    as they are; the last one judges the whole mean, which is kept whatever came before.
     """
 
-    def __init__(
-        self,
-        stack: Stack,
-        updates: int,
-        trained: list[Trained],
-        validation: Sequence[EvaluationBatch],
-        buckets: Buckets | None,
-        report: Report,
-        done: int,
-    ):
-        self.stack, self.updates, self.trained = stack, updates, trained
-        self.tokens, self.buckets, self.report = target_tokens(validation), buckets, report
-        now = time.perf_counter()
-        self._start = now - trained[0].seconds
-        self._opened, self._first = (done, now), (updates, now)
+    stack: Stack
+    updates: int
+    trained: list[Trained]
+    tokens: Int[np.ndarray, " sentences"]
+    buckets: Buckets
+    report: Report
+    done: int
+
+    def __post_init__(self) -> None:
+        self.opened = time.perf_counter()
+        self.start, self.first = self.opened - self.trained[0].seconds, (self.updates, self.opened)
 
     def stop_clock(self) -> float:
         """How late it is; the seconds of every seed are those until now."""
         now = time.perf_counter()
         for trained in self.trained:
-            trained.seconds = now - self._start
+            trained.seconds = now - self.start
         return now
 
     def judge(
@@ -212,9 +208,9 @@ class _Course:
     ) -> None:
         """Take the mean losses of each seed, and where validation was due its sentences' losses."""
         now = self.stop_clock()
-        if number < self._first[0]:
-            self._first = number, now
-        before, since = self._first if number > self._first[0] else self._opened
+        if number < self.first[0]:
+            self.first = number, now
+        before, since = self.first if number > self.first[0] else (self.done, self.opened)
         left = (now - since) / (number - before) * (self.updates - number)
         whole = state.mean is not None and number == self.updates
         for place, trained in enumerate(self.trained):
@@ -234,7 +230,7 @@ class _Course:
                 if loss < trained.valid_loss:
                     trained.best_update = number
                 trained.weights, trained.valid_loss = self.stack.part(state.kept, place), loss
-            if rows is not None and self.buckets is not None:
+            if rows is not None:
                 column = rows.reshape(len(rows), -1)[:, place]
                 sums = by_bucket(column, self.tokens, self.buckets)
             speed = trained.target_tokens / trained.seconds

@@ -1,16 +1,9 @@
 """One update: gradient, clipping, Adam or Muon, a mean of weights; pure functions.
 
-Muon moves a matrix by its momentum made orthogonal. Of the momentum's singular value decomposition
-U S V^T about U V^T is left, so directions with a small gradient are learned as quickly as those
-with a large one. Newton-Schulz steps, which are matrix products, take the decomposition's place and
-leave singular values near 1 (Jordan et al. 2024,
-https://kellerjordan.github.io/posts/muon/). An orthogonal m x n matrix has entries of root mean
-square 1 / sqrt(max(m, n)); multiplied by 0.2 sqrt(max(m, n)) its entries are as large as
-Adam's changes usually are, so that one learning rate serves both (Liu et al. 2025, "Muon is
-scalable for LLM training", section 2.2).
-
-Each gate of a cell has a matrix of its own (``model.recurrence``), which is made orthogonal by
-itself.
+Muon moves a matrix by its momentum made orthogonal: directions with a small gradient are learned as
+quickly as those with a large one (Jordan et al. 2024, https://kellerjordan.github.io/posts/muon/).
+Multiplied by 0.2 sqrt(max(m, n)) the entries of an m x n matrix are as large as Adam's changes
+usually are, so that one learning rate serves both (Liu et al. 2025, section 2.2).
 """
 
 from collections.abc import Callable
@@ -32,10 +25,8 @@ from .loss import summed_losses, token_losses
 
 ONE = Stack(1)
 MUON = {"beta": 0.95, "consistent_rms": 0.2, "ns_steps": 3, "preconditioning": "aol"}
-"""Arguments of `optax.contrib.muon`: decay of Nesterov's momentum; root mean square of a matrix's
-change at a learning rate of 1, as Liu et al. measured of Adam; three Newton-Schulz steps with
-Jordan's coefficients. The preconditioning (Boissin et al. 2025) takes the place of the first steps:
-as good a loss as five steps without it, in two thirds of their time (results/LOG.md, 2026-11-27).
+"""Arguments of `optax.contrib.muon`. The preconditioning (Boissin et al. 2025) takes the place of
+two of Jordan's five steps, in two thirds of their time (results/LOG.md, 2026-11-27).
 """
 
 
@@ -91,10 +82,7 @@ def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
 def optimizers(weights: Weights) -> Weights:
     """With Muon, which optimizer trains each parameter: a tree of "muon" and "adam".
 
-    Muon trains the matrices of cells and gates, of scores, and of the maps between widths. Adam
-    trains embeddings and the output layer, as Jordan et al. (2024) advise, and vectors: biases and
-    the v of an additive score. An output layer that is tied to the target embedding is an
-    embedding; the map to its width is a matrix like others.
+    Adam trains embeddings and the output layer, as Jordan et al. (2024) advise, and vectors.
     """
 
     def optimizer(path: tuple, parameter: jax.Array | jax.ShapeDtypeStruct) -> str:

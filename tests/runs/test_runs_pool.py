@@ -51,8 +51,6 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
     stopped = Heard(interrupt)
     with pytest.raises(KeyboardInterrupt):
         run_jobs(jobs, tmp_path / "stopped", stopped, threads=threads)
-    # Told at once: the checkpoint takes seconds.
-    assert stopped.phases("long")[-2:] == ["training", "stopping"]
     (folder,) = run_folders(tmp_path / "stopped")
     assert folder.status == "running"
     assert not folder.in_use

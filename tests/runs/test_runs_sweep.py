@@ -61,7 +61,12 @@ def test_experiments_share_runs_and_the_last_whole_sweeps_arms_come_first(tmp_pa
     gather(tmp_path, declared("earlier", "b", "a"))
     job = Job("additive", resolve("smoke"), Member("later", "c", ""))
     outcomes = [Outcome(job, "done", run="c")]
-    monkeypatch.setattr(sweep, "run_jobs", lambda *_, **__: outcomes)
+
+    def run_jobs(_jobs, _store, listener, **_):
+        listener(job, {"phase": "done", "run": "c"})
+        return outcomes
+
+    monkeypatch.setattr(sweep, "run_jobs", run_jobs)
     sweep.run_comparison([job], tmp_path, silent)
     assert bundled(tmp_path) == {"earlier": ["b", "a"], "later": ["c"]}
     gather(tmp_path, declared("later", "a", "c"))
