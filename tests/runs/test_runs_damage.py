@@ -144,21 +144,6 @@ def test_a_finished_run_that_lost_its_sums_is_damaged_and_so_is_a_bundle(out, bu
         Results.open(away)
 
 
-def numbers(folder: Path) -> str:
-    """The tidy table but for its experiment and what is timed."""
-    timed = ["experiment", "arm", "baseline", "train_seconds", "train_tokens_per_second"]
-    return Results.open(folder).runs.drop(columns=timed).to_csv()
-
-
-def test_a_run_that_lost_its_status_is_done_again_by_what_made_it(out, tmp_path):
-    store = shutil.copytree(out / STORE, tmp_path / STORE)
-    (store / run_of(out).name / "status.json").unlink()
-    with pytest.raises(UserError, match=r"status\.json' cannot be read \(it is missing\)"):
-        Results.open(store)
-    executed(store, SMALL)
-    assert numbers(store) == numbers(out)
-
-
 LAST = 6
 """The last write of a bundle: of the checksums, after one of both versions' and five of files."""
 

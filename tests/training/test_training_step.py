@@ -66,22 +66,6 @@ def test_updates_equal_clipped_adam_in_numpy():
         np.testing.assert_allclose(after, expected, rtol=1e-4, atol=1e-7)
 
 
-@pytest.mark.slow
-def test_random_numbers_come_from_the_seed_and_the_updates_number_alone():
-    graph, weights = translator(dropout=0.5)
-    weights = spread_out(weights)
-
-    def losses(seed):
-        settings = settings_of(seed=seed)
-        update, state = make_update(graph, settings), initial_state(weights, settings)
-        later = state._replace(update=state.update + 1)
-        return [float(update(start, one_batch())[1]) for start in (state, state, later)]
-
-    (first, again, later), (other, _, _) = losses(1), losses(2)
-    assert first == again
-    assert len({first, later, other}) == 3
-
-
 # Muon.
 
 
