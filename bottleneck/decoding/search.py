@@ -88,9 +88,7 @@ def count_tokens(tokens: Int[Array, "*rows steps"]) -> Int[Array, "*rows"]:
     return jnp.sum(tokens != PAD, axis=-1, dtype=jnp.int32)
 
 
-def without_symbols(
-    logits: Float[Array, "*rows vocabulary"],
-) -> Float[Array, "*rows vocabulary"]:
+def without_symbols(logits: Float[Array, "*rows words"]) -> Float[Array, "*rows words"]:
     """Padding and the start token are never words of an output: their logits are minus infinity."""
     barred = jnp.zeros(logits.shape[-1], bool).at[jnp.array([PAD, BOS])].set(True)
     return jnp.where(jnp.broadcast_to(barred, logits.shape), -jnp.inf, logits)
@@ -127,8 +125,7 @@ def greedy(
     _, _, _, tokens, _, total = jax.lax.while_loop(
         lambda carry: (carry[0] < width) & jnp.any(carry[4]), step, carry
     )
-    finished = jnp.any(tokens == EOS, axis=-1)
-    return Output(tokens, count_tokens(tokens), finished, total)
+    return Output(tokens, count_tokens(tokens), jnp.any(tokens == EOS, axis=-1), total)
 
 
 def beam_search(
@@ -156,8 +153,7 @@ def beam_search(
     best = jnp.argmax(beams.scores / counts**settings.length_penalty, axis=1)[:, None]
     tokens = jnp.take_along_axis(beams.tokens, best[:, :, None], axis=1)[:, 0]
     score = jnp.take_along_axis(beams.scores, best, axis=1)[:, 0]
-    finished = jnp.any(tokens == EOS, axis=-1)
-    return Output(tokens, count_tokens(tokens), finished, score)
+    return Output(tokens, count_tokens(tokens), jnp.any(tokens == EOS, axis=-1), score)
 
 
 def _advance(translator: Translator, memory: Memory, limits: Array, beams: Beams) -> Beams:

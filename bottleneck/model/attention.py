@@ -14,6 +14,8 @@ from jaxtyping import Array, Bool, Float
 
 Query = Float[Array, "batch hidden"]
 Scores = Float[Array, "batch source"]
+Keys = Float[Array, "batch source key"]
+Values = Float[Array, "batch source context"]
 
 
 class Memory(NamedTuple):
@@ -24,8 +26,8 @@ class Memory(NamedTuple):
     that an arm without attention gets.
     """
 
-    values: Float[Array, "batch source context"]
-    keys: Float[Array, "batch source key"]
+    values: Values
+    keys: Keys
     mask: Bool[Array, "batch source"]
     last: Float[Array, "batch context"]
 
@@ -55,9 +57,7 @@ class Score(NamedTuple):
         mapped = state if self.matrix is None else state @ self.matrix
         return mapped if scale == 1.0 else mapped * scale
 
-    def of(
-        self, query: Float[Array, "batch key"], keys: Float[Array, "batch source key"]
-    ) -> Scores:
+    def of(self, query: Float[Array, "batch key"], keys: Keys) -> Scores:
         """e_i: v . tanh(q + k_i) of an additive score, else q . k_i."""
         if self.vector is None:
             return jnp.einsum("bk,bsk->bs", query, keys)
@@ -79,9 +79,7 @@ class Attention(nnx.Module):
         inherited = kind.weights is Attention.weights and kind.read is Attention.read
         return inherited and type(self.score()) is Score
 
-    def keys(
-        self, values: Float[Array, "batch source context"]
-    ) -> Float[Array, "batch source key"]:
+    def keys(self, values: Values) -> Keys:
         """The part of the score that depends on the memory alone."""
         return values
 
@@ -172,9 +170,7 @@ class AdditiveAttention(Attention):
         self.key_map = nnx.Param(init(rngs.params(), (context, width)))
         self.vector = nnx.Param(init(rngs.params(), (width, 1))[:, 0])
 
-    def keys(
-        self, values: Float[Array, "batch source context"]
-    ) -> Float[Array, "batch source key"]:
+    def keys(self, values: Values) -> Keys:
         """W_2 h_i for every position, computed once per sentence."""
         return values @ self.key_map[...]
 

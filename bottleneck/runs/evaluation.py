@@ -38,7 +38,7 @@ from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
 from ..training.step import make_sentence_losses
 from .store import RunFolder
-from .translate import TrainedRun, readable
+from .translate import TrainedRun, attended
 
 EVALUATION_BATCH = 64
 
@@ -96,7 +96,7 @@ def evaluate(
     ]
     lines = [f"{json.dumps(row, ensure_ascii=False)}\n" for row in texts]
     write_text(folder.path / HYPOTHESES, "".join(lines))
-    folder.write_json(EXAMPLES, make_examples(run, corpus, decoded.ids))
+    folder.write_json(EXAMPLES, make_examples(run, corpus))
 
 
 def run_facts(trained: Trained, corpus: Corpus) -> dict[str, Any]:
@@ -191,32 +191,21 @@ def bucket_rows(columns: dict[str, ndarray], settings: RunSettings) -> list[dict
     return rows
 
 
-def make_examples(
-    run: TrainedRun, corpus: Corpus, decoded: Sequence[list[int]]
-) -> list[dict[str, Any]]:
+def make_examples(run: TrainedRun, corpus: Corpus) -> list[dict[str, Any]]:
     """Source, reference, hypothesis and weights (hypothesis x source) of a few sentences.
 
     They are the lecture's own, where the corpus has such (their numbers are below 0), and the first
     two test sentences of each bucket.
     """
-    settings, source, target = run.settings, run.source_vocabulary, run.target_vocabulary
-    inside = by_bucket([pair.words for pair in corpus.test], settings)
+    inside = by_bucket([pair.words for pair in corpus.test], run.settings)
     chosen = np.concatenate([places[:2] for places in inside.values()]).tolist()
-    lecture = lecture_pairs(settings.corpus)
+    lecture = lecture_pairs(run.settings.corpus)
     pairs = [*lecture, *(corpus.test[place] for place in chosen)]
-    encoded = encode_pairs(pairs, source, target, settings.model.reverse_source)
-    # Translated with the others, so that the batch has a shape that is compiled already.
-    batches = evaluation_batches(encoded, EVALUATION_BATCH) if lecture else []
-    outputs = [*run.search(batches)[: len(lecture)], *(decoded[place] for place in chosen)]
-    matrices = run.attention(encoded._replace(target=outputs), len(pairs))
-    numbers = [*range(-len(lecture), 0), *chosen]
-    return [
-        {
-            "sentence": number,
-            "source": readable(source.pieces(pair.source), True, source.tokenizer),
-            "reference": pair.target,
-            "hypothesis": readable(target.decode(ids), EOS in ids, target.tokenizer),
-            "weights": matrix.round(3).tolist(),
-        }
-        for number, pair, ids, matrix in zip(numbers, pairs, outputs, matrices, strict=True)
-    ]
+    numbers, examples = [*range(-len(lecture), 0), *chosen], []
+    translations = run.translations([pair.source for pair in pairs], EVALUATION_BATCH, True)
+    for number, pair, translation in zip(numbers, pairs, translations, strict=True):
+        shown = attended(run, translation)
+        example = {"sentence": number, "source": shown.source, "reference": pair.target}
+        example |= {"hypothesis": shown.output, "weights": shown.weights.round(3).tolist()}
+        examples.append(example)
+    return examples

@@ -1,9 +1,8 @@
 """One run: settings in, a folder of plain files out.
 
 ``settings.json`` (resolved), ``environment.json``, ``status.json``, ``log.jsonl`` (each line a
-``Progress`` of ``training.loop``), weights and vocabularies (``runs.checkpoint``),
-``hypotheses.jsonl`` (sentence by sentence), ``sentences.csv`` (counts), ``scores.csv`` (one row per
-bucket), ``examples.json`` (attention weights of a few sentences).
+``Progress`` of ``training.loop``), weights and vocabularies, ``hypotheses.jsonl``,
+``sentences.csv`` (counts), ``scores.csv`` (one row per bucket), ``examples.json``.
 """
 
 import hashlib
@@ -35,13 +34,7 @@ from ..settings.files import write_text
 from ..settings.machine import COMMAND, cache_root, cores, mendable, nproc_from
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
-from .checkpoint import (
-    Checkpoints,
-    join,
-    read_checkpoint,
-    save_vocabularies,
-    save_weights,
-)
+from .checkpoint import Checkpoints, join, read_checkpoint, save_vocabularies, save_weights
 from .evaluation import EVALUATION_BATCH, by_bucket, encode, evaluate, scoring_notes
 from .store import RunFolder
 
@@ -145,13 +138,9 @@ def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
     """Give each seed fresh weights, and its checkpoint if it has one; the structure of them all."""
     sizes = len(corpus.source_vocabulary), len(corpus.target_vocabulary)
     settings = runs[0].settings
-    batches = training_batches(
-        encode(corpus, "train", settings),
-        settings.training.batch_size,
-        settings.training.seed,
-        settings.training.shapes,
-        settings.training.batch_tokens,
-    )
+    training = settings.training
+    given = training.batch_size, training.seed, training.shapes, training.batch_tokens
+    batches = training_batches(encode(corpus, "train", settings), *given)
     for run in runs:
         training = run.settings.training
         graph, weights = create(settings.model, *sizes, training.seed)

@@ -15,7 +15,7 @@ from ..corpus.batches import EvaluationBatch, TrainingBatches, restore
 from ..model.parts import Stack, on_host, parts_of
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
-from .step import SentenceLosses, TrainState, initial_state, make_sentence_losses, make_update
+from .step import TrainState, initial_state, make_sentence_losses, make_update
 
 REPORT_EVERY = 20
 """Updates between two looks at the loss; each look waits for the device."""
@@ -152,7 +152,7 @@ def train(
 
 
 def updates_done(state: TrainState) -> int:
-    """How many updates lie behind a state; the same for every seed of a stack."""
+    """How many updates lie behind a state."""
     return int(np.max(state.update))
 
 
@@ -163,7 +163,7 @@ def validation_updates(settings: TrainingSettings) -> list[int]:
 
 
 def sentence_losses(
-    evaluate: SentenceLosses, weights: Weights, batches: Sequence[EvaluationBatch]
+    evaluate: Callable, weights: Weights, batches: Sequence[EvaluationBatch]
 ) -> Float[np.ndarray, "sentences *seeds"]:
     """-log P in nats of each reference, in the order of the corpus."""
     # All are under way before the first is waited for.

@@ -65,7 +65,15 @@ def token_losses(
 ) -> Float[Array, "batch target"]:
     """-log P in nats of every target token, 0 on padding; `read_outs` says after which words."""
     outputs = read_outs(translator, batch, ratio, key)
-    losses = position_losses(*_flat(translator, batch, outputs))
+    states, layer, target, real = _flat(translator, batch, outputs)
+    packed, place, chunks = _pack(states, target, real)
+
+    def body(number: Array, carried: Array) -> Array:
+        losses = _chunk(packed, number, layer, 0.0)[3]
+        return jax.lax.dynamic_update_slice_in_dim(carried, losses, number * CHUNK, 0)
+
+    start = jnp.zeros(len(packed[0]), states.dtype)
+    losses = jax.lax.fori_loop(0, chunks, body, start)[place]
     return losses.reshape(outputs.shape[:2]).T
 
 
@@ -91,23 +99,6 @@ def _flat(
     return states, translator.decoder.output_layer(), target, real.T.reshape(-1)
 
 
-def position_losses(
-    states: Float[Array, "positions width"],
-    layer: OutputLayer,
-    target: Int[Array, " positions"],
-    real: Bool[Array, " positions"],
-) -> Float[Array, " positions"]:
-    """-log P(y*) in nats at every position, 0 on padding."""
-    packed, place, chunks = _pack(states, target, real)
-
-    def body(number: Array, carried: Array) -> Array:
-        losses = _chunk(packed, number, layer, 0.0)[3]
-        return jax.lax.dynamic_update_slice_in_dim(carried, losses, number * CHUNK, 0)
-
-    start = jnp.zeros(len(packed[0]), states.dtype)
-    return jax.lax.fori_loop(0, chunks, body, start)[place]
-
-
 @partial(jax.custom_vjp, nondiff_argnums=(4,))
 def summed_loss(
     states: Float[Array, "positions width"],
@@ -116,7 +107,7 @@ def summed_loss(
     real: Bool[Array, " positions"],
     smoothing: float = 0.0,
 ) -> Float[Array, ""]:
-    """Sum of ``position_losses``, smoothed if so asked; its gradient comes with it."""
+    """Sum of the losses, smoothed if so asked; its gradient comes with it."""
     return _forward(states, layer, target, real, smoothing)[0]
 
 

@@ -100,17 +100,6 @@ def averaged_updates(settings: TrainingSettings) -> int:
     return max(1, round(settings.average_last * settings.updates))
 
 
-def running_mean(mean: Weights, weights: Weights, count: Int[Array, ""]) -> Weights:
-    """The mean of ``count`` weights, from that of all but the last; up to the first, the last.
-
-    By differences, so that float32 is enough: what is added is small beside the mean.
-    """
-    parts = jnp.maximum(count, 1)
-    return jax.tree.map(
-        lambda mean, new: jnp.where(count > 1, mean + (new - mean) / parts, new), mean, weights
-    )
-
-
 def initial_state(weights: Weights, settings: TrainingSettings) -> TrainState:
     """The state of one seed before the first update."""
     random = jax.random.key_data(jax.random.fold_in(jax.random.key(settings.seed), 1))
@@ -124,8 +113,7 @@ def make_update(
     """The update, to the new state and the loss; of the settings, all but the seed.
 
     Two programs: only the gradient's depends on the padded shape and is compiled for each. Where
-    the stack cuts batches, each part has the gradient of its own sentences' share of the loss, and
-    draws by a key of its own.
+    the stack cuts batches, each part draws by a key of its own.
     """
     optimizer = make_optimizer(settings)
     before = settings.updates - averaged_updates(settings)
@@ -147,7 +135,13 @@ def make_update(
     def apply(state: TrainState, gradient: Weights) -> TrainState:
         change, optimizer_state = optimizer.update(gradient, state.optimizer, state.weights)
         weights, done = optax.apply_updates(state.weights, change), state.update + 1
-        mean = None if state.mean is None else running_mean(state.mean, weights, done - before)
+        mean, count = state.mean, done - before
+        if mean is not None:  # by differences, so that float32 is enough
+            parts = jnp.maximum(count, 1)
+            mean = jax.tree.map(
+                lambda mean, new: jnp.where(count > 1, mean + (new - mean) / parts, new),
+                mean, weights,
+            )  # fmt: skip
         return TrainState(weights, optimizer_state, done, state.random, mean)
 
     slope, apply = stack.program(slope, cut=(1,)), stack.program(apply)
@@ -166,14 +160,10 @@ def make_update(
     return update
 
 
-SentenceLosses = Callable[[Weights, Batch], Float[Array, "*seeds batch"]]
-
-
-def make_sentence_losses(graph: nnx.GraphDef, stack: Stack = ONE) -> SentenceLosses:
-    """The jitted evaluation: -log P in nats of each reference, summed over its tokens.
-
-    All seeds of a stack are evaluated on the same batch.
-    """
+def make_sentence_losses(
+    graph: nnx.GraphDef, stack: Stack = ONE
+) -> Callable[[Weights, Batch], Float[Array, "*seeds batch"]]:
+    """The jitted evaluation: -log P in nats of each reference, summed over its tokens."""
 
     def losses(weights: Weights, batch: Batch) -> Float[Array, " batch"]:
         return jnp.sum(token_losses(nnx.merge(graph, weights), batch), axis=1)
