@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pandas as pd
 import psutil
 from ordinary_user import PROGRAM, told_before
 
@@ -18,8 +17,6 @@ from seq2seq_bottleneck.cli.main import INTERRUPTED
 from seq2seq_bottleneck.results.bundle import Results, tidy_csv
 
 TIMES = ["train_seconds", "train_tokens_per_second"]
-UNTIMED = ["arm", "length", "batch_size", "repeats"]
-"""Columns of a benchmark that are the same every time."""
 KINDS = ["driver", "worker", "all", "SIGTERM", "SIGINT"]
 DEAD = 60.0
 """Seconds within which what lost its driver is gone."""
@@ -29,19 +26,16 @@ LONGEST = 1800.0
 
 @dataclass(frozen=True)
 class Disturbed:
-    """A sweep's file, options of its command, and a cache of its own.
-
-    Of its own, so that programs which were half written are found again, too.
-    """
+    """A sweep's file, options of its command, and a cache of its own."""
 
     file: Path
     cache: Path
     options: tuple[str, ...] = ()
 
-    def begin(self, folder: Path, program: Sequence[object] = PROGRAM) -> subprocess.Popen:
+    def begin(self, folder: Path) -> subprocess.Popen:
         """The command under way, its results in ``folder``."""
         arguments = ["sweep", str(self.file), *self.options, "--quiet", "--out", str(folder)]
-        return begin(arguments, self.cache, program=program)
+        return begin(arguments, self.cache)
 
     def finish(self, folder: Path) -> str:
         """Its numbers, once nobody touches it any more."""
@@ -49,15 +43,10 @@ class Disturbed:
         return numbers(folder)
 
 
-def begin(
-    arguments: Sequence[str],
-    cache: Path,
-    folder: Path | None = None,
-    program: Sequence[object] = PROGRAM,
-) -> subprocess.Popen:
-    """A command under way in ``folder``, with a cache that may be its own."""
+def begin(arguments: Sequence[str], cache: Path, folder: Path | None = None) -> subprocess.Popen:
+    """A command under way in ``folder``."""
     return subprocess.Popen(
-        told_before([sys.executable, *map(str, program), *arguments], ordinary=False),
+        told_before([sys.executable, *map(str, PROGRAM), *arguments], ordinary=False),
         cwd=folder,
         env=os.environ | {"XDG_CACHE_HOME": str(cache), "JAX_PLATFORMS": "cpu"},
         stdout=subprocess.DEVNULL,
@@ -76,17 +65,6 @@ def wait(process: subprocess.Popen) -> float:
 def numbers(folder: Path) -> str:
     """The tidy table but for what is timed, as text: every digit counts."""
     return tidy_csv(Results.open(folder).runs.drop(columns=TIMES))
-
-
-def contents(folder: Path) -> dict[str, str]:
-    """The files by name, as far as they do not hang on the clock; of sums the reader judges."""
-    return {
-        path.relative_to(folder).as_posix(): pd.read_csv(path, usecols=UNTIMED).to_csv()
-        if path.name == "cost.csv"
-        else path.read_bytes().decode("latin1")
-        for path in folder.rglob("*")
-        if path.is_file() and path.name != "SHA256SUMS" and path.suffix != ".part"
-    }
 
 
 def state(folder: Path) -> dict[Path, int]:

@@ -1,12 +1,11 @@
 """Translators of a few numbers with random weights, padded batches, and the mean loss of one."""
 
-from typing import NamedTuple
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
+from seq2seq_bottleneck.corpus.batches import Batch
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.settings.concerns import ModelSettings
 from seq2seq_bottleneck.training.loss import decoder_inputs, summed_losses
@@ -19,19 +18,10 @@ PAIRS = (([4, 3, 5, 6, 2], [3, 5, 4, 2]), ([6, 4, 2], [4, 2]), ([5, 2], [3, 3, 2
 """Source and target words, end tokens included."""
 
 
-class Padded(NamedTuple):
-    """What the loss calls sentences."""
-
-    source: jax.Array
-    source_lengths: jax.Array
-    target: jax.Array
-    target_lengths: jax.Array
-
-
 def padded(pairs=PAIRS, extra=0, garbage=None):
     """The pairs as one batch; padding is PAD, or any words when ``garbage`` is a generator."""
     sides = zip(zip(*pairs, strict=True), (SOURCE_WORDS, TARGET_WORDS), strict=True)
-    return Padded(*(part for side, words in sides for part in rows(side, extra, garbage, words)))
+    return Batch(*(part for side, words in sides for part in rows(side, extra, garbage, words)))
 
 
 def rows(sentences, extra=0, garbage=None, vocabulary=6):

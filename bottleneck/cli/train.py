@@ -49,8 +49,7 @@ def reproduce(
     given = options.given_settings(locals())
     from ..results.folders import check_trainable
     from ..runs.pool import default_threads
-    from ..runs.sweep import check_text, plan_comparison
-    from ..runs.sweep import reproduce as execute
+    from ..runs.sweep import check_text, plan_comparison, run_comparison
     from ..settings.run import resolve
     from ..settings.sweep import Cell, folder_name
 
@@ -71,7 +70,7 @@ def reproduce(
         show_event(job, event)
 
     with display(jobs, quiet) as show_event:
-        execute(jobs, folder, listen, threads or default_threads(len(jobs)))
+        run_comparison(jobs, folder, listen, threads or default_threads(len(jobs)))
     _print_tables(folder, runs, details or check_schedule)
 
 
@@ -157,7 +156,7 @@ def sweep(
     cells, notes = sweeps.make_grid(read, assignments or [], seeds, given)
     read = sweeps.complete(read, cells, out.absolute().name if out else "")
     folder = out or DEFAULT_OUT / read.name
-    execute = _executor(len(cells), jobs, seeds_together, threads, scheduler, quiet)
+    execute = _executor(len(cells), jobs, seeds_together, threads, scheduler)
     corpus_settings, edges = cells[0].settings.corpus, cells[0].settings.scoring.lower_edges
     for settings in {cell.settings.scoring.tokenize: cell.settings for cell in cells}.values():
         notes += check_text(settings)
@@ -180,7 +179,7 @@ def sweep(
 
 def _executor(
     runs: int, jobs: int | None, seeds_together: int | None, threads: int | None,
-    scheduler: str | None, quiet: bool
+    scheduler: str | None
 ) -> "Executor":  # fmt: skip
     """What executes so many runs: processes of this machine, or the workers of a cluster."""
     from ..runs.pool import default_threads, default_together, default_width, run_jobs
@@ -196,8 +195,7 @@ def _executor(
         raise UsageError("--threads and --seeds-together are not for a cluster: leave them out")
     if not re.fullmatch(r"(tcp|tls|ws|wss|ucx)://[^\s/]+:\d{1,5}/?", scheduler):
         raise UsageError(f"--scheduler {scheduler!r}: write its address, tcp://HOST:PORT")
-    tell = str if quiet else partial(say, err=True)
-    return partial(run_jobs_on_cluster, scheduler=scheduler, tell=tell)
+    return partial(run_jobs_on_cluster, scheduler=scheduler)
 
 
 def _print_plan(

@@ -50,11 +50,8 @@ class Beams(NamedTuple):
     live: Bool[Array, "batch beam"]
 
 
-Search = Callable[[Weights, Int[Array, "batch source"], Int[Array, " batch"]], Output]
-
-
-def make_search(graph: nnx.GraphDef, settings: DecodingSettings) -> Search:
-    """Greedy for ``beam_size`` 1, else beam search; compiled once for each padded shape.
+def make_search(graph: nnx.GraphDef, settings: DecodingSettings) -> Callable[..., Output]:
+    """(weights, source, lengths) -> outputs: greedy for ``beam_size`` 1, else by beam search.
 
     Where the process has several cores, each searches for its part of a batch.
     """
@@ -72,9 +69,7 @@ def make_attention_weights(
 ) -> Callable[..., Float[Array, "rows target source"]]:
     """(weights, source, lengths, inputs) -> the weights with which outputs were produced.
 
-    A step's weights depend on the words before it alone, so reading them off the finished output
-    (greedy, beam or reference) gives those of the search without carrying them through it.
-    ``inputs`` are those words: the start token, then the output but for its last.
+    ``inputs`` are the words before each step: the start token, then the output but for its last.
     """
     return jax.jit(lambda weights, *batch: nnx.merge(graph, weights).logits(*batch)[1])
 
@@ -82,8 +77,7 @@ def make_attention_weights(
 def caps(width: int, settings: DecodingSettings) -> list[int]:
     """Most tokens of an output, end token among them, by the source's length, 0 to ``width``.
 
-    ``cap_factor`` times the source's tokens but for its end, rounded up, and ``cap_extra``. Tied
-    to the sentence's own length, not to the padded width, so that padding never matters.
+    ``cap_factor`` times the source's tokens but for its end, rounded up, and ``cap_extra``.
     """
     words = [max(0, length - 1) for length in range(width + 1)]
     return [math.ceil(settings.cap_factor * count) + settings.cap_extra for count in words]
@@ -94,9 +88,7 @@ def count_tokens(tokens: Int[Array, "*rows steps"]) -> Int[Array, "*rows"]:
     return jnp.sum(tokens != PAD, axis=-1, dtype=jnp.int32)
 
 
-def without_symbols(
-    logits: Float[Array, "*rows vocabulary"],
-) -> Float[Array, "*rows vocabulary"]:
+def without_symbols(logits: Float[Array, "*rows words"]) -> Float[Array, "*rows words"]:
     """Padding and the start token are never words of an output: their logits are minus infinity."""
     barred = jnp.zeros(logits.shape[-1], bool).at[jnp.array([PAD, BOS])].set(True)
     return jnp.where(jnp.broadcast_to(barred, logits.shape), -jnp.inf, logits)
@@ -133,8 +125,7 @@ def greedy(
     _, _, _, tokens, _, total = jax.lax.while_loop(
         lambda carry: (carry[0] < width) & jnp.any(carry[4]), step, carry
     )
-    finished = jnp.any(tokens == EOS, axis=-1)
-    return Output(tokens, count_tokens(tokens), finished, total)
+    return Output(tokens, count_tokens(tokens), jnp.any(tokens == EOS, axis=-1), total)
 
 
 def beam_search(
@@ -162,8 +153,7 @@ def beam_search(
     best = jnp.argmax(beams.scores / counts**settings.length_penalty, axis=1)[:, None]
     tokens = jnp.take_along_axis(beams.tokens, best[:, :, None], axis=1)[:, 0]
     score = jnp.take_along_axis(beams.scores, best, axis=1)[:, 0]
-    finished = jnp.any(tokens == EOS, axis=-1)
-    return Output(tokens, count_tokens(tokens), finished, score)
+    return Output(tokens, count_tokens(tokens), jnp.any(tokens == EOS, axis=-1), score)
 
 
 def _advance(translator: Translator, memory: Memory, limits: Array, beams: Beams) -> Beams:

@@ -2,11 +2,7 @@
 
 A subclass overrides ``keys``, ``score``, ``weights`` or ``read``, and what it overrides is what
 trains and what decodes: faster paths that know a `Score` alone are taken only where a read is
-``plain``.
-
-``none`` and ``uniform`` are reads like the scores: ``none`` always returns the last state (the
-lecture's c = h_Tx), ``uniform`` the mean of all states. Weights sum to 1 over real positions and
-are exactly 0 on padding.
+``plain``. Weights sum to 1 over real positions and are exactly 0 on padding.
 """
 
 from typing import NamedTuple
@@ -18,6 +14,8 @@ from jaxtyping import Array, Bool, Float
 
 Query = Float[Array, "batch hidden"]
 Scores = Float[Array, "batch source"]
+Keys = Float[Array, "batch source key"]
+Values = Float[Array, "batch source context"]
 
 
 class Memory(NamedTuple):
@@ -28,8 +26,8 @@ class Memory(NamedTuple):
     that an arm without attention gets.
     """
 
-    values: Float[Array, "batch source context"]
-    keys: Float[Array, "batch source key"]
+    values: Values
+    keys: Keys
     mask: Bool[Array, "batch source"]
     last: Float[Array, "batch context"]
 
@@ -59,9 +57,7 @@ class Score(NamedTuple):
         mapped = state if self.matrix is None else state @ self.matrix
         return mapped if scale == 1.0 else mapped * scale
 
-    def of(
-        self, query: Float[Array, "batch key"], keys: Float[Array, "batch source key"]
-    ) -> Scores:
+    def of(self, query: Float[Array, "batch key"], keys: Keys) -> Scores:
         """e_i: v . tanh(q + k_i) of an additive score, else q . k_i."""
         if self.vector is None:
             return jnp.einsum("bk,bsk->bs", query, keys)
@@ -83,9 +79,7 @@ class Attention(nnx.Module):
         inherited = kind.weights is Attention.weights and kind.read is Attention.read
         return inherited and type(self.score()) is Score
 
-    def keys(
-        self, values: Float[Array, "batch source context"]
-    ) -> Float[Array, "batch source key"]:
+    def keys(self, values: Values) -> Keys:
         """The part of the score that depends on the memory alone."""
         return values
 
@@ -176,9 +170,7 @@ class AdditiveAttention(Attention):
         self.key_map = nnx.Param(init(rngs.params(), (context, width)))
         self.vector = nnx.Param(init(rngs.params(), (width, 1))[:, 0])
 
-    def keys(
-        self, values: Float[Array, "batch source context"]
-    ) -> Float[Array, "batch source key"]:
+    def keys(self, values: Values) -> Keys:
         """W_2 h_i for every position, computed once per sentence."""
         return values @ self.key_map[...]
 
@@ -188,21 +180,10 @@ class AdditiveAttention(Attention):
 
 
 def make_attention(kind: str, hidden: int, context: int, width: int, rngs: nnx.Rngs) -> Attention:
-    """The read named by ``model.attention``; ``width`` is the additive score's own.
-
-    Raises ValueError for any other name.
-    """
-    match kind:
-        case "none":
-            return NoAttention()
-        case "uniform":
-            return UniformAttention()
-        case "dot":
-            return DotAttention()
-        case "scaled-dot":
-            return DotAttention(context**-0.5)
-        case "general":
-            return GeneralAttention(hidden, context, rngs)
-        case "additive":
-            return AdditiveAttention(hidden, context, width, rngs)
-    raise ValueError(f"no attention named {kind!r}")
+    """The read named by ``model.attention``; ``width`` is the additive score's own."""
+    if kind == "general":
+        return GeneralAttention(hidden, context, rngs)
+    if kind == "additive":
+        return AdditiveAttention(hidden, context, width, rngs)
+    others = {"none": NoAttention(), "uniform": UniformAttention(), "dot": DotAttention()}
+    return (others | {"scaled-dot": DotAttention(context**-0.5)})[kind]

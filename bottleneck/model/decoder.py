@@ -42,8 +42,7 @@ _EMBEDDING_DEVIATION = 0.1
 class Decoder(nnx.Module):
     """Embedding, recurrent layers, attention and the output layer.
 
-    Between two layers the same units are dropped at every step of a sentence, in every arm: where a
-    read is in the recurrence they could not be others without a key for each step.
+    Between two layers the same units are dropped at every step of a sentence, in every arm.
     """
 
     def __init__(self, settings: ModelSettings, vocabulary: int, rngs: nnx.Rngs):
@@ -67,11 +66,8 @@ class Decoder(nnx.Module):
         else:
             self.join = drawn(context + hidden, hidden)
         if settings.tied_output:
-            # Word vectors start as what a cell reads, 0.1 a number, not as what a softmax
-            # multiplies with; the map makes up for it. With this deviation a logit varies as much
-            # as a unit of the state does, which is below 1, whatever the sizes: the softmax starts
-            # near uniform and the loss near log V, as untied. Under Glorot's, logits grow with the
-            # sizes (1.2 units at the lecture's, 2.8 at the paper's).
+            # With this deviation a logit varies as much as a unit of the state does, whatever the
+            # sizes: the softmax starts near uniform and the loss near log V, as untied.
             deviation = 1 / (_EMBEDDING_DEVIATION * (hidden * embedding) ** 0.5)
             self.to_embedding = drawn(hidden, embedding, nnx.initializers.normal(deviation))
         else:

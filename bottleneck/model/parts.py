@@ -1,9 +1,8 @@
 """Several devices, or several seeds, as one program.
 
 A batch's rows are cut among the cores of one process, each core a device with its part of them:
-the products of a small model are too small to share among threads. Two threads gave a step 5 %
-where two devices, each with half of the sentences, gave 60 (results/LOG.md, 2026-11-21). A process
-has as many devices as ``JAX_NUM_CPU_DEVICES`` says when it starts, one where it says nothing.
+the products of a small model are too small to share among threads (results/LOG.md, 2026-11-21). A
+process has as many devices as ``JAX_NUM_CPU_DEVICES`` says when it starts.
 
 The runs of a stack are equal but for their seed, so all their arrays have the same shapes, and
 every array gets the seeds as its first axis.
@@ -40,8 +39,7 @@ def parts_of(rows: int) -> int:
 class Stack:
     """How arrays of ``seeds`` runs become one and are taken apart; or a batch of one, in parts.
 
-    A stack of one is no stack: its arrays have no axis of seeds, and its program is the plain one,
-    or one that cuts the rows of a batch.
+    The arrays of a stack of one have no axis of seeds.
     """
 
     seeds: int
@@ -109,8 +107,6 @@ def in_parts(
 ) -> Callable:
     """The jitted function, run on every device with its rows of the arguments in ``cut``.
 
-    Unlike other jitted functions it returns when all is computed.
-
     The other arguments are the same everywhere, and so must the result be (a sum over ``AXIS``),
     unless it is ``by_row``: then it is put together again. Rows must divide evenly among the parts.
     """
@@ -124,9 +120,8 @@ def in_parts(
             function, mesh=mesh, in_specs=given, out_specs=rows if by_row else same, check_vma=False
         )
     )
-    # One at a time. XLA's client has as many threads as devices, and from 32 computations under
-    # way on, a launch that waits for room keeps one. What a sum over the parts waits for may
-    # then be without a thread for ever: seen to hang (jax 0.10.2, results/LOG.md, 2026-11-21).
+    # One at a time: from 32 computations under way on, a sum over the parts may wait for ever
+    # (jax 0.10.2, results/LOG.md, 2026-11-21).
     return lambda *arguments: jax.block_until_ready(program(*arguments))
 
 
@@ -137,10 +132,8 @@ def fill(parts: int, rows: Shaped[np.ndarray, "rows ..."]) -> Shaped[np.ndarray,
 
 
 def on_host(result: Any) -> Shaped[np.ndarray, "..."]:
-    """A result as an array of numpy's, once it is there.
+    """A result as an array of numpy's, once it is there, or the error of its computation.
 
-    Of one whose computation found no memory this raises jax's error. ``numpy.asarray`` alone would
-    wait for ever where it asks before the computation has failed (jax 0.8 to 0.10, CPU: the wait
-    is for the buffer, which never comes, not for the error).
+    ``numpy.asarray`` alone would wait for ever for one that finds no memory (jax 0.8 to 0.10, CPU).
     """
     return np.asarray(jax.block_until_ready(result))

@@ -7,8 +7,7 @@ of one block keeps XLA's CPU backend from vectorising the loop.
 The gradient is by hand. Autodiff of the scan would add to the gradient of every weight matrix at
 every step. Here the scan back only collects the slopes of the products h U_g, one for each gate,
 and the gradient of a matrix is then one product over all steps. With a read of the memory before
-each step (Bahdanau's order) the additive score's tanh layer (batch x source x width) is computed
-again rather than kept. The tests compare all with autodiff of the plain scan.
+each step (Bahdanau's order) the additive score's tanh layer is computed again rather than kept.
 """
 
 from functools import partial, reduce
@@ -108,7 +107,6 @@ class GateInput(nnx.Module):
         products = tuple(inputs @ weight[...] for weight in self.weights)
         if not self.biases:
             return products
-        # Rank promotion is an error in the tests.
         return tuple(
             product + jnp.broadcast_to(bias[...], product.shape)
             for product, bias in zip(products, self.biases, strict=True)
@@ -194,15 +192,9 @@ def hidden_states(
 ) -> tuple[Float[Array, "steps batch hidden"], Float[Array, "steps batch source"] | None]:
     """The hidden state after every step, and the attention weights of every read.
 
-    Args:
-        kind: the cell's.
-        parameters: those of the cell and of the read.
-        start: the state before the first step.
-        inputs: what enters each gate but for the context, (steps, batch, hidden).
-        mask: true on real positions, on the others the last state stands; None where all are real.
-        memory: what is read before every step (``last`` is not used); None for no read.
-        reverse: whether the last step is the first.
-        scale: the score's.
+    ``inputs`` are what enters each gate but for the context. Where the ``mask`` is false the last
+    state stands; None where all positions are real. The ``memory`` is read before every step; None
+    for no read.
     """
     return _forward(kind, parameters, start, inputs, mask, memory, reverse, scale, keep=False)[0]
 

@@ -61,11 +61,7 @@ def real_positions(lengths: Int[Array, " batch"], width: int) -> Bool[Array, "ba
 def create(
     settings: ModelSettings, source_vocabulary: int, target_vocabulary: int, seed: int
 ) -> tuple[nnx.GraphDef, Weights]:
-    """A fresh translator split into its structure and its weights.
-
-    Structure and weights go into pure jitted functions, which ``nnx.merge`` them again: splitting
-    once costs less than letting ``nnx.jit`` do it every step.
-    """
+    """A fresh translator split into its structure and its weights, which ``nnx.merge`` joins."""
     rngs = nnx.Rngs(params=jax.random.key(seed))
     translator = Translator(settings, source_vocabulary, target_vocabulary, rngs)
     return nnx.split(translator)

@@ -26,7 +26,7 @@ SPLITS = {"train": "trained on", "test": "test"}
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
     """Loss and BLEU counts of the first sentences of every bucket, training text and test set."""
-    from ..runs.evaluation import EVALUATION_BATCH, decode
+    from ..runs.evaluation import EVALUATION_BATCH
     from ..training.loop import sentence_losses
     from ..training.step import make_sentence_losses
 
@@ -38,7 +38,8 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
         pairs = tuple(pair for bucket in buckets for pair in bucket)
         encoded = subject.encode(pairs)
         batches = evaluation_batches(encoded, EVALUATION_BATCH)
-        outputs = decode(graph, weights, subject.settings, subject.corpus, batches)
+        words = [subject.trained.source_vocabulary.pieces(pair.source) for pair in pairs]
+        outputs = subject.trained.decode(encoded, batches, words)
         references, tokenizer = [pair.target for pair in pairs], subject.settings.scoring.tokenize
         statistics = bleu_statistics(outputs.texts, references, tokenize=tokenizer)
         results.append({

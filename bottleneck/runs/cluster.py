@@ -1,16 +1,12 @@
 """More than one machine: each run of a sweep is a task of a Dask scheduler.
 
-Start a scheduler with ``dask scheduler`` and on every machine
-``dask worker tcp://HOST:8786 --nthreads 1 --nworkers N``, N its number of cores: a run takes one
-thread of a worker and is a process of its own. The workers need this package, in the same version,
-and no common disk: the settings and the user's text go out with the tasks, and the files of a run
-come back with its result. Dask has the run of a lost worker done again, from its beginning.
-
-Whoever reaches a scheduler can run code on it, on its workers and, by what comes back, here.
+A run takes one thread of a worker and is a process of its own. The workers need this package, in
+the same version, and no common disk: the settings and the user's text go out with the tasks, and
+the files of a run come back with its result. Dask has the run of a lost worker done again.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,80 +17,62 @@ from uuid import uuid4
 
 from ..corpus.corpus import load_corpus
 from ..results.folders import ENDED, SETTINGS, json_text
-from ..settings.concerns import FILES
+from ..settings.concerns import FILES, CorpusSettings
 from ..settings.errors import UserError
 from ..settings.files import SUMS, digest_of, parsed, written
 from ..settings.run import RunSettings
 from .pool import ENDS, Job, Listener, Outcome, run_jobs
 from .store import RunFolder
 
-CONNECTING = 10.0
-"""Seconds that a scheduler has to answer."""
-
 Event = dict[str, Any]
-Texts = Mapping[str, tuple[str, bytes]]
-"""The user's files by their settings: name and content."""
+Texts = dict[str, tuple[str, bytes]]  # the user's files by their settings: name and content
 
 
 def run_jobs_on_cluster(
-    jobs: Sequence[Job],
-    store: Path,
-    listener: Listener,
-    scheduler: str,
-    force: bool = False,
-    tell: Callable[[str], object] = str,
+    jobs: Sequence[Job], store: Path, listener: Listener, scheduler: str, force: bool = False
 ) -> list[Outcome]:
-    """Execute all jobs into ``store`` on the workers of ``scheduler``, as ``run_jobs`` does here.
-
-    A KeyboardInterrupt stops them all, and those under way are lost. ``tell`` takes what the user
-    should know.
-    """
-    client = _connect(scheduler)
+    """Execute all jobs into ``store`` on the workers of a scheduler, as ``run_jobs`` does here."""
     outcomes: dict[str, Outcome] = {}
-    running: dict[str, list[Job]] = {}
+    running: dict[str, tuple[Job, RunFolder]] = {}
+    topic, news = f"seq2seq-bottleneck-{uuid4().hex[:12]}", Queue()
 
-    def end(ended: Sequence[Job], event: Event) -> None:
-        for job in ended:
-            outcomes[job.name] = Outcome(job, **event)
-            listener(job, event)
+    def end(job: Job, event: Event) -> None:
+        outcomes[job.name] = Outcome(job, **event)
+        listener(job, event)
 
-    with client:
-        load = cache(lambda corpus, edges: load_corpus(corpus, edges).fingerprint)
-        for job in jobs:
-            try:
-                fingerprint = load(job.settings.corpus, job.settings.scoring.lower_edges)
-            except UserError as error:
-                end([job], {"phase": "failed", "reason": str(error), "exit_code": error.exit_code})
-                continue
-            run = job.settings.identity(fingerprint)
-            status = RunFolder(store, run).read_status()
-            if status.get("status") in ENDED and not force:
-                end([job], {"phase": status["status"], "run": run, "reason": status["reason"]})
-            else:
-                running.setdefault(run, []).append(job)
-        if running and not client.ncores():
-            tell(f"waiting for workers at {scheduler}: dask worker {scheduler} --nthreads 1")
-        topic, news, texts, futures = f"seq2seq-bottleneck-{uuid4().hex[:12]}", Queue(), {}, {}
+    with _connect(scheduler) as client:
         client.subscribe_topic(topic, lambda event: news.put(event[1]))
-        for run, (job, *_) in running.items():
-            files = {key: getattr(job.settings.corpus, key) for key in FILES}
-            paths = {key: Path(path).expanduser() for key, path in files.items() if path}
-            name = str(sorted(paths.items()))
-            if name not in texts:  # a task, so that Dask keeps one copy for all runs
-                content = {key: (path.name, path.read_bytes()) for key, path in paths.items()}
-                texts[name] = client.submit(dict, content, key=f"{topic}-{len(texts)}")
-            order = topic, run, job.settings, texts[name]
-            futures[run] = client.submit(execute_task, *order, key=f"{topic}-{run}")
-            futures[run].add_done_callback(lambda _, run=run: news.put((run, None)))
+        load = cache(lambda corpus, edges: load_corpus(corpus, edges).fingerprint)
+        # A task for each text, so that Dask keeps one copy for all runs.
+        send = cache(lambda corpus: client.submit(dict, read_files(corpus), pure=False))
+        futures = []
+        for job in jobs:
+            corpus = job.settings.corpus
+            run = job.settings.identity(load(corpus, job.settings.scoring.lower_edges))
+            folder = RunFolder(store, run)
+            known = folder.read_status()
+            if known.get("status") in ENDED and not force:
+                end(job, {"phase": known["status"], "run": run, "reason": known["reason"]})
+                continue
+            running[job.name] = job, folder
+            order = topic, job.name, job.settings, send(corpus)
+            futures.append(client.submit(execute_task, *order, pure=False))
+            futures[-1].add_done_callback(lambda future, job=job: news.put((job.name, future)))
         while running:
-            run, event = news.get()
-            if event is None:
-                folder, settings = RunFolder(store, run), running[run][0].settings
-                end(running.pop(run), _arrived(futures.pop(run), folder, settings))
-            else:
-                for job in running.get(run, ()):
-                    listener(job, event)
+            name, event = news.get()
+            if not isinstance(event, dict):
+                job, folder = running.pop(name)
+                end(job, _arrived(event, folder, job.settings))
+            elif name in running:
+                listener(running[name][0], event)
     return [outcomes[job.name] for job in jobs]
+
+
+def read_files(corpus: CorpusSettings) -> Texts:
+    """The user's files of a corpus."""
+    files = {key: getattr(corpus, key) for key in FILES}
+    paths = {key: Path(path).expanduser() for key, path in files.items() if path}
+    return {key: (path.name, path.read_bytes()) for key, path in paths.items()}
 
 
 def _connect(scheduler: str) -> Any:
@@ -102,29 +80,19 @@ def _connect(scheduler: str) -> Any:
     if find_spec("distributed") is None:
         raise UserError('--scheduler needs Dask: pip install "seq2seq-bottleneck[cluster]"')
     from distributed import Client
-    from distributed.security import Security
 
-    security, encrypted = Security(), scheduler.startswith("tls://")
-    has_certificate = security.get_connection_args("client")["ssl_context"] is not None
-    if (encrypted and not has_certificate) or (security.require_encryption and not encrypted):
-        raise UserError(  # Dask would end in a traceback, after half a minute
-            f"scheduler {scheduler!r} does not go with Dask's configuration: a tls:// address "
-            "needs ca-file, cert and key under distributed.comm.tls.client, and "
-            "require-encryption needs a tls:// address"
-        )
-    # Dask tells of a lost scheduler in a traceback; this program does in a line.
+    # Dask tells of a lost scheduler in a traceback.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
-        return Client(scheduler, timeout=CONNECTING, set_as_default=False)
-    except (OSError, ValueError, TypeError, RuntimeError) as error:
+        return Client(scheduler, timeout=10, set_as_default=False)
+    except (OSError, ValueError, TypeError, RuntimeError):
         raise UserError(
-            f"cannot reach scheduler {scheduler!r} ({type(error).__name__}); `dask scheduler` "
-            "starts one and prints its address"
+            f"cannot reach scheduler {scheduler!r}; start one with `dask scheduler`"
         ) from None
 
 
 def execute_task(
-    topic: str, run: str, settings: RunSettings, texts: Texts
+    topic: str, name: str, settings: RunSettings, texts: Texts
 ) -> tuple[Event, dict[str, bytes]]:
     """On a worker: one run, in a temporary folder; its last event, and the files of its folder.
 
@@ -141,24 +109,20 @@ def execute_task(
         if event["phase"] in ENDS:
             ends.append(event)
         else:
-            worker.log_event(topic, [run, event])
+            worker.log_event(topic, [name, event])
 
     with TemporaryDirectory(dir=worker.local_directory, ignore_cleanup_errors=True) as folder:
-        places = {}
-        for key, (name, content) in texts.items():
-            places[key] = Path(folder, f"{key}-{name}")
-            places[key].write_bytes(content)
-        settings = settings.changed(corpus={key: str(path) for key, path in places.items()})
-        run_jobs([Job(run, settings)], Path(folder, "store"), listen, width=1)
-        paths = Path(folder, "store", run).glob("[!.]*")
+        places = {key: Path(folder, f"{key}-{file}") for key, (file, _) in texts.items()}
+        for key, place in places.items():
+            place.write_bytes(texts[key][1])
+        settings = settings.changed(corpus={key: str(place) for key, place in places.items()})
+        run_jobs([Job(name, settings)], Path(folder, "store"), listen, width=1)
+        paths = Path(folder, "store", ends[0].get("run", "none")).glob("[!.]*")
         return ends[0], {path.name: path.read_bytes() for path in paths}
 
 
 def _arrived(future: Any, folder: RunFolder, settings: RunSettings) -> Event:
-    """Put the files of a run into the store; how it ended.
-
-    Raises UserError where the scheduler is lost.
-    """
+    """Put the files of a run into the store; how it ended."""
     from distributed import CancelledError
 
     try:
@@ -169,7 +133,7 @@ def _arrived(future: Any, folder: RunFolder, settings: RunSettings) -> Event:
         return {"phase": "failed", "reason": f"{type(error).__name__}: {error}"}
     if event.get("run", folder.run) != folder.run:
         reason = "the worker made another run of these settings; install the same version there"
-        return {"phase": "failed", "reason": reason, "exit_code": UserError.exit_code}
+        return {"phase": "failed", "reason": reason}
     if "run" in event:  # it has ended, and the user's files get their names here back
         files[SETTINGS] = json_text(settings.model_dump()).encode()
         listed = parsed(files[SUMS]) | {SETTINGS: [digest_of(files[SETTINGS])]}

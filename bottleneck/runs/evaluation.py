@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,13 +10,13 @@ from flax import nnx
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ..corpus.batches import EncodedPairs, EvaluationBatch, encode_pairs, evaluation_batches
+from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches
 from ..corpus.corpus import Corpus, lecture_pairs, share
 from ..corpus.drawing import note
 from ..corpus.vocabulary import EOS, tokenizer_advice
 from ..decoding.search import caps
 from ..model.parts import Stack, parts_of
-from ..model.translator import Weights, count_parameters
+from ..model.translator import count_parameters
 from ..results.bundle import tidy_csv
 from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
 from ..results.schema import BLEU_COLUMNS, CHRF_COLUMNS
@@ -38,7 +38,7 @@ from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
 from ..training.step import make_sentence_losses
 from .store import RunFolder
-from .translate import attention_matrices, readable, search_outputs, with_copies
+from .translate import TrainedRun, attended
 
 EVALUATION_BATCH = 64
 
@@ -62,31 +62,15 @@ def scoring_notes(corpus: Corpus, settings: RunSettings) -> list[str]:
     return notes + tokenizer_advice(references, tokenize, "--set scoring.tokenize=")
 
 
-class Decoded(NamedTuple):
-    """The translations of a test set, in its order.
-
-    ``ids`` end with the end token where there is one; ``texts`` are as they are scored.
-    """
-
-    ids: list[list[int]]
-    tokens: list[list[str]]
-    texts: list[str]
-
-
 def evaluate(
     graph: nnx.GraphDef, trained: Trained, settings: RunSettings, corpus: Corpus, folder: RunFolder
 ) -> None:
     """Translate and score the test set with the best weights; write the results."""
+    source, target = corpus.source_vocabulary, corpus.target_vocabulary
+    run = TrainedRun(settings, source, target, graph, trained.weights)
     encoded = encode(corpus, "test", settings)
     batches = evaluation_batches(encoded, EVALUATION_BATCH)
-    decoded = decode(graph, trained.weights, settings, corpus, batches)
-    target = corpus.target_vocabulary
-    if settings.decoding.copy_unknown:
-        outputs = EncodedPairs(encoded.source, decoded.ids)
-        words = [corpus.source_vocabulary.pieces(pair.source) for pair in corpus.test]
-        reverse = settings.model.reverse_source
-        copied = with_copies(graph, trained.weights, outputs, reverse, decoded.tokens, words)
-        decoded = decoded._replace(texts=list(map(target.text, copied)))
+    decoded = run.decode(encoded, batches, [source.pieces(pair.source) for pair in corpus.test])
     # Every core of the process takes its part of a batch.
     losses = make_sentence_losses(graph, Stack(1, parts_of(EVALUATION_BATCH)))
     columns = sentence_columns(
@@ -98,9 +82,28 @@ def evaluate(
         np.array([EOS in ids for ids in decoded.ids]),
         settings.scoring.tokenize,
     )
-    # What is the same for every bucket of the run, but for its settings: they have a file.
+    write_text(folder.path / SENTENCES, tidy_csv(pd.DataFrame(columns)))
+    facts = run_facts(trained, corpus)
+    inside = by_bucket(columns["source_words"], settings)
+    rows = [
+        facts | row | {"near_copies": share(corpus.near_copies[place] for place in places)}
+        for row, places in zip(bucket_rows(columns, settings), inside.values(), strict=True)
+    ]
+    write_text(folder.path / SCORES, tidy_csv(pd.DataFrame(rows, dtype=object)))
+    texts = [
+        {"sentence": place, "source": pair.source, "reference": pair.target, "hypothesis": text}
+        for place, (pair, text) in enumerate(zip(corpus.test, decoded.texts, strict=True))
+    ]
+    lines = [f"{json.dumps(row, ensure_ascii=False)}\n" for row in texts]
+    write_text(folder.path / HYPOTHESES, "".join(lines))
+    folder.write_json(EXAMPLES, make_examples(run, corpus))
+
+
+def run_facts(trained: Trained, corpus: Corpus) -> dict[str, Any]:
+    """What is the same for every bucket of the run, but for its settings: they have a file."""
+    target = corpus.target_vocabulary
     epoch = sum(len(target.pieces(pair.target)) + 1 for pair in corpus.train)  # with end tokens
-    facts = {
+    return {
         "train_pairs": len(corpus.train),
         "best_update": trained.best_update,
         "epochs": round(trained.target_tokens / max(1, epoch), 3),
@@ -111,34 +114,6 @@ def evaluate(
         "train_seconds": round(trained.seconds, 3),
         "train_tokens_per_second": round(trained.target_tokens / max(trained.seconds, 1e-9), 1),
     }
-    inside = by_bucket(columns["source_words"], settings)
-    rows = [
-        facts | row | {"near_copies": share(corpus.near_copies[place] for place in places)}
-        for row, places in zip(bucket_rows(columns, settings), inside.values(), strict=True)
-    ]
-    write_text(folder.path / SENTENCES, tidy_csv(pd.DataFrame(columns)))
-    write_text(folder.path / SCORES, tidy_csv(pd.DataFrame(rows, dtype=object)))
-    texts = [
-        {"sentence": place, "source": pair.source, "reference": pair.target, "hypothesis": text}
-        for place, (pair, text) in enumerate(zip(corpus.test, decoded.texts, strict=True))
-    ]
-    lines = [f"{json.dumps(row, ensure_ascii=False)}\n" for row in texts]
-    write_text(folder.path / HYPOTHESES, "".join(lines))
-    examples = make_examples(graph, trained.weights, settings, corpus, decoded)
-    folder.write_json(EXAMPLES, examples)
-
-
-def decode(
-    graph: nnx.GraphDef,
-    weights: Weights,
-    settings: RunSettings,
-    corpus: Corpus,
-    batches: list[EvaluationBatch],
-) -> Decoded:
-    """Translate every sentence of the batches with the search that the settings name."""
-    ids = search_outputs(graph, weights, settings.decoding, batches)
-    tokens = [corpus.target_vocabulary.decode(item) for item in ids]
-    return Decoded(ids, tokens, [corpus.target_vocabulary.text(item) for item in tokens])
 
 
 def by_bucket(
@@ -216,36 +191,21 @@ def bucket_rows(columns: dict[str, ndarray], settings: RunSettings) -> list[dict
     return rows
 
 
-def make_examples(
-    graph: nnx.GraphDef, weights: Weights, settings: RunSettings, corpus: Corpus, decoded: Decoded
-) -> list[dict[str, Any]]:
+def make_examples(run: TrainedRun, corpus: Corpus) -> list[dict[str, Any]]:
     """Source, reference, hypothesis and weights (hypothesis x source) of a few sentences.
 
     They are the lecture's own, where the corpus has such (their numbers are below 0), and the first
-    two test sentences of each bucket. An output that was cut at its cap has no end token.
+    two test sentences of each bucket.
     """
-    inside = by_bucket([pair.words for pair in corpus.test], settings)
+    inside = by_bucket([pair.words for pair in corpus.test], run.settings)
     chosen = np.concatenate([places[:2] for places in inside.values()]).tolist()
-    lecture = lecture_pairs(settings.corpus)
+    lecture = lecture_pairs(run.settings.corpus)
     pairs = [*lecture, *(corpus.test[place] for place in chosen)]
-    source, target = corpus.source_vocabulary, corpus.target_vocabulary
-    reverse = settings.model.reverse_source
-    encoded = encode_pairs(pairs, source, target, reverse)
-    # Translated with the others, so that the batch has a shape that is compiled already.
-    batches = evaluation_batches(encoded, EVALUATION_BATCH) if lecture else []
-    answers = search_outputs(graph, weights, settings.decoding, batches)[: len(lecture)]
-    outputs = [*answers, *(decoded.ids[place] for place in chosen)]
-    encoded = encoded._replace(target=outputs)
-    matrices = attention_matrices(graph, weights, encoded, reverse, len(pairs))
-    numbers = [*range(-len(lecture), 0), *chosen]
-    examples = []
-    for number, pair, ids, matrix in zip(numbers, pairs, outputs, matrices, strict=True):
-        example = {
-            "sentence": number,
-            "source": readable(source.pieces(pair.source), True, source.tokenizer),
-            "reference": pair.target,
-            "hypothesis": readable(target.decode(ids), EOS in ids, target.tokenizer),
-            "weights": matrix.round(3).tolist(),
-        }
+    numbers, examples = [*range(-len(lecture), 0), *chosen], []
+    translations = run.translations([pair.source for pair in pairs], EVALUATION_BATCH, True)
+    for number, pair, translation in zip(numbers, pairs, translations, strict=True):
+        shown = attended(run, translation)
+        example = {"sentence": number, "source": shown.source, "reference": pair.target}
+        example |= {"hypothesis": shown.output, "weights": shown.weights.round(3).tolist()}
         examples.append(example)
     return examples

@@ -17,7 +17,7 @@ from ..lecture.slides import SLIDES, ArmOutput, Grid
 from ..results.folders import SETTINGS, arms
 from ..settings.concerns import UNSELECTIVE
 from .run import use_cache
-from .translate import END, TrainedRun, attention_matrices, load_run, readable
+from .translate import END, TrainedRun, load_run, readable
 
 
 def trained_evidence(name: str, folder: Path) -> dict[str, Any]:
@@ -36,17 +36,17 @@ def trained_evidence(name: str, folder: Path) -> dict[str, Any]:
         trained = load_run(folders[arm])
         if not trained.settings.corpus.reverse_direction:
             runs[folders[arm].name] = trained
-    if name == "L10":
-        asked = [
-            ArmOutput(trained.settings.model.attention, run, ()) for run, trained in runs.items()
-        ]
-        return {"learned": next(map(learned_weights, runs.values()), None), "arms": asked}
     slide, outputs = SLIDES[name], []
-    sources = [source for source, _ in slide["pairs"]] if "pairs" in slide else [slide["source"]]
     for run, trained in runs.items():
-        steps = _first_steps(trained, slide["source"], slide["steps"]) if name == "L17" else []
-        arm, texts = trained.settings.model.attention, trained.translate(sources)
-        outputs.append(ArmOutput(arm, run, texts, steps))
+        texts, steps = [], []
+        if name == "L17":
+            texts = trained.translate([slide["source"]])
+            steps = _first_steps(trained, slide["source"], slide["steps"])
+        elif name == "L-SHORT":
+            texts = trained.translate([source for source, _ in slide["pairs"]])
+        outputs.append(ArmOutput(trained.settings.model.attention, run, texts, steps))
+    if name == "L10":
+        return {"learned": next(map(learned_weights, runs.values()), None), "arms": outputs}
     return {"arms": outputs}
 
 
@@ -60,7 +60,7 @@ def learned_weights(trained: TrainedRun) -> Grid:
     vocabularies = trained.source_vocabulary, trained.target_vocabulary
     reverse = trained.settings.model.reverse_source
     encoded = encode_pairs([SentencePair(source, target)], *vocabularies, reverse)
-    (matrix,) = attention_matrices(trained.graph, trained.weights, encoded, reverse, 1)
+    (matrix,) = trained.attention(encoded, 1)
     words = tokenize(source), tokenize(target)
     shares = [
         shares_of(vocabulary.pieces(text), tokens, vocabulary.tokenizer)
@@ -101,7 +101,7 @@ def _first_steps(
         ids = [target.numbers(trained.prepare(word)) for word in step]
         slide = [number for number, *others in ids if not others and number != UNK]
         names = {
-            number: END if number == EOS else trained.display(target.tokens[number])
+            number: END if number == EOS else target.tokenizer.display(target.tokens[number])
             for number in [*best, *slide]
         }
         steps.append((before, [(word, float(shares[number])) for number, word in names.items()]))

@@ -1,8 +1,7 @@
 """Runs in processes of their own, one single-threaded process a core; `main` is such a process.
 
-Where there are more cores than runs, a run has several, each a device with its part of every batch
-(``model.parts``). On an accelerator one process goes after the other, and each trains the seeds of
-equal shape together.
+Where there are more cores than runs, a run has several. On an accelerator one process goes after
+the other, and each trains the seeds of equal shape together.
 """
 
 import json
@@ -52,10 +51,6 @@ class Outcome:
 Listener = Callable[[Job, dict[str, Any]], None]
 Executor = Callable[[Sequence[Job], Path, Listener], list[Outcome]]
 """Maps jobs to outcomes: run folders in the store, events to the listener."""
-
-PATIENCE = 8.0
-"""Seconds that a worker has to write its checkpoint when asked to stop."""
-
 ENDS = ("done", "diverged", "failed")
 """Phases of a run's last event."""
 
@@ -105,33 +100,24 @@ def run_jobs(
     free = width or default_width(threads)
     cores_of_run = threads if threads > 1 else None
     with worker_processes() as (start, events):
-        try:
-            while len(outcomes) < len(jobs):
-                while waiting and free:
-                    stack = waiting.pop()
-                    settings = [job.settings.model_dump() for job in stack]
-                    order = {"stack": settings, "store": str(store.resolve()), "force": force}
-                    start(stack, "runs.run:execute_stack", order, len(stack), cores_of_run)
-                    free -= 1
-                stack, event = events.get()
-                job = stack[event.pop("place")]
-                listener(job, event)
-                if event["phase"] in ENDS:
-                    outcomes[job.name] = Outcome(job, **event)
-                    free += all(other.name in outcomes for other in stack)
-        except KeyboardInterrupt:
-            over = {*outcomes, *(job.name for stack in waiting for job in stack)}
-            for job in (job for job in jobs if job.name not in over):
-                listener(job, {"phase": "stopping"})  # its checkpoint takes seconds
-            raise
+        while len(outcomes) < len(jobs):
+            while waiting and free:
+                stack = waiting.pop()
+                settings = [job.settings.model_dump() for job in stack]
+                order = {"stack": settings, "store": str(store.resolve()), "force": force}
+                start(stack, "runs.run:execute_stack", order, len(stack), cores_of_run)
+                free -= 1
+            stack, event = events.get()
+            job = stack[event.pop("place")]
+            listener(job, event)
+            if event["phase"] in ENDS:
+                outcomes[job.name] = Outcome(job, **event)
+                free += all(other.name in outcomes for other in stack)
     return [outcomes[job.name] for job in jobs]
 
 
 def stacks(jobs: Sequence[Job], together: int) -> list[list[Job]]:
-    """Jobs that differ in their seed alone, at most ``together`` of them in each list.
-
-    No seed comes twice in one: runs of a stack are different runs.
-    """
+    """Jobs that differ in their seed alone, each seed once, at most ``together`` in each list."""
     last: dict[str, list[Job]] = {}
     order: list[list[Job]] = []
     for job in jobs:
@@ -162,7 +148,8 @@ def worker_processes() -> Iterator[tuple[Callable[..., None], Queue]]:
         ``threads`` are XLA's, each a device of its own (``model.parts``).
         """
         variables = worker_environment()
-        variables |= {} if threads is None or has_accelerator() else in_threads(threads)
+        if threads is not None and not has_accelerator():
+            variables |= {"NPROC": str(threads), "JAX_NUM_CPU_DEVICES": str(threads)}
         errors = tempfile.TemporaryFile("w+", encoding="utf8", errors="replace")  # noqa: SIM115 (the reader closes it)
         process = subprocess.Popen(
             [sys.executable, "-m", "seq2seq_bottleneck.runs.pool"],
@@ -171,7 +158,6 @@ def worker_processes() -> Iterator[tuple[Callable[..., None], Queue]]:
             stderr=errors,
             text=True,
             encoding="utf8",
-            errors="replace",
             env=variables,
             # A Ctrl-C in the terminal is the parent's to handle.
             start_new_session=True,
@@ -190,11 +176,10 @@ def worker_processes() -> Iterator[tuple[Callable[..., None], Queue]]:
         yield start, events
     finally:
         for process in processes:
-            if process.poll() is None:
-                process.terminate()
+            process.terminate()
         for process in processes:
             try:
-                process.wait(timeout=PATIENCE)
+                process.wait(timeout=8)  # to write its checkpoint
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -210,10 +195,8 @@ def read_events(
     live = set(range(places))
     with errors, process.stdout:
         for line in process.stdout:
-            event = None
-            with suppress(ValueError):
+            with suppress(ValueError):  # a line that was being written when the process was killed
                 event = json.loads(line)
-            if isinstance(event, dict) and {"place", "phase"} <= event.keys():
                 if event["phase"] in ENDS:
                     live.discard(event["place"])
                 yield event
@@ -229,18 +212,13 @@ def read_events(
         yield {"place": place, "phase": "failed", "reason": reason}
 
 
-def in_threads(count: int) -> dict[str, str]:
-    """What tells XLA's CPU backend to have so many threads and as many devices."""
-    return {"NPROC": str(count), "JAX_NUM_CPU_DEVICES": str(count)}
-
-
 def worker_environment() -> dict[str, str]:
     """A worker's environment: threads, memory and kernels of libraries, unless the user set them.
 
     What changes numbers is set in any case. OpenBLAS has one thread: its threads wait by spinning.
     glibc has large pages and gives none back: else mapping XLA's buffers would take a third of a
-    step. On a GPU all cores compile, and no kernels are tried out while compiling, which would take
-    twice the time; and the choice is always the same one.
+    step. On a GPU no kernels are tried out while compiling, which would take twice the time; and
+    the choice is always the same one.
     """
     memory = ("hugetlb=1", "arena_max=1", "mmap_threshold=4000000000", "trim_threshold=4000000000")
     environment = {
@@ -252,12 +230,9 @@ def worker_environment() -> dict[str, str]:
         **NUMBERS,
         "PYTHONSAFEPATH": "1",  # a user's own tokenize.py in the working folder is no module
     }
-    if not has_accelerator():  # XLA's CPU backend counts cores by NPROC
-        return environment | {"NPROC": str(nproc_from(environment) or 1)}
-    flags = environment.get("XLA_FLAGS", "")
-    if "xla_gpu_autotune_level" not in flags:
-        flags = f"{flags} --xla_gpu_autotune_level=0".strip()
-    return environment | {"XLA_FLAGS": flags}
+    if has_accelerator():
+        return {"XLA_FLAGS": "--xla_gpu_autotune_level=0"} | environment
+    return environment | {"NPROC": str(nproc_from(environment) or 1)}  # the cores that XLA counts
 
 
 def main() -> None:

@@ -1,10 +1,8 @@
 """One run: settings in, a folder of plain files out.
 
 ``settings.json`` (resolved), ``environment.json``, ``status.json``, ``log.jsonl`` (each line a
-``Progress`` of ``training.loop``), weights and vocabularies (``runs.checkpoint``),
-``hypotheses.jsonl`` (sentence by sentence), ``sentences.csv`` (counts), ``scores.csv`` (one row per
-bucket), ``examples.json`` (attention weights of a few sentences); while it runs,
-``checkpoint.safetensors``. When it has ended, ``SHA256SUMS`` lists what stays.
+``Progress`` of ``training.loop``), weights and vocabularies, ``hypotheses.jsonl``,
+``sentences.csv`` (counts), ``scores.csv`` (one row per bucket), ``examples.json``.
 """
 
 import hashlib
@@ -33,17 +31,10 @@ from ..model.translator import count_parameters, create
 from ..results.folders import CHECKPOINT, ENDED, ENVIRONMENT, LOG, SETTINGS, WEIGHTS
 from ..settings.errors import UserError
 from ..settings.files import write_text
-from ..settings.machine import COMMAND, cache_root, cores, mendable, nproc_from
+from ..settings.machine import COMMAND, cache_root, cores, nproc_from
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
-from .checkpoint import (
-    CheckpointError,
-    Checkpoints,
-    join,
-    read_checkpoint,
-    save_vocabularies,
-    save_weights,
-)
+from .checkpoint import Checkpoints, join, read_checkpoint, save_vocabularies, save_weights
 from .evaluation import EVALUATION_BATCH, by_bucket, encode, evaluate, scoring_notes
 from .store import RunFolder
 
@@ -54,10 +45,7 @@ Report = Callable[[int, dict[str, Any]], None]
 def execute_stack(
     emit: Report, stack: Sequence[Mapping[str, Any]], store: str, force: bool
 ) -> None:
-    """The task of a worker process: execute runs, whose settings come as JSON.
-
-    SIGTERM asks it to stop: in training it first writes a checkpoint.
-    """
+    """The task of a worker process: execute runs; SIGTERM asks it to stop."""
     checkpoints = Checkpoints()
     signal.signal(signal.SIGTERM, lambda *_: checkpoints.ask())
     given = [parse_settings(settings) for settings in stack]
@@ -95,7 +83,7 @@ def execute(
 
     A run that has ended is left as it is but with ``force``, stopped ones go on from their
     checkpoint, those that are equally far together, and one that another process is at is waited
-    for. What fails fails by itself.
+    for.
     """
     corpus = load_corpus(given[0].corpus, given[0].scoring.lower_edges)
     runs = [
@@ -121,51 +109,38 @@ def execute(
             for run in waiting:
                 done = updates_done(run.snapshot.state) if run.snapshot else 0
                 stacks.setdefault(done, []).append(run)
-        for stack in stacks.values():  # none where their beginning failed
-            results: list[Trained] = []
+        for stack in stacks.values():
             with _failing(stack):
                 results = _train(stack, graph, corpus, checkpoints)
-            for run, trained in zip(stack, results, strict=False):  # none where training failed
+            for run, trained in zip(stack, results, strict=True):
                 with _failing([run]):
                     _evaluate(run, trained, graph, corpus)
 
 
 @contextmanager
 def _failing(runs: Sequence[Run]) -> Iterator[None]:
-    """What goes wrong in the block is written into the status of these runs, and told."""
+    """What goes wrong in the block is written into the status of these runs."""
     try:
         yield
-    except Exception as error:
-        known = mendable(error)
-        words = str(known or traceback.format_exception_only(error)[-1].strip())
-        event = {"phase": "failed", "reason": words}
-        event |= {"exit_code": known.exit_code} if known else {}
+    except Exception:
         for run in runs:
             with suppress(UserError):
                 run.folder.write_status("failed", traceback.format_exc())
-            run.report(event)
+        raise
 
 
 def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
     """Give each seed fresh weights, and its checkpoint if it has one; the structure of them all."""
     sizes = len(corpus.source_vocabulary), len(corpus.target_vocabulary)
     settings = runs[0].settings
-    batches = training_batches(
-        encode(corpus, "train", settings),
-        settings.training.batch_size,
-        settings.training.seed,
-        settings.training.shapes,
-        settings.training.batch_tokens,
-    )
+    training = settings.training
+    given = training.batch_size, training.seed, training.shapes, training.batch_tokens
+    batches = training_batches(encode(corpus, "train", settings), *given)
     for run in runs:
         training = run.settings.training
         graph, weights = create(settings.model, *sizes, training.seed)
         run.learner = Learner(weights, training, replace(batches, seed=training.seed))
-        try:
-            run.snapshot = read_checkpoint(run.folder.path, run.learner)
-        except CheckpointError as error:
-            phase = f"going on from update 0, without its checkpoint, which {error}"
-            run.report({"phase": phase})
+        run.snapshot = read_checkpoint(run.folder.path, run.learner)
     return graph
 
 
@@ -200,9 +175,10 @@ def _train(
 
     snapshots = [run.snapshot for run in runs if run.snapshot]
     resumed = join(snapshots) if len(snapshots) == len(runs) else None
-    with checkpoints.at_updates([run.folder.path for run in runs]):
-        end = train(graph, learners, valid, report, checkpoints, resumed, buckets)
-        checkpoints.keep(end)  # what is trained is never trained again
+    checkpoints.folders = [run.folder.path for run in runs]
+    end = train(graph, learners, valid, report, checkpoints, resumed, buckets)
+    checkpoints.keep(end)  # what is trained is never trained again
+    checkpoints.folders = ()
     return end.trained
 
 
@@ -220,21 +196,15 @@ def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -
 
 
 def describe_environment() -> dict[str, Any]:
-    """Facts that numbers may depend on, as JSON: ``command`` and ``commit`` if they are known."""
-    device, command = jax.devices()[0], os.environ.get(COMMAND)
-    versions, commit = {}, None
+    """Facts that numbers may depend on, as JSON."""
+    device, versions = jax.devices()[0], {}
     for name in ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu", "sentencepiece"):
         with suppress(PackageNotFoundError):  # subwords' is an extra
             versions[name] = version(name)
-    folder = Path(__file__).resolve().parents[2]
-    if (folder / ".git").exists():
-        ask = ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=40"]
-        with suppress(OSError, subprocess.CalledProcessError):
-            asked = subprocess.run(ask, cwd=folder, capture_output=True, text=True, check=True)
-            commit = asked.stdout.strip()
-    return ({"command": command} if command else {}) | {
+    return {
+        "command": os.environ.get(COMMAND),
         "bottleneck": __version__,
-        "commit": commit,
+        "commit": _commit(),
         "versions": versions,
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
@@ -242,6 +212,17 @@ def describe_environment() -> dict[str, Any]:
         "device": f"{device.platform}: {device.device_kind}",
         "threads": nproc_from(os.environ) or cores(),
     }
+
+
+def _commit() -> str | None:
+    """The commit of the program, where it runs from a checkout of git's."""
+    folder = Path(__file__).resolve().parents[2]
+    ask = ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=40"]
+    with suppress(OSError, subprocess.CalledProcessError):
+        if (folder / ".git").exists():
+            asked = subprocess.run(ask, cwd=folder, capture_output=True, text=True, check=True)
+            return asked.stdout.strip()
+    return None
 
 
 def _processor() -> str:
@@ -254,20 +235,19 @@ def _processor() -> str:
 
 
 def use_cache() -> None:
-    """Keep compiled programs between runs; without a writable cache folder, go on without.
+    """Keep compiled programs between runs, where there is a folder for them.
 
-    Compiled code is for one processor and one version of jax, so both are in the folder's name. A
-    program that cannot be read is compiled again, without jax's warning.
+    Compiled code is for one processor and one version of jax, so both are in the folder's name.
     """
     root = cache_root()
     if root is None:
         return
     kind = f"{platform.node()} {_processor()} {version('jaxlib')}"
     folder = root / hashlib.sha256(kind.encode()).hexdigest()[:12]
-    warnings.filterwarnings("ignore", message="Error (read|writ)ing persistent compilation cache")
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-    if os.access(folder, os.W_OK):
+        # A program that cannot be read is compiled again.
+        warnings.filterwarnings("ignore", "Error (read|writ)ing persistent compilation cache")
         jax.config.update("jax_compilation_cache_dir", str(folder))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
         jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)

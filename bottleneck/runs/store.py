@@ -3,9 +3,6 @@
 A run's folder holds ``status.json`` from its first moment: ``running`` (or stopped, if nobody holds
 its lock), ``done``, ``diverged``, or ``failed`` with the traceback. It is written last, so what it
 calls done is whole, and all files but itself are listed in ``SHA256SUMS``.
-
-What is deleted lies in ``.RUN.aside`` first, where no reader looks: a run is there as a whole or
-not at all. What a killed process left there is cleared away by whoever holds the run next.
 """
 
 import os
@@ -16,16 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from filelock import BaseFileLock, FileLock, Timeout
+from filelock import FileLock, Timeout
 
 from ..results.folders import CHECKPOINT, ENDED, STATUS, json_text, read_status, runs_in
 from ..results.schema import PROBES
-from ..settings.errors import UserError, unwritten
-from ..settings.files import SUMS, is_name, remove_parts, seal, write_bytes, write_text
+from ..settings.errors import unwritten
+from ..settings.files import SUMS, remove_parts, seal, write_bytes, write_text
 
 UNLISTED = (STATUS, CHECKPOINT)
 """Files of a run's folder that its sums leave out."""
-_ASIDE = ".aside"
 
 
 @dataclass(frozen=True)
@@ -64,22 +60,22 @@ class RunFolder:
 
     def remove(self) -> None:
         """Delete the run, which is locked: for all who look it is there as a whole or gone."""
-        aside = self.store / f".{self.run}{_ASIDE}"
         with _writing(self.store):
-            shutil.rmtree(aside, ignore_errors=True)
             if self.path.exists():
-                os.replace(self.path, aside)
-        shutil.rmtree(aside, ignore_errors=True)
+                os.replace(self.path, self._aside)
+        shutil.rmtree(self._aside, ignore_errors=True)
+
+    @property
+    def _aside(self) -> Path:
+        """Where no reader looks for a run."""
+        return self.store / f".{self.run}.aside"
 
     def replace(self, files: Mapping[str, bytes]) -> None:
         """Put these files, a status among them, in the place of the run, which is locked.
 
         Killed at any moment this leaves the run as it was, gone, one that is not done, or as it is
-        to be. The names may come from another machine: one that leads out of the folder is a
-        ``UserError``.
+        to be.
         """
-        if strange := [name for name in files if not is_name(name)]:
-            raise UserError(f"run {self.run} came back with a file {strange[0]!r}: not kept")
         self.remove()
         self.write_status("running")
         for name in sorted(files, key=lambda name: name == STATUS):  # the status last
@@ -88,37 +84,30 @@ class RunFolder:
     @property
     def in_use(self) -> bool:
         """Whether some process is at this run now."""
-        lock = self.claim(wait=False)
-        if lock is not None:
-            lock.release()
-        return lock is None
+        try:
+            with self.alone(wait=0.0):
+                return False
+        except Timeout:
+            return True
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Wait for the run and lock it: two sweeps on one store never run one cell at once."""
-        lock = self.claim()
-        try:
-            yield
-        finally:
-            lock.release()
-
-    def claim(self, wait: bool = True) -> BaseFileLock | None:
-        """Lock the run until the lock is released; None if another has it and we do not wait.
+    def alone(self, wait: float = -1.0) -> Iterator[None]:
+        """Wait for the run and lock it: two sweeps on one store never run one cell at once.
 
         The lock is the operating system's: it goes with the process, however that ends. What killed
         processes left of the run is cleared away.
         """
+        lock = FileLock(self.store / f".{self.run}.lock", timeout=wait)
         with _writing(self.store):
             self.store.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(self.store / f".{self.run}.lock")
-            try:
-                lock.acquire(timeout=-1 if wait else 0)
-            except Timeout:
-                return None
-            shutil.rmtree(self.store / f".{self.run}{_ASIDE}", ignore_errors=True)
+            lock.acquire()
+        try:
+            shutil.rmtree(self._aside, ignore_errors=True)
             remove_parts(self.path)
             remove_parts(self.path / PROBES)
-        return lock
+            yield
+        finally:
+            lock.release()
 
 
 @contextmanager
@@ -126,6 +115,8 @@ def _writing(store: Path) -> Iterator[None]:
     """What the system refuses in the block is an ``UnwrittenError`` of the store."""
     try:
         yield
+    except Timeout:  # an OSError, too
+        raise
     except OSError as error:
         raise unwritten(store, error) from None
 
@@ -133,11 +124,3 @@ def _writing(store: Path) -> Iterator[None]:
 def run_folders(store: Path) -> list[RunFolder]:
     """Every run of a store, by name."""
     return [RunFolder(store, path.name) for path in runs_in(store)]
-
-
-def sweep_up(store: Path) -> None:
-    """Clear away what killed processes left of removals."""
-    names = (path.name[1:].removesuffix(_ASIDE) for path in store.glob(f".*{_ASIDE}"))
-    for name in filter(is_name, names):
-        _ = RunFolder(store, name).in_use  # who asks claims the run, and clears it away
-    remove_parts(store)

@@ -1,12 +1,10 @@
 """Jobs brought to their end in one store, then the bundle of all that the store holds.
 
-They are a sweep's cells, or the arms of one comparison, which is the main job. One process at a
-time writes the bundle, whoever else works in the folder.
+They are a sweep's cells, or the arms of one comparison, which is the main job.
 """
 
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,17 +25,13 @@ from ..results.folders import (
     read_experiments,
     read_object,
     read_status,
-    rests_on,
-    tables,
 )
-from ..results.schema import FILES, PROBES, RUNS
 from ..scoring.bleu import bleu_metric
 from ..settings.errors import UsageError, UserError, unwritten
 from ..settings.files import write_listed
 from ..settings.run import RunSettings
 from ..settings.sweep import LONGER, Cell, Member, declare
 from .pool import Executor, Job, Listener, Outcome, run_jobs
-from .store import sweep_up
 
 VINDICATION = "vindication"
 """The experiment of ``bottleneck reproduce``: that of the sweep with its name."""
@@ -76,8 +70,7 @@ def plan_comparison(settings: RunSettings, seeds: int, check_schedule: bool) -> 
 def check_text(settings: RunSettings) -> list[str]:
     """Refuse files that are not given, not there or not pairs of lines, once, before any run.
 
-    And a tokenizer that BLEU has not; a line says if it does not fit the user's target. A drawn
-    corpus has no files; those of a named one were checked when they were fetched.
+    And a tokenizer that BLEU has not; a line says if it does not fit the user's target.
     """
     corpus, tokenize = settings.corpus, settings.scoring.tokenize
     bleu_metric(tokenize)
@@ -92,28 +85,22 @@ def check_text(settings: RunSettings) -> list[str]:
     return tokenizer_advice(references, tokenize, "--set scoring.tokenize=")
 
 
-def reproduce(jobs: Sequence[Job], out: Path, listener: Listener, threads: int = 1) -> None:
-    """Execute the jobs, on so many cores each; the bundle is left alone where one did not end.
-
-    The first that did not end well is a ``UserError``. The bundle in ``out`` then holds every
-    finished run of its store, of this comparison or another.
-    """
-    outcomes = run_jobs(jobs, out / STORE, listener, threads=threads)
-    for outcome in outcomes:
+def run_comparison(jobs: Sequence[Job], out: Path, listener: Listener, threads: int = 1) -> None:
+    """`run_sweep` on so many cores a run; the first that did not end well is a ``UserError``."""
+    for outcome in run_sweep(jobs, out, listener, partial(run_jobs, threads=threads)):
         if outcome.phase != "done":
             error = UsageError if outcome.exit_code == UsageError.exit_code else UserError
             reason = "" if outcome.exit_code else f"run {outcome.job.name!r} {outcome.phase}: "
             raise error(f"{reason}{outcome.reason}")
-    gather(out, _experiments((outcome.job, outcome.run) for outcome in outcomes))
 
 
 def run_sweep(
-    jobs: Sequence[Job], out: Path, listener: Listener, execute: Executor
+    jobs: Sequence[Job], out: Path, listener: Listener, executor: Executor
 ) -> list[Outcome]:
     """Execute what is missing; one run's failure does not stop the rest.
 
-    The bundle in ``out`` then holds every finished run of its store, of this sweep or another;
-    that of a sweep which was interrupted too.
+    Then, also if the sweep was interrupted, the bundle in ``out`` holds every finished run of its
+    store, of this sweep or another.
     """
     runs: dict[Job, str] = {}
 
@@ -123,19 +110,13 @@ def run_sweep(
         listener(job, event)
 
     try:
-        return execute(jobs, out / STORE, listen)
+        return executor(jobs, out / STORE, listen)
     finally:
-        gather(out, _experiments((job, runs[job]) for job in jobs if job in runs))
-
-
-def _experiments(runs: Iterable[tuple[Job, str]]) -> Experiments:
-    """What jobs declare of the runs that they became."""
-    experiments: Experiments = {}
-    for job, run in runs:
-        if job.member is not None:
+        experiments: Experiments = {}
+        for job in (job for job in jobs if job in runs):
             experiment, *names = job.member
-            experiments.setdefault(experiment, {})[run] = names
-    return experiments
+            experiments.setdefault(experiment, {})[runs[job]] = names
+        gather(out, experiments)
 
 
 def gather(out: Path, experiments: Experiments) -> None:
@@ -144,71 +125,44 @@ def gather(out: Path, experiments: Experiments) -> None:
     ``experiments`` are those of one sweep. Its arms come first from now on, unless more are known:
     then their order stays. A run that two of them share has one folder, and is in both. Where a run
     has the arm and seed of another one, of other settings or text, it replaces all earlier runs.
+    One process at a time does so, whoever else works in the folder.
     """
     if not (out / STORE).is_dir():
         return
-    sweep_up(out / STORE)
-    with _alone(out):
-        if experiments:
-            # A lost file is written from nothing: only the sweeps that write to it can mend it.
-            known = read_experiments(out) if (out / EXPERIMENTS).exists() else {}
-            replaced = known.pop(REPLACED, {})
-            for name, runs in experiments.items():
-                earlier = known.get(name, {})
-                before, now = (_arms_and_seeds(out / STORE, part) for part in (earlier, runs))
-                if any(before[run] in now.values() for run in before.keys() - runs.keys()):
-                    replaced, earlier = replaced | earlier, {}
-                count, known_count = (len({arm for arm, _ in x.values()}) for x in (runs, earlier))
-                known[name] = (runs if count >= known_count else {}) | earlier | runs
-            current = set().union(*known.values())
-            gone = {run: names for run, names in replaced.items() if run not in current}
-            known |= {REPLACED: gone} if gone else {}
-            write_listed(out, [(EXPERIMENTS, json_text(known).encode())])
-        if runs := finished_runs(out):
-            write_bundle(runs, out)
-
-
-def _arms_and_seeds(store: Path, members: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Arm and seed by finished run: an experiment has one run of each."""
-    done = [run for run in members if read_status(store / run).get("status") == "done"]
-    settings = {run: read_object(store / run / SETTINGS) for run in done}
-    return {run: (members[run][0], settings[run].get("training", {}).get("seed")) for run in done}
-
-
-def forget(store: Path, run: str) -> None:
-    """Take a run that was removed from its store out of the bundle beside it, if there is one.
-
-    With it goes every study's table that rests on it. The folder is not the latest for that: its
-    bundle keeps its time.
-    """
-    sweep_up(store)
-    out = store.resolve().parent
-    if store.resolve().name != STORE or not (out / RUNS).is_file():
-        return
-    with _alone(out):
-        written = (out / RUNS).stat().st_mtime_ns
-        experiments = read_experiments(out)
-        removed = [members.pop(run, None) for members in experiments.values()]
-        if any(removed):
-            write_listed(out, [(EXPERIMENTS, json_text(experiments).encode())])
-        if runs := finished_runs(out):
-            write_bundle(runs, out)
-            os.utime(out / RUNS, ns=(written, written))
-        else:
-            write_listed(out, (), FILES)
-        gone = [f"{PROBES}/{table.name}" for table in tables(out) if run in rests_on(table)]
-        write_listed(out, (), gone)
-
-
-@contextmanager
-def _alone(out: Path) -> Iterator[None]:
-    """What is read and written in the block is read and written by one process at a time."""
     lock = FileLock(out / STORE / ".bundle.lock")
     try:
         lock.acquire()
     except OSError as error:
         raise unwritten(out, error) from None
     try:
-        yield
+        if experiments:
+            _declare(out, experiments)
+        if runs := finished_runs(out):
+            write_bundle(runs, out)
     finally:
         lock.release()
+
+
+def _declare(out: Path, experiments: Experiments) -> None:
+    """Add the experiments of one sweep to those that are known."""
+    # A lost file is written from nothing: only the sweeps that write to it can mend it.
+    known = read_experiments(out) if (out / EXPERIMENTS).exists() else {}
+    replaced = known.pop(REPLACED, {})
+    for name, runs in experiments.items():
+        earlier = known.get(name, {})
+        before, now = (_arms_and_seeds(out / STORE, part) for part in (earlier, runs))
+        if any(before[run] in now.values() for run in before.keys() - runs.keys()):
+            replaced, earlier = replaced | earlier, {}
+        count, known_count = (len({arm for arm, _ in x.values()}) for x in (runs, earlier))
+        known[name] = (runs if count >= known_count else {}) | earlier | runs
+    current = set().union(*known.values())
+    gone = {run: names for run, names in replaced.items() if run not in current}
+    known |= {REPLACED: gone} if gone else {}
+    write_listed(out, [(EXPERIMENTS, json_text(known).encode())])
+
+
+def _arms_and_seeds(store: Path, members: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Arm and seed by finished run: an experiment has one run of each."""
+    done = [run for run in members if read_status(store / run).get("status") == "done"]
+    settings = {run: read_object(store / run / SETTINGS) for run in done}
+    return {run: (members[run][0], settings[run]["training"]["seed"]) for run in done}

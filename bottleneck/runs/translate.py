@@ -1,8 +1,7 @@
 """Translating with a finished run, and the attention weights behind outputs.
 
 An unknown word of an output can be replaced by the source word that it attends to most: the
-replacement of Luong et al. (2015b, section 3.3) without its dictionary, for names and numbers,
-which unknown words mostly are, are the same in both languages.
+replacement of Luong et al. (2015b, section 3.3) without its dictionary.
 """
 
 from collections.abc import Sequence
@@ -11,11 +10,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-import jax
 import numpy as np
 from flax import nnx
 from jaxtyping import Float
-from safetensors import SafetensorError
 
 from ..corpus.batches import (
     EncodedPairs,
@@ -37,7 +34,6 @@ from ..results.folders import (
     read_settings,
     was_written,
 )
-from ..settings.concerns import DecodingSettings
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from .checkpoint import load_vocabularies, read_weights
@@ -49,20 +45,6 @@ END = "</s>"
 
 _searcher = lru_cache(maxsize=4)(make_search)
 _reader = lru_cache(maxsize=4)(make_attention_weights)
-
-
-def search_outputs(
-    graph: nnx.GraphDef,
-    weights: Weights,
-    settings: DecodingSettings,
-    batches: list[EvaluationBatch],
-) -> list[list[int]]:
-    """The token ids of every output, the end token last where there is one."""
-    search = _searcher(graph, settings)
-    results = [search(weights, item.batch.source, item.batch.source_lengths) for item in batches]
-    rows = restore([on_host(result.tokens) for result in results], batches)
-    lengths = restore([on_host(result.lengths) for result in results], batches)
-    return [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
 
 
 def attention_matrices(
@@ -93,31 +75,17 @@ def attention_matrices(
     return matrices
 
 
-def with_copies(
-    graph: nnx.GraphDef,
-    weights: Weights,
-    encoded: EncodedPairs,
-    reverse: bool,
-    tokens: Sequence[list[str]],
-    words: Sequence[list[str]],
-) -> list[list[str]]:
-    """The tokens of every output, no unknown word among them.
-
-    ``encoded`` are sources and outputs as they were read and written, ``tokens`` the outputs' and
-    ``words`` the sources' in reading order, without the end, which is no word to copy.
-    """
-    copied = []
-    matrices = attention_matrices(graph, weights, encoded, reverse)
-    for output, source, matrix in zip(tokens, words, matrices, strict=True):
-        attended = matrix[: len(output), : len(source)].argmax(axis=1)
-        pairs = zip(output, attended, strict=True)
-        copied.append([source[place] if token == UNKNOWN else token for token, place in pairs])
-    return copied
-
-
 def readable(tokens: list[str], ended: bool, tokenizer: Tokenizer = WORDS) -> list[str]:
     """Tokens as a person reads them, the end token last where there is one."""
     return [*map(tokenizer.display, tokens), *([END] if ended else [])]
+
+
+class Decoded(NamedTuple):
+    """Outputs; ``ids`` end with the end token where there is one."""
+
+    ids: list[list[int]]
+    tokens: list[list[str]]
+    texts: list[str]
 
 
 class Translation(NamedTuple):
@@ -136,7 +104,7 @@ class Translation(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TrainedRun:
-    """A run read back from its folder."""
+    """A run with its weights."""
 
     settings: RunSettings
     source_vocabulary: Vocabulary
@@ -152,43 +120,67 @@ class TrainedRun:
         """The tokens that the model reads."""
         return self.source_vocabulary.pieces(self.prepare(sentence))
 
-    def display(self, token: str) -> str:
-        """One token as a person reads it."""
-        return self.target_vocabulary.tokenizer.display(token)
-
     def unknown(self, sentence: str) -> list[str]:
         """Words of the sentence that the run has never seen."""
-        known = set(self.source_vocabulary.words)
-        return [self.display(word) for word in self.tokens(sentence) if word not in known]
+        known, tokenizer = set(self.source_vocabulary.words), self.source_vocabulary.tokenizer
+        return [tokenizer.display(word) for word in self.tokens(sentence) if word not in known]
+
+    def attention(
+        self, encoded: EncodedPairs, batch_size: int = BATCH
+    ) -> list[Float[np.ndarray, "_ _"]]:
+        """`attention_matrices` of this run."""
+        reverse = self.settings.model.reverse_source
+        return attention_matrices(self.graph, self.weights, encoded, reverse, batch_size)
+
+    def search(self, batches: list[EvaluationBatch]) -> list[list[int]]:
+        """The token ids of every output, the end token last where there is one."""
+        search = _searcher(self.graph, self.settings.decoding)
+        given = [(item.batch.source, item.batch.source_lengths) for item in batches]
+        results = [search(self.weights, *item) for item in given]
+        rows = restore([on_host(result.tokens) for result in results], batches)
+        lengths = restore([on_host(result.lengths) for result in results], batches)
+        return [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
+
+    def decode(
+        self, encoded: EncodedPairs, batches: list[EvaluationBatch], words: Sequence[list[str]]
+    ) -> Decoded:
+        """Translate with the search that the settings name, as they say with unknown words copied.
+
+        ``words`` are the sources' tokens in reading order.
+        """
+        ids = self.search(batches)
+        tokens = [self.target_vocabulary.decode(item) for item in ids]
+        if self.settings.decoding.copy_unknown:
+            matrices = self.attention(EncodedPairs(encoded.source, ids))
+            for place, (output, source) in enumerate(zip(tokens, words, strict=True)):
+                # The end is no word to copy.
+                best = matrices[place][: len(output), : len(source)].argmax(axis=1)
+                pairs = zip(output, best, strict=True)
+                tokens[place] = [source[at] if token == UNKNOWN else token for token, at in pairs]
+        return Decoded(ids, tokens, list(map(self.target_vocabulary.text, tokens)))
 
     def translate(self, sentences: Sequence[str]) -> list[str]:
-        """Translate with the search that the run's settings name."""
+        """The text of each translation."""
         return [translation.text for translation in self.translations(sentences, len(sentences))]
 
     def translations(
         self, sentences: Sequence[str], batch_size: int, attended: bool = False
     ) -> list[Translation]:
-        """The same token by token, with attention weights if so asked; of nothing, nothing.
-
-        Unknown words are copied from the source where the settings say so.
-        """
+        """Translations token by token, with attention weights if so asked; of nothing, nothing."""
         results = [Translation([], [], "")] * len(sentences)
         words = {place: self.tokens(sentence) for place, sentence in enumerate(sentences)}
         words = {place: tokens for place, tokens in words.items() if tokens}
         if not words:
             return results
-        reverse, vocabulary = self.settings.model.reverse_source, self.target_vocabulary
+        reverse = self.settings.model.reverse_source
         pairs = [SentencePair(self.prepare(sentences[place]), "") for place in words]
-        encoded = encode_pairs(pairs, self.source_vocabulary, vocabulary, reverse)
+        encoded = encode_pairs(pairs, self.source_vocabulary, self.target_vocabulary, reverse)
         batches = evaluation_batches(encoded, batch_size)
-        outputs = search_outputs(self.graph, self.weights, self.settings.decoding, batches)
-        tokens = [vocabulary.decode(ids) for ids in outputs]
-        read = self.graph, self.weights, EncodedPairs(encoded.source, outputs), reverse
-        if self.settings.decoding.copy_unknown:
-            tokens = with_copies(*read, tokens, list(words.values()))
-        weights = attention_matrices(*read) if attended else [None] * len(outputs)
-        for place, output, ids, matrix in zip(words, tokens, outputs, weights, strict=True):
-            text = vocabulary.text(output)
+        decoded = self.decode(encoded, batches, list(words.values()))
+        weights = [None] * len(words)
+        if attended:
+            weights = self.attention(EncodedPairs(encoded.source, decoded.ids))
+        for place, ids, output, text, matrix in zip(words, *decoded, weights, strict=True):
             results[place] = Translation(words[place], output, text, EOS in ids, matrix)
         return results
 
@@ -203,7 +195,7 @@ def attended(trained: TrainedRun, translation: Translation) -> Translation:
 
 
 def load_run(folder: Path) -> TrainedRun:
-    """Read a run's folder; a missing, damaged or older one is a ``UserError`` that names it."""
+    """Read a run's folder; a missing, damaged or older one is a ``UserError``."""
     if not is_current(folder):
         raise UserError(
             f"the run {folder.name!r} was made by another version of this program; train it again"
@@ -217,11 +209,6 @@ def load_run(folder: Path) -> TrainedRun:
         )
     try:
         weights = read_weights(read_checked(path), like)
-    except (OSError, SafetensorError) as error:
+    except OSError as error:
         raise damaged(path, error) from None
-    except KeyError as error:
-        raise damaged(path, f"it has no {error}") from None
-    shapes = [[leaf.shape for leaf in jax.tree.leaves(tree)] for tree in (weights, like)]
-    if shapes[0] != shapes[1]:
-        raise damaged(path, "its sizes are not those of the run's settings and vocabularies")
     return TrainedRun(settings, source, target, graph, weights)

@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, TypedDict, runtime_checkable
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -15,7 +15,7 @@ from ..corpus.batches import EvaluationBatch, TrainingBatches, restore
 from ..model.parts import Stack, on_host, parts_of
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
-from .step import SentenceLosses, TrainState, initial_state, make_sentence_losses, make_update
+from .step import TrainState, initial_state, make_sentence_losses, make_update
 
 REPORT_EVERY = 20
 """Updates between two looks at the loss; each look waits for the device."""
@@ -23,20 +23,10 @@ Buckets = Mapping[str, Int[np.ndarray, " rows"]]
 """Of each length bucket the places of its sentences in the corpus; none where it is empty."""
 
 
-class BucketLoss(TypedDict):
-    """One bucket at one validation, as it stands in a run's log and in its checkpoint.
-
-    ``tokens`` are target tokens, end tokens included; ``nats`` is -log P summed over them.
-    ``standard_error`` is that of nats / tokens, as sentences are drawn; None for under two.
-    """
-
-    sentences: int
-    tokens: int
-    nats: float
-    standard_error: float | None
-
-
-ByBucket = dict[str, BucketLoss]
+ByBucket = dict[str, dict[str, int | float | None]]
+"""Of each bucket at one validation the ``sentences``; the target ``tokens``, end tokens included;
+``nats``: -log P summed over them; and the ``standard_error`` of nats / tokens, None for under two.
+"""
 
 
 @dataclass(frozen=True)
@@ -44,10 +34,9 @@ class Progress:
     """How training stands: loss in nats per target token (mean since the last report).
 
     Tokens are target tokens, end tokens included, over all time so far; ``update`` counts from 1.
-    ``loss`` is what training makes small: with label smoothing more than -log P, and not to be
-    compared with ``valid_loss``, which is always -log P. ``valid_buckets`` are that one's sums by
-    length bucket, where buckets were given. ``seconds_left`` goes by the updates since the
-    first report, so that compiling does not count.
+    ``loss`` is what training makes small: with label smoothing more than -log P. ``valid_loss`` is
+    always -log P, and ``valid_buckets`` are its sums by length bucket. ``seconds_left`` goes by the
+    updates since the first report, so that compiling does not count.
     """
 
     update: int
@@ -65,8 +54,7 @@ class Trained:
 
     With ``average_last`` they are the mean over the last updates, whatever the losses before.
     ``valid_loss`` is theirs; the least validation loss was after ``best_update``. ``status`` is
-    done or diverged, with the ``reason``. ``seconds`` are of the wall clock, compiling and
-    validation among them, and of a stack those of all its seeds together.
+    done or diverged, with the ``reason``. ``seconds`` of a stack are those of all its seeds.
     """
 
     weights: Weights
@@ -105,19 +93,6 @@ class Snapshot(NamedTuple):
         return Snapshot(stack.part(self.state, place), [self.trained[place]], losses)
 
 
-@runtime_checkable
-class Keeper(Protocol):
-    """Where snapshots go."""
-
-    def wanted(self) -> bool:
-        """Asked after every update: is a snapshot due?"""
-        ...
-
-    def keep(self, snapshot: Snapshot) -> None:
-        """Store a snapshot; may raise to stop the training."""
-        ...
-
-
 Report = Callable[[int, Progress], None]
 """Told how one learner stands, by its place in the stack."""
 
@@ -127,7 +102,7 @@ def train(
     learners: Sequence[Learner],
     validation: Sequence[EvaluationBatch],
     report: Report,
-    keeper: Keeper | None = None,
+    keeper: Any = None,
     resumed: Snapshot | None = None,
     buckets: Buckets | None = None,
 ) -> Snapshot:
@@ -136,8 +111,8 @@ def train(
     What ``trained`` holds of each is the result. One whose loss is not finite ends as diverged,
     and the others go on. A resumed training gives the same weights, bit for bit, as one that was
     never stopped: the batch and the random numbers of an update depend on the seed and the
-    update's number alone. ``buckets`` are those of the validation's sentences, whose losses are
-    then logged bucket by bucket.
+    update's number alone. ``keeper`` (`runs.checkpoint.Checkpoints`) is asked after every update
+    whether it wants a snapshot. ``buckets`` are those of the validation's sentences.
     """
     settings = learners[0].settings
     parts = parts_of(max(learners[0].batches.batch_sizes)) if len(learners) == 1 else 1
@@ -149,7 +124,8 @@ def train(
         resumed = Snapshot(stack.join(states), new, [])
     state, trained, losses = resumed
     due, done = set(validation_updates(settings)), updates_done(state)
-    course = _Course(stack, settings.updates, trained, validation, buckets, report, done)
+    tokens = target_tokens(validation)
+    course = _Course(stack, settings.updates, trained, tokens, buckets or {}, report, done)
     for number in range(done + 1, settings.updates + 1):
         batches = [learner.batches.batch(number - 1) for learner in learners]
         state, loss = update(state, stack.join(batches))
@@ -169,14 +145,14 @@ def train(
             keeper.keep(Snapshot(state, trained, [stack.numbers(loss) for loss in losses]))
     course.stop_clock()
     if stack.parts > 1:
-        # Weights that lie on these devices could not go into a program of more or fewer of them.
+        # Weights on these devices could not go into a program of more or fewer of them.
         for item in trained:
             item.weights = jax.device_get(item.weights)
     return Snapshot(state, trained, [])
 
 
 def updates_done(state: TrainState) -> int:
-    """How many updates lie behind a state; the same for every seed of a stack."""
+    """How many updates lie behind a state."""
     return int(np.max(state.update))
 
 
@@ -187,7 +163,7 @@ def validation_updates(settings: TrainingSettings) -> list[int]:
 
 
 def sentence_losses(
-    evaluate: SentenceLosses, weights: Weights, batches: Sequence[EvaluationBatch]
+    evaluate: Callable, weights: Weights, batches: Sequence[EvaluationBatch]
 ) -> Float[np.ndarray, "sentences *seeds"]:
     """-log P in nats of each reference, in the order of the corpus."""
     # All are under way before the first is waited for.
@@ -196,35 +172,31 @@ def sentence_losses(
     return np.array(restore(rows, list(batches)), dtype=np.float64)
 
 
+@dataclass
 class _Course:
     """Counts time, notices divergence, keeps the best weights of each seed, and reports.
 
-    Time spent compiling counts, and every seed is said to have taken the time that all took
-    together. With averaging, a validation inside the window judges the mean so far, one before it
-    the weights as they are; the last one judges the whole mean, which is kept whatever came before.
+    With averaging, a validation inside the window judges the mean so far, one before it the weights
+    as they are; the last one judges the whole mean, which is kept whatever came before.
     """
 
-    def __init__(
-        self,
-        stack: Stack,
-        updates: int,
-        trained: list[Trained],
-        validation: Sequence[EvaluationBatch],
-        buckets: Buckets | None,
-        report: Report,
-        done: int,
-    ):
-        self.stack, self.updates, self.trained = stack, updates, trained
-        self.tokens, self.buckets, self.report = target_tokens(validation), buckets, report
-        now = time.perf_counter()
-        self._start = now - trained[0].seconds
-        self._opened, self._first = (done, now), (updates, now)
+    stack: Stack
+    updates: int
+    trained: list[Trained]
+    tokens: Int[np.ndarray, " sentences"]
+    buckets: Buckets
+    report: Report
+    done: int
+
+    def __post_init__(self) -> None:
+        self.opened = time.perf_counter()
+        self.start, self.first = self.opened - self.trained[0].seconds, (self.updates, self.opened)
 
     def stop_clock(self) -> float:
         """How late it is; the seconds of every seed are those until now."""
         now = time.perf_counter()
         for trained in self.trained:
-            trained.seconds = now - self._start
+            trained.seconds = now - self.start
         return now
 
     def judge(
@@ -236,9 +208,9 @@ class _Course:
     ) -> None:
         """Take the mean losses of each seed, and where validation was due its sentences' losses."""
         now = self.stop_clock()
-        if number < self._first[0]:
-            self._first = number, now
-        before, since = self._first if number > self._first[0] else self._opened
+        if number < self.first[0]:
+            self.first = number, now
+        before, since = self.first if number > self.first[0] else (self.done, self.opened)
         left = (now - since) / (number - before) * (self.updates - number)
         whole = state.mean is not None and number == self.updates
         for place, trained in enumerate(self.trained):
@@ -258,7 +230,7 @@ class _Course:
                 if loss < trained.valid_loss:
                     trained.best_update = number
                 trained.weights, trained.valid_loss = self.stack.part(state.kept, place), loss
-            if rows is not None and self.buckets is not None:
+            if rows is not None:
                 column = rows.reshape(len(rows), -1)[:, place]
                 sums = by_bucket(column, self.tokens, self.buckets)
             speed = trained.target_tokens / trained.seconds
@@ -290,7 +262,7 @@ def by_bucket(
             deviation = losses[rows] - nats / total * tokens[rows]
             variance = count / (count - 1) * float((deviation**2).sum())
             error = math.sqrt(variance) / float(total)
-        sums[name] = BucketLoss(
-            sentences=count, tokens=int(total), nats=float(nats), standard_error=error
-        )
+        sums[name] = {
+            "sentences": count, "tokens": int(total), "nats": float(nats), "standard_error": error
+        }  # fmt: skip
     return sums

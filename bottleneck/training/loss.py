@@ -1,40 +1,27 @@
 """The loss (LECTURE D): -sum log P(y*_t), under teacher forcing at a ratio of 0.5 to 1.
 
 Logits are the largest arrays of a training step (positions x vocabulary). Here they exist a chunk
-of real positions at a time, are never computed on padding, and the gradient of the sum of losses is
-taken while they are there, so that they are neither kept nor computed twice. The tests compare it
-with the plain formula: log-softmax of all logits, and autodiff.
+of real positions at a time, and the gradient of the sum of losses is taken while they are there, so
+that they are neither kept nor computed twice.
 
 With label smoothing (Szegedy et al. 2016, section 7) a position's loss is its cross-entropy against
 (1 - smoothing) on the target and the rest spread evenly over all that an output may hold: words,
-the unknown word, the end. Padding and the start token get nothing, since no search may say them.
-It changes ``summed_losses`` alone, and that only where it is asked for: ``token_losses``, of which
-validation, the likelihood of references and the probes are made, are -log P.
+the unknown word, the end. It changes ``summed_losses`` alone: ``token_losses`` are -log P.
 """
 
 from functools import partial
-from typing import Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+from ..corpus.batches import Batch
 from ..corpus.vocabulary import BOS, PAD
 from ..model.decoder import OutputLayer
 from ..model.translator import Translator, real_positions
 
 CHUNK = 256
 """Positions whose logits exist at once."""
-
-
-@runtime_checkable
-class Sentences(Protocol):
-    """A padded batch: token ids and true lengths, end tokens included."""
-
-    source: Int[Array, "batch source"]
-    source_lengths: Int[Array, " batch"]
-    target: Int[Array, "batch target"]
-    target_lengths: Int[Array, " batch"]
 
 
 def decoder_inputs(target: Int[Array, "batch target"]) -> Int[Array, "batch target"]:
@@ -44,7 +31,7 @@ def decoder_inputs(target: Int[Array, "batch target"]) -> Int[Array, "batch targ
 
 
 def read_outs(
-    translator: Translator, batch: Sentences, ratio: float = 1.0, key: PRNGKeyArray | None = None
+    translator: Translator, batch: Batch, ratio: float = 1.0, key: PRNGKeyArray | None = None
 ) -> Float[Array, "target batch width"]:
     """What the output layer reads at every position, under teacher forcing at a ratio.
 
@@ -74,47 +61,11 @@ def read_outs(
 
 
 def token_losses(
-    translator: Translator, batch: Sentences, ratio: float = 1.0, key: PRNGKeyArray | None = None
+    translator: Translator, batch: Batch, ratio: float = 1.0, key: PRNGKeyArray | None = None
 ) -> Float[Array, "batch target"]:
     """-log P in nats of every target token, 0 on padding; `read_outs` says after which words."""
     outputs = read_outs(translator, batch, ratio, key)
-    losses = position_losses(*_flat(translator, batch, outputs))
-    return losses.reshape(outputs.shape[:2]).T
-
-
-def summed_losses(
-    translator: Translator,
-    batch: Sentences,
-    ratio: float,
-    key: PRNGKeyArray | None,
-    smoothing: float = 0.0,
-) -> Float[Array, ""]:
-    """-log P in nats, summed over the real target tokens of the batch; what training makes small.
-
-    With ``smoothing`` a token's loss is (1 - smoothing) of that, and smoothing times the mean of
-    -log P over all that an output may hold.
-    """
-    outputs = read_outs(translator, batch, ratio, key)
-    return summed_loss(*_flat(translator, batch, outputs), smoothing)
-
-
-def _flat(
-    translator: Translator, batch: Sentences, outputs: Float[Array, "target batch width"]
-) -> tuple[Array, OutputLayer, Array, Array]:
-    """Positions of all steps in one row: states, the output layer, targets, which are real."""
-    real = real_positions(batch.target_lengths, batch.target.shape[1])
-    states = outputs.reshape(-1, outputs.shape[-1])
-    target = jnp.asarray(batch.target).T.reshape(-1)
-    return states, translator.decoder.output_layer(), target, real.T.reshape(-1)
-
-
-def position_losses(
-    states: Float[Array, "positions width"],
-    layer: OutputLayer,
-    target: Int[Array, " positions"],
-    real: Bool[Array, " positions"],
-) -> Float[Array, " positions"]:
-    """-log P(y*) in nats at every position, 0 on padding."""
+    states, layer, target, real = _flat(translator, batch, outputs)
     packed, place, chunks = _pack(states, target, real)
 
     def body(number: Array, carried: Array) -> Array:
@@ -122,7 +73,30 @@ def position_losses(
         return jax.lax.dynamic_update_slice_in_dim(carried, losses, number * CHUNK, 0)
 
     start = jnp.zeros(len(packed[0]), states.dtype)
-    return jax.lax.fori_loop(0, chunks, body, start)[place]
+    losses = jax.lax.fori_loop(0, chunks, body, start)[place]
+    return losses.reshape(outputs.shape[:2]).T
+
+
+def summed_losses(
+    translator: Translator,
+    batch: Batch,
+    ratio: float,
+    key: PRNGKeyArray | None,
+    smoothing: float = 0.0,
+) -> Float[Array, ""]:
+    """-log P in nats, or the smoothed loss, summed over the real target tokens of the batch."""
+    outputs = read_outs(translator, batch, ratio, key)
+    return summed_loss(*_flat(translator, batch, outputs), smoothing)
+
+
+def _flat(
+    translator: Translator, batch: Batch, outputs: Float[Array, "target batch width"]
+) -> tuple[Array, OutputLayer, Array, Array]:
+    """Positions of all steps in one row: states, the output layer, targets, which are real."""
+    real = real_positions(batch.target_lengths, batch.target.shape[1])
+    states = outputs.reshape(-1, outputs.shape[-1])
+    target = jnp.asarray(batch.target).T.reshape(-1)
+    return states, translator.decoder.output_layer(), target, real.T.reshape(-1)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(4,))
@@ -133,7 +107,7 @@ def summed_loss(
     real: Bool[Array, " positions"],
     smoothing: float = 0.0,
 ) -> Float[Array, ""]:
-    """Sum of ``position_losses``, smoothed if so asked; its gradient comes with it."""
+    """Sum of the losses, smoothed if so asked; its gradient comes with it."""
     return _forward(states, layer, target, real, smoothing)[0]
 
 

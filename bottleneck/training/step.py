@@ -1,16 +1,9 @@
 """One update: gradient, clipping, Adam or Muon, a mean of weights; pure functions.
 
-Muon moves a matrix by its momentum made orthogonal. Of the momentum's singular value decomposition
-U S V^T about U V^T is left, so directions with a small gradient are learned as quickly as those
-with a large one. Newton-Schulz steps, which are matrix products, take the decomposition's place and
-leave singular values near 1 (Jordan et al. 2024,
-https://kellerjordan.github.io/posts/muon/). An orthogonal m x n matrix has entries of root mean
-square 1 / sqrt(max(m, n)); multiplied by 0.2 sqrt(max(m, n)) its entries are as large as
-Adam's changes usually are, so that one learning rate serves both (Liu et al. 2025, "Muon is
-scalable for LLM training", section 2.2).
-
-Each gate of a cell has a matrix of its own (``model.recurrence``), which is made orthogonal by
-itself.
+Muon moves a matrix by its momentum made orthogonal: directions with a small gradient are learned as
+quickly as those with a large one (Jordan et al. 2024, https://kellerjordan.github.io/posts/muon/).
+Multiplied by 0.2 sqrt(max(m, n)) the entries of an m x n matrix are as large as Adam's changes
+usually are, so that one learning rate serves both (Liu et al. 2025, section 2.2).
 """
 
 from collections.abc import Callable
@@ -24,17 +17,16 @@ from flax import nnx
 from jaxtyping import Array, Float, Int, UInt32
 from optax.contrib import muon
 
+from ..corpus.batches import Batch
 from ..model.parts import AXIS, Stack, fill
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
-from .loss import Sentences, summed_losses, token_losses
+from .loss import summed_losses, token_losses
 
 ONE = Stack(1)
 MUON = {"beta": 0.95, "consistent_rms": 0.2, "ns_steps": 3, "preconditioning": "aol"}
-"""Arguments of `optax.contrib.muon`: decay of Nesterov's momentum; root mean square of a matrix's
-change at a learning rate of 1, as Liu et al. measured of Adam; three Newton-Schulz steps with
-Jordan's coefficients. The preconditioning (Boissin et al. 2025) takes the place of the first steps:
-as good a loss as five steps without it, in two thirds of their time (results/LOG.md, 2026-11-27).
+"""Arguments of `optax.contrib.muon`. The preconditioning (Boissin et al. 2025) takes the place of
+two of Jordan's five steps, in two thirds of their time (results/LOG.md, 2026-11-27).
 """
 
 
@@ -90,10 +82,7 @@ def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
 def optimizers(weights: Weights) -> Weights:
     """With Muon, which optimizer trains each parameter: a tree of "muon" and "adam".
 
-    Muon trains the matrices of cells and gates, of scores, and of the maps between widths. Adam
-    trains embeddings and the output layer, as Jordan et al. (2024) advise, and vectors: biases and
-    the v of an additive score. An output layer that is tied to the target embedding is an
-    embedding; the map to its width is a matrix like others.
+    Adam trains embeddings and the output layer, as Jordan et al. (2024) advise, and vectors.
     """
 
     def optimizer(path: tuple, parameter: jax.Array | jax.ShapeDtypeStruct) -> str:
@@ -111,17 +100,6 @@ def averaged_updates(settings: TrainingSettings) -> int:
     return max(1, round(settings.average_last * settings.updates))
 
 
-def running_mean(mean: Weights, weights: Weights, count: Int[Array, ""]) -> Weights:
-    """The mean of ``count`` weights, from that of all but the last; up to the first, the last.
-
-    By differences, so that float32 is enough: what is added is small beside the mean.
-    """
-    parts = jnp.maximum(count, 1)
-    return jax.tree.map(
-        lambda mean, new: jnp.where(count > 1, mean + (new - mean) / parts, new), mean, weights
-    )
-
-
 def initial_state(weights: Weights, settings: TrainingSettings) -> TrainState:
     """The state of one seed before the first update."""
     random = jax.random.key_data(jax.random.fold_in(jax.random.key(settings.seed), 1))
@@ -131,17 +109,16 @@ def initial_state(weights: Weights, settings: TrainingSettings) -> TrainState:
 
 def make_update(
     graph: nnx.GraphDef, settings: TrainingSettings, stack: Stack = ONE
-) -> Callable[[TrainState, Sentences], tuple[TrainState, Float[Array, "*seeds"]]]:
+) -> Callable[[TrainState, Batch], tuple[TrainState, Float[Array, "*seeds"]]]:
     """The update, to the new state and the loss; of the settings, all but the seed.
 
     Two programs: only the gradient's depends on the padded shape and is compiled for each. Where
-    the stack cuts batches, each part has the gradient of its own sentences' share of the loss, and
-    draws by a key of its own.
+    the stack cuts batches, each part draws by a key of its own.
     """
     optimizer = make_optimizer(settings)
     before = settings.updates - averaged_updates(settings)
 
-    def slope(state: TrainState, batch: Sentences) -> tuple[Float[Array, ""], Weights]:
+    def slope(state: TrainState, batch: Batch) -> tuple[Float[Array, ""], Weights]:
         # It depends on the seed and the update's number alone.
         key = jax.random.fold_in(jax.random.wrap_key_data(state.random), state.update)
         if stack.parts > 1:
@@ -158,12 +135,18 @@ def make_update(
     def apply(state: TrainState, gradient: Weights) -> TrainState:
         change, optimizer_state = optimizer.update(gradient, state.optimizer, state.weights)
         weights, done = optax.apply_updates(state.weights, change), state.update + 1
-        mean = None if state.mean is None else running_mean(state.mean, weights, done - before)
+        mean, count = state.mean, done - before
+        if mean is not None:  # by differences, so that float32 is enough
+            parts = jnp.maximum(count, 1)
+            mean = jax.tree.map(
+                lambda mean, new: jnp.where(count > 1, mean + (new - mean) / parts, new),
+                mean, weights,
+            )  # fmt: skip
         return TrainState(weights, optimizer_state, done, state.random, mean)
 
     slope, apply = stack.program(slope, cut=(1,)), stack.program(apply)
 
-    def update(state: TrainState, batch: Sentences) -> tuple[TrainState, Float[Array, "*seeds"]]:
+    def update(state: TrainState, batch: Batch) -> tuple[TrainState, Float[Array, "*seeds"]]:
         rows = len(batch.target_lengths)
         if rows % stack.parts:
             # Fillers repeat the last row, and their losses count nothing.
@@ -177,16 +160,12 @@ def make_update(
     return update
 
 
-SentenceLosses = Callable[[Weights, Sentences], Float[Array, "*seeds batch"]]
+def make_sentence_losses(
+    graph: nnx.GraphDef, stack: Stack = ONE
+) -> Callable[[Weights, Batch], Float[Array, "*seeds batch"]]:
+    """The jitted evaluation: -log P in nats of each reference, summed over its tokens."""
 
-
-def make_sentence_losses(graph: nnx.GraphDef, stack: Stack = ONE) -> SentenceLosses:
-    """The jitted evaluation: -log P in nats of each reference, summed over its tokens.
-
-    All seeds of a stack are evaluated on the same batch.
-    """
-
-    def losses(weights: Weights, batch: Sentences) -> Float[Array, " batch"]:
+    def losses(weights: Weights, batch: Batch) -> Float[Array, " batch"]:
         return jnp.sum(token_losses(nnx.merge(graph, weights), batch), axis=1)
 
     return stack.by_row(losses, (1,))

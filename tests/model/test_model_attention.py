@@ -8,12 +8,9 @@ from flax import nnx
 from tiny import ATTENTIONS, PLACEMENTS, loss_and_gradient, padded, random_translator, settings_of
 
 from seq2seq_bottleneck.model.attention import (
-    AdditiveAttention,
     Attention,
     DotAttention,
-    GeneralAttention,
     Memory,
-    Read,
     Score,
     make_attention,
     masked_softmax,
@@ -34,14 +31,13 @@ def test_the_worked_example_gives_the_audited_numbers():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("garbage", [0.0, 1e4])
 @pytest.mark.parametrize("kind", ATTENTIONS)
-def test_weights_sum_to_one_and_padding_gets_exactly_nothing(kind, garbage):
-    """Values are ``garbage`` where there is no word; no read but that of ``none`` is one state."""
+def test_weights_sum_to_one_and_padding_gets_exactly_nothing(kind):
+    """Values are garbage where there is no word; no read but that of ``none`` is one state."""
     attention = make_attention(kind, 4, 4, 6, nnx.Rngs(params=jax.random.key(1)))
     random = np.random.default_rng(0)
     values = random.normal(size=(3, 5, 4)).astype(np.float32)
-    values = jnp.asarray(np.where(MASK[:, :, None], values, np.float32(garbage)))
+    values = jnp.asarray(np.where(MASK[:, :, None], values, np.float32(1e4)))
     memory = Memory(
         values, attention.keys(values), jnp.asarray(MASK), values[np.arange(3), LENGTHS - 1]
     )
@@ -51,18 +47,6 @@ def test_weights_sum_to_one_and_padding_gets_exactly_nothing(kind, garbage):
     assert np.all(weights[~MASK] == 0.0)
     assert np.all(weights >= 0.0)
     assert np.array_equal(read.context, memory.last) == (kind == "none")
-
-
-@pytest.mark.slow
-def test_huge_scores_neither_overflow_nor_spoil_the_gradient():
-    scores = jnp.array([[1e4, 1e4 - 1.0, 3e38], [-1e4, -3e38, 0.0]])
-    mask = jnp.array([[True, True, False], [True, True, False]])
-    expected = [[1 / (1 + np.exp(-1.0)), 1 / (1 + np.exp(1.0)), 0.0], [1.0, 0.0, 0.0]]
-    np.testing.assert_allclose(masked_softmax(scores, mask), expected, rtol=1e-5)
-    slopes = jax.grad(lambda given: masked_softmax(given, mask)[0, 0])(scores)
-    assert np.all(np.isfinite(slopes))
-    assert slopes[0, 0] > 0.1
-    assert np.all(slopes[:, 2] == 0.0)
 
 
 # Subclasses.
@@ -75,30 +59,6 @@ class Cosine(DotAttention):
         keys = memory.keys / jnp.linalg.norm(memory.keys, axis=2, keepdims=True)
         unit = query / jnp.linalg.norm(query, axis=1, keepdims=True)
         return masked_softmax(jnp.einsum("bk,bsk->bs", unit, keys), memory.mask)
-
-
-class Gated(GeneralAttention):
-    """A context that is scaled by its query: overrides `read`."""
-
-    def read(self, query, memory):
-        read = super().read(query, memory)
-        gate = jax.nn.sigmoid(jnp.sum(query, axis=1, keepdims=True))
-        return Read(read.context * jnp.broadcast_to(gate, read.context.shape), read.weights)
-
-
-class Squared(AdditiveAttention):
-    """Keys of squares: overrides `keys`."""
-
-    def keys(self, values):
-        return super().keys(jnp.square(values))
-
-
-class Negative(AdditiveAttention):
-    """A score of the other sign: overrides `score`."""
-
-    def score(self):
-        score = super().score()
-        return Score(score.matrix, -score.vector)
 
 
 class Distance(Score):
@@ -116,23 +76,13 @@ class Near(Attention):
         return Distance(None, None)
 
 
-SUBCLASSES = {
-    Cosine: ("dot", lambda width, rngs: Cosine()),  # noqa: ARG005
-    Gated: ("general", lambda width, rngs: Gated(width, width, rngs)),
-    Squared: ("additive", lambda width, rngs: Squared(width, width, width, rngs)),
-    Negative: ("additive", lambda width, rngs: Negative(width, width, width, rngs)),
-    Near: ("dot", lambda width, rngs: Near()),  # noqa: ARG005
-}
-
-
 @pytest.mark.parametrize("placement", PLACEMENTS)
-@pytest.mark.parametrize("subclass", SUBCLASSES, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("subclass", [Cosine, Near])
 def test_what_is_overridden_trains_as_it_decodes(subclass, placement, monkeypatch):
-    base, make = SUBCLASSES[subclass]
-    settings = settings_of(attention=base, placement=placement)
+    settings = settings_of(attention="dot", placement=placement)
     plain, weights = random_translator(settings, seed=3)
     made = "seq2seq_bottleneck.model.decoder.make_attention"
-    monkeypatch.setattr(made, lambda kind, hidden, context, width, rngs: make(width, rngs))  # noqa: ARG005
+    monkeypatch.setattr(made, lambda *_: subclass())
     graph, _ = random_translator(settings, seed=3)
     translator, batch = nnx.merge(graph, weights), padded()
     assert type(translator.decoder.attention) is subclass
@@ -147,11 +97,3 @@ def test_what_is_overridden_trains_as_it_decodes(subclass, placement, monkeypatc
     loss, gradient = loss_and_gradient(graph)(weights, batch)
     assert abs(loss - loss_and_gradient(plain)(weights, batch)[0]) > 1e-4, "as its base"
     assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(gradient))
-
-
-def test_only_reads_without_code_of_their_own_are_plain():
-    rngs = nnx.Rngs(0)
-    plain = [DotAttention(0.5), GeneralAttention(2, 3, rngs), AdditiveAttention(2, 3, 4, rngs)]
-    plain += [Squared(3, 3, 3, rngs), Negative(3, 3, 3, rngs)]
-    assert all(attention.plain for attention in plain)
-    assert not any(attention.plain for attention in (Cosine(), Gated(3, 3, rngs), Near()))

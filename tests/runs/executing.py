@@ -10,6 +10,7 @@ import pytest
 
 from seq2seq_bottleneck.runs.checkpoint import Checkpoints
 from seq2seq_bottleneck.runs.run import execute
+from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import RunSettings, resolve
 
 COPY = ("corpus.name=copy", "corpus.copy_words=20")
@@ -23,7 +24,10 @@ def smoke(*assignments: str) -> RunSettings:
 def executed(store: Path, *settings: RunSettings) -> list[dict[str, Any]]:
     """What runs report that differ in their seed alone, executed together."""
     events: list[dict[str, Any]] = []
-    execute(list(settings), store, lambda _, event: events.append(event), Checkpoints())
+    try:
+        execute(list(settings), store, lambda _, event: events.append(event), Checkpoints())
+    except UserError as error:
+        events.append({"phase": "failed", "reason": str(error)})
     return events
 
 

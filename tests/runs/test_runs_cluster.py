@@ -3,109 +3,47 @@
 import json
 import os
 import signal
-import socket
-import subprocess
-import sys
 import time
-from importlib import import_module
 from pathlib import Path
 
-import dask
 import psutil
 import pytest
 from executing import Heard, interrupt, same_results, smoke
 
-from seq2seq_bottleneck.runs import cluster
 from seq2seq_bottleneck.runs.cluster import run_jobs_on_cluster
-from seq2seq_bottleneck.runs.pool import ENDS, Job, run_jobs
+from seq2seq_bottleneck.runs.pool import Job, run_jobs
 from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 
 pytestmark = pytest.mark.exhaustive(sample="file")
 
-QUICK = [
-    "training.updates=60", "training.validations=1", "training.shapes=1", "scoring.resamples=9"
-]  # fmt: skip
-COPY = ["corpus.max_words=20", *QUICK]
+QUICK = ["training.validations=1", "training.shapes=1", "scoring.resamples=9"]
 
 
-class Cluster:
-    """A scheduler and its workers, in a folder that no test works in."""
+@pytest.fixture(scope="module")
+def scheduler():
+    """The address of one with two workers."""
+    from distributed import LocalCluster
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.workers = folder, []
-        file = folder / "scheduler.json"
-        arguments = ["--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file)]
-        self.scheduler = self.start("dask_scheduler", *arguments)
-        wait_for(file.is_file)
-        self.address = json.loads(file.read_text())["address"]
-
-    def start(self, program: str, *arguments: str) -> subprocess.Popen:
-        with (self.folder / "log").open("a") as log:
-            return subprocess.Popen(
-                [sys.executable, "-m", f"distributed.cli.{program}", "--no-dashboard", *arguments],
-                cwd=self.folder,
-                stdout=log,
-                stderr=log,
-            )
-
-    def fill_up(self) -> None:
-        """Bring the number of living workers to two."""
-        self.workers = [worker for worker in self.workers if worker.poll() is None]
-        arguments = ["--nthreads", "1", "--no-nanny", "--host", "127.0.0.1"]
-        arguments += ["--local-directory", str(self.folder)]
-        while len(self.workers) < 2:
-            self.workers.append(self.start("dask_worker", self.address, *arguments))
-
-    def stop(self) -> None:
-        """The workers first: one that finds no scheduler looks for it for a while."""
-        for process in (*self.workers, self.scheduler):
-            process.terminate()
-            try:
-                process.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(host="127.0.0.1", **options) as cluster:
+        yield cluster.scheduler_address
 
 
-def wait_for(condition, seconds=30.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
+def wait_until_gone(process: int) -> None:
+    end = time.monotonic() + 30
+    while psutil.pid_exists(process) and psutil.Process(process).status() != "zombie":
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.05)
 
 
-def gone(process: int) -> bool:
-    """Whether a process has ended, or is but a name in the table of one that will not wait."""
-    try:
-        return psutil.Process(process).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
+def copy_job(name: str, updates: int) -> Job:
+    return Job(name, smoke("corpus.max_words=20", *QUICK, f"training.updates={updates}"))
 
 
-@pytest.fixture(scope="module")
-def cluster_of_module(tmp_path_factory):
-    dask_cluster = Cluster(tmp_path_factory.mktemp("elsewhere"))
-    yield dask_cluster
-    dask_cluster.stop()
-
-
-@pytest.fixture
-def two_workers(cluster_of_module):
-    cluster_of_module.fill_up()
-    return cluster_of_module
-
-
-def copy_job(name: str, *assignments: str) -> Job:
-    return Job(name, smoke(*COPY, *assignments))
-
-
-def test_a_worker_killed_in_mid_run_costs_no_result_and_none_is_there_twice(two_workers, tmp_path):
-    long = copy_job("killed", "training.updates=80")
-    lost = Job("lost", resolve("smoke", ["corpus.name=files", "corpus.source=none.tsv"]))
-    jobs = [long, copy_job("other"), lost, copy_job("again", "training.updates=80")]
-    killed = []
+def test_a_worker_killed_in_mid_run_costs_no_result(scheduler, tmp_path):
+    jobs, killed = [copy_job("killed", 80), copy_job("other", 60)], []
 
     def kill(job, event):
         if job.name == "killed" and event.get("update") and not killed:
@@ -113,131 +51,44 @@ def test_a_worker_killed_in_mid_run_costs_no_result_and_none_is_there_twice(two_
             os.kill(psutil.Process(killed[0]).ppid(), signal.SIGKILL)
 
     heard = Heard(kill)
-    outcomes = run_jobs_on_cluster(jobs, tmp_path / "store", heard, two_workers.address)
-    assert [outcome.phase for outcome in outcomes] == ["done", "done", "failed", "done"]
-    assert [outcome.job.name for outcome in outcomes] == [job.name for job in jobs]
-    assert "none.tsv" in outcomes[2].reason
-    assert outcomes[2].exit_code
-    assert outcomes[0].run == outcomes[3].run
+    outcomes = run_jobs_on_cluster(jobs, tmp_path / "store", heard, scheduler)
+    assert [outcome.phase for outcome in outcomes] == ["done", "done"]
     assert heard.process_of("killed") != killed[0]
-    ends = sorted(job for job, event in heard if event["phase"] in ENDS)
-    assert ends == ["again", "killed", "lost", "other"]
-    folders = run_folders(tmp_path / "store")
-    assert [folder.status for folder in folders] == ["done", "done"]
-    wait_for(lambda: gone(killed[0]))
-
-    (local,) = run_jobs([long], tmp_path / "local", lambda *_: None)
+    wait_until_gone(killed[0])
+    (local,) = run_jobs(jobs[:1], tmp_path / "local", lambda *_: None)
     assert local.run == outcomes[0].run
     here, there = (tmp_path / place / local.run for place in ("local", "store"))
     assert same_results(here, there)
     assert {path.name for path in here.iterdir()} == {path.name for path in there.iterdir()}
 
 
-def test_a_finished_run_is_sent_out_again_by_force_alone(two_workers, tmp_path):
-    job, heard = copy_job("once"), Heard()
-    (first,) = run_jobs_on_cluster([job], tmp_path, lambda *_: None, two_workers.address)
-    (second,) = run_jobs_on_cluster([job], tmp_path, heard, two_workers.address)
-    assert first == second
-    assert [event["phase"] for _, event in heard] == ["done"]
-    (folder,) = run_folders(tmp_path)
-    folder.replace({"status.json": b'{"status": "done", "reason": "old"}'})
-    (again,) = run_jobs_on_cluster([job], tmp_path, heard, two_workers.address, force=True)
-    assert again == first
-    assert heard.process_of("once")
-    assert folder.read_status()["reason"] == ""
-    assert not folder.in_use
-
-
 def test_the_users_files_travel_though_the_workers_cannot_see_them(
-    two_workers, tmp_path, monkeypatch
+    scheduler, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
     words = [f"word{number}" for number in range(20)]
     sentences = [" ".join(words[(i + k) % 20] for k in range(5 + i % 10)) for i in range(400)]
-    lines = [f"{text} {i}\t{text}\n" for i, text in enumerate(sentences)]
-    Path("mine.TSV").write_text("".join(lines))
+    Path("mine.TSV").write_text(
+        "".join(f"{text} {i}\t{text}\n" for i, text in enumerate(sentences))
+    )
     settings = resolve("smoke", ["corpus.name=files", "corpus.source=mine.TSV", *QUICK])
     jobs, heard = [Job("mine", settings)], Heard()
-    (outcome,) = run_jobs_on_cluster(jobs, Path("store"), heard, two_workers.address)
+    (outcome,) = run_jobs_on_cluster(jobs, Path("store"), heard, scheduler)
     assert outcome.phase == "done", outcome.reason
     written = json.loads((tmp_path / "store" / outcome.run / "settings.json").read_text())
     assert written == settings.model_dump()
-    (local,) = run_jobs(jobs, Path("store"), heard)
-    assert heard[-1][1]["phase"] == "done"
-    assert local.run == outcome.run
+    assert run_jobs_on_cluster(jobs, Path("store"), heard, scheduler) == [outcome]
     assert len(run_folders(Path("store"))) == 1
 
 
-def test_an_interrupted_sweep_ends_its_runs(two_workers, tmp_path):
-    heard, job = Heard(interrupt), copy_job("endless", "training.updates=100000")
+def test_an_interrupted_sweep_ends_its_runs(scheduler, tmp_path):
+    heard = Heard(interrupt)
     with pytest.raises(KeyboardInterrupt):
-        run_jobs_on_cluster([job], tmp_path, heard, two_workers.address)
-    wait_for(lambda: gone(heard.process_of("endless")))
+        run_jobs_on_cluster([copy_job("endless", 100000)], tmp_path, heard, scheduler)
+    wait_until_gone(heard.process_of("endless"))
     assert run_folders(tmp_path) == []
 
 
-def test_a_run_that_diverges_is_told_as_here(two_workers, tmp_path):
-    jobs = [copy_job("diverges", "training.learning_rate=3e38", "training.clip_norm=1e30")]
-    outcomes = run_jobs_on_cluster(jobs, tmp_path / "there", Heard(), two_workers.address)
-    assert outcomes == run_jobs(jobs, tmp_path / "here", lambda *_: None)
-    (folder,) = run_folders(tmp_path / "there")
-    assert folder.status == outcomes[0].phase == "diverged"
-
-
-def test_a_lost_scheduler_is_told_in_one_line(tmp_path):
-    lost = Cluster(tmp_path)
-
-    def kill(_, event):
-        if event.get("update"):
-            lost.scheduler.kill()
-
-    try:
-        lost.fill_up()
-        job = copy_job("endless", "training.updates=100000")
-        with pytest.raises(UserError, match=r"^lost the scheduler; the same command runs"):
-            run_jobs_on_cluster([job], tmp_path / "store", kill, lost.address)
-    finally:
-        lost.stop()
-
-
-DRIVER = """
-import json, sys
-from pathlib import Path
-from seq2seq_bottleneck.runs.cluster import run_jobs_on_cluster
-from seq2seq_bottleneck.runs.pool import Job
-from seq2seq_bottleneck.settings.run import resolve
-copy = ["corpus.name=copy", "corpus.copy_words=20", "training.updates=100000"]
-job = Job("endless", resolve("smoke", [*sys.argv[3:], *copy]))
-listener = lambda _, event: print(json.dumps(event), flush=True)
-run_jobs_on_cluster([job], Path(sys.argv[2]), listener, sys.argv[1])
-"""
-
-
-def test_a_killed_driver_leaves_no_process_behind(two_workers, tmp_path):
-    command = [sys.executable, "-c", DRIVER, two_workers.address, str(tmp_path), *COPY]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as driver:
-        started = json.loads(driver.stdout.readline())
-        driver.kill()
-    wait_for(lambda: gone(started["process"]))
-
-
-def test_why_a_scheduler_cannot_be_used_is_told(tmp_path, monkeypatch):
-    """It cannot be reached, Dask's configuration is against its address, there is no Dask."""
-    import_module("distributed")  # so that its defaults are there
-
-    def refused(address, words, encryption=False):
-        with (
-            dask.config.set({"distributed.comm.require-encryption": encryption}),
-            pytest.raises(UserError, match=words),
-        ):
-            run_jobs_on_cluster([], tmp_path, lambda *_: None, address)
-
-    monkeypatch.setattr(cluster, "CONNECTING", 1.0)
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
-        refused(address, f"cannot reach scheduler '{address}'")
-    for address, encryption in (("tls://127.0.0.1:1", False), ("tcp://127.0.0.1:1", True)):
-        refused(address, f"'{address}' does not go with Dask's configuration", encryption)
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    refused(address, r"pip install \"seq2seq-bottleneck\[cluster\]\"")
+def test_a_scheduler_that_cannot_be_reached_is_told(tmp_path):
+    with pytest.raises(UserError, match="cannot reach scheduler"):
+        run_jobs_on_cluster([], tmp_path, lambda *_: None, "tcp://127.0.0.1:1")

@@ -11,17 +11,14 @@ from seq2seq_bottleneck.runs.sweep import check_text
 from seq2seq_bottleneck.settings.run import resolve
 
 
-@pytest.mark.parametrize(("extra", "least"), [(3, 6), (60, None)])
-def test_references_longer_than_the_output_cap_are_counted(extra, least):
+def test_references_longer_than_the_output_cap_are_counted():
     """A copied sentence of n words has n + 1 tokens; the cap is n / 2, rounded up, and 3 more."""
-    cap = ["decoding.cap_factor=0.5", f"decoding.cap_extra={extra}"]
+    cap = ["decoding.cap_factor=0.5", "decoding.cap_extra=3"]
     settings = resolve("smoke", ["corpus.name=copy", *cap])
     corpus = load_corpus(settings.corpus, settings.scoring.lower_edges)
-    longer = sum(pair.words >= least for pair in corpus.test) if least else 0
-    notes = scoring_notes(corpus, settings)
-    assert [note.split(" (")[0] for note in notes] == (
-        [f"{longer} test references longer than the cap of its output"] if longer else []
-    )
+    longer = sum(pair.words >= 6 for pair in corpus.test)
+    (note,) = scoring_notes(corpus, settings)
+    assert note.startswith(f"{longer} test references longer than the cap of its output (")
 
 
 @pytest.fixture

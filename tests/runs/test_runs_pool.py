@@ -3,11 +3,7 @@
 import json
 import os
 import signal
-import subprocess
-import sys
-from tempfile import TemporaryFile
 
-import jax
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +11,7 @@ from executing import Heard, interrupt, same_results, smoke
 
 from seq2seq_bottleneck.results.folders import CHECKPOINT
 from seq2seq_bottleneck.runs import pool
-from seq2seq_bottleneck.runs.pool import Job, read_events, run_jobs, stacks, worker_processes
+from seq2seq_bottleneck.runs.pool import Job, run_jobs, stacks
 from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.machine import NUMBERS
 
@@ -55,8 +51,6 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
     stopped = Heard(interrupt)
     with pytest.raises(KeyboardInterrupt):
         run_jobs(jobs, tmp_path / "stopped", stopped, threads=threads)
-    # Told at once: the checkpoint takes seconds.
-    assert stopped.phases("long")[-2:] == ["training", "stopping"]
     (folder,) = run_folders(tmp_path / "stopped")
     assert folder.status == "running"
     assert not folder.in_use
@@ -96,64 +90,12 @@ def test_runs_share_the_cores_that_there_are(monkeypatch):
     assert (pool.default_threads(1), pool.default_width(8)) == (1, 1)
 
 
-@pytest.mark.parametrize(
-    ("accelerator", "given", "environment"),
-    [
-        (False, {}, {"NPROC": "1", "XLA_FLAGS": None}),
-        (False, {"NPROC": "3"}, {"NPROC": "3"}),
-        (False, {"NPROC": "abc"}, {"NPROC": "1"}),
-        # On a GPU all cores compile, and kernels are not tried out.
-        (
-            True,
-            {"XLA_FLAGS": "--xla_dump_to=there"},
-            {"NPROC": None, "XLA_FLAGS": "--xla_dump_to=there --xla_gpu_autotune_level=0"},
-        ),
-    ],
-)
-def test_a_worker_has_one_thread_and_quick_kernels_unless_the_user_says_otherwise(
-    monkeypatch, accelerator, given, environment
-):
-    monkeypatch.setattr(pool, "has_accelerator", lambda: accelerator)
-    for name in ("NPROC", "XLA_FLAGS"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in given.items():
-        monkeypatch.setenv(name, value)
-    worker = pool.worker_environment()
-    assert {name: worker.get(name) for name in environment} == environment
-
-
 def test_what_would_make_other_numbers_is_not_handed_to_a_worker(monkeypatch):
     """A line of a user's profile made other results under the same name, and nothing told it."""
     for name in NUMBERS:
         monkeypatch.setenv(name, "1")
     worker = pool.worker_environment()
     assert {name: worker[name] for name in NUMBERS} == NUMBERS
-    for name, value in NUMBERS.items():
-        ours = getattr(jax.config, name.lower())
-        assert str(int(ours) if isinstance(ours, bool) else ours) == value
-
-
-def test_a_script_of_the_users_is_no_module_of_a_worker(tmp_path, monkeypatch):
-    """Not even one by the name of the first module that a worker imports."""
-    (tmp_path / "json.py").write_text("raise SystemExit('the script in the working folder ran')\n")
-    monkeypatch.chdir(tmp_path)
-    with worker_processes() as (start, events):
-        start("worker", "settings.errors:quoted", {})  # a function that ends at once
-        key, event = events.get(timeout=60)
-    assert (key, event["reason"]) == ("worker", "its process ended with code 0")
-
-
-@SAMPLED
-def test_a_finished_run_is_left_alone_unless_forced(tmp_path):
-    job, heard = Job("once", smoke()), Heard()
-    (first,) = run_jobs([job], tmp_path, quiet)
-    path = tmp_path / first.run / "status.json"
-    stamp = path.stat().st_mtime_ns
-    run_jobs([job], tmp_path, heard)
-    assert heard.phases("once") == ["starting", "done"]
-    assert path.stat().st_mtime_ns == stamp
-    run_jobs([job], tmp_path, quiet, force=True)
-    assert path.stat().st_mtime_ns != stamp
 
 
 @SAMPLED
@@ -162,14 +104,6 @@ def test_two_at_once_on_one_run_do_it_once(tmp_path):
     outcomes = run_jobs([Job("one", smoke()), Job("two", smoke())], tmp_path, heard, width=2)
     assert outcomes[0].run == outcomes[1].run
     assert sorted("training" in heard.phases(name) for name in ("one", "two")) == [False, True]
-
-
-@pytest.mark.slow
-def test_a_store_that_cannot_be_written_is_told_as_a_users_error(tmp_path):
-    (tmp_path / "store").write_text("a file where the store should be")
-    (outcome,) = run_jobs([Job("lost", smoke())], tmp_path / "store", quiet)
-    assert outcome.phase == "failed"
-    assert "cannot write" in outcome.reason
 
 
 def test_stacks_hold_runs_that_differ_in_their_seed_alone():
@@ -196,63 +130,3 @@ def test_seeds_together_give_what_they_give_alone(tmp_path):
         ]
         np.testing.assert_allclose(*losses, rtol=1e-4)
         assert not list((tmp_path / "together" / outcome.run).glob("checkpoint*"))
-
-
-NOISE = r"""
-import os, sys
-print("a library's word")
-print(3)
-sys.stdout.flush()
-os.write(1, b"caf\xe9\n")
-print('{"place": 1, "phase": "done"}')
-print('{"place": 0')
-"""
-WORKER = """
-import os, sys
-from seq2seq_bottleneck.runs import pool, run
-from seq2seq_bottleneck.settings.errors import UserError
-
-def execute(stack, store, emit, *_):
-    print("a library's word")
-    os.write(1, b"another's, without an end")
-    emit(1, {"phase": "done", "run": "b", "reason": ""})
-    raise UserError("the disk is full")
-
-run.execute = execute
-pool.main()
-"""
-
-
-def process_of(program, given=""):
-    """A process as the pool starts it."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", program],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        encoding="utf8",
-        errors="replace",
-    )
-    with process.stdin:
-        process.stdin.write(given)
-    return process
-
-
-def test_a_line_that_is_no_event_is_not_taken_for_one():
-    with TemporaryFile("w+") as errors:
-        first, last = read_events(process_of(NOISE), errors, 2)
-    assert first == {"place": 1, "phase": "done"}
-    assert (last["place"], last["phase"]) == (0, "failed")
-    assert "code 0" in last["reason"]
-
-
-@SAMPLED
-def test_a_workers_events_are_its_own_and_no_run_ends_twice():
-    """Whatever is printed beside them; and a fault of the user's is that of the runs it ends."""
-    order = {"task": "runs.run:execute_stack", "places": 3}
-    order |= {"stack": [smoke().model_dump()] * 3, "store": "nowhere", "force": False}
-    with process_of(WORKER, json.dumps(order)) as process:
-        events = [json.loads(line) for line in process.stdout]
-    ends = {event["place"]: event["phase"] for event in events if event["phase"] != "starting"}
-    assert ends == {0: "failed", 1: "done", 2: "failed"}
-    assert len(events) == 6

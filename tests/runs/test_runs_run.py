@@ -1,7 +1,9 @@
-"""What a run writes, and stacks of runs: other groupings, a kill at any place."""
+"""What a run writes, and stacks of runs: other groupings, a kill at any place, a full disk."""
 
+import errno
 import json
-import shutil
+import os
+from itertools import count
 from pathlib import Path
 
 import jax
@@ -10,10 +12,11 @@ import pytest
 from executing import Killed, executed, killed_at, same_results, smoke
 
 from seq2seq_bottleneck.corpus.corpus import load_corpus
+from seq2seq_bottleneck.results.folders import run_rows
 from seq2seq_bottleneck.runs import checkpoint
 from seq2seq_bottleneck.runs.checkpoint import Checkpoints
 from seq2seq_bottleneck.runs.run import execute
-from seq2seq_bottleneck.runs.store import run_folders
+from seq2seq_bottleneck.runs.store import RunFolder, run_folders
 
 SMALL = [
     "corpus.max_words=20", "training.updates=50", "training.average_last=0.4",
@@ -34,46 +37,17 @@ def test_the_log_has_every_validation_sentence_once_and_the_environment_versions
     lines = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
     logged = {line["update"]: line["valid_buckets"] for line in lines if line["valid_buckets"]}
     assert list(logged) == [20, 40]
-    for line in lines:
-        assert (line["valid_buckets"] is None) == (line["valid_loss"] is None)
     for buckets in logged.values():
         assert list(buckets) == ["5-10", "11-20", "21+"]
         for name, (low, high) in zip(buckets, [(5, 10), (11, 20), (21, 999)], strict=True):
             inside = words.between(low, high)
             assert buckets[name]["sentences"] == inside.sum() > 2
             assert buckets[name]["tokens"] == targets[inside].sum()
-    whole = logged[40].values()
-    mean = sum(item["nats"] for item in whole) / sum(item["tokens"] for item in whole)
-    if words.min() >= 5:
-        assert mean == pytest.approx(lines[-1]["valid_loss"], rel=1e-12)
 
 
-class Heard(dict[int, list[dict]]):
-    """What the runs of a stack reported, by seed, and where their folders are."""
-
-    def __init__(self, store: Path, seeds: tuple[int, ...]) -> None:
-        super().__init__({seed: [] for seed in seeds})
-        self.store = store
-
-    def folder(self, seed: int) -> Path:
-        return self.store / self[seed][-1]["run"]
-
-    def firsts(self) -> list[int | None]:
-        """Of each seed the first update that was reported."""
-        updates = (
-            [event["update"] for event in events if event.get("update")] for events in self.values()
-        )
-        return [numbers[0] if numbers else None for numbers in updates]
-
-    def check_done(self) -> None:
-        """All are, and no checkpoint is left."""
-        assert {events[-1]["phase"] for events in self.values()} == {"done"}
-        assert [path for path in self.store.rglob("*") if "checkpoint" in path.name] == []
-
-
-def go(store: Path, *seeds: int, kill_at: int | None = None) -> Heard:
-    """Execute runs of these seeds as one stack."""
-    heard = Heard(store, seeds)
+def go(store: Path, *seeds: int, kill_at: int | None = None) -> dict[int, list[dict]]:
+    """Execute runs of these seeds as one stack; what each reported."""
+    heard = {seed: [] for seed in seeds}
 
     def report(place, event):
         heard[seeds[place]].append(event)
@@ -82,68 +56,84 @@ def go(store: Path, *seeds: int, kill_at: int | None = None) -> Heard:
 
     stack = [smoke(*SMALL, f"training.seed={seed}") for seed in seeds]
     execute(stack, store, report, Checkpoints())
+    assert {events[-1]["phase"] for events in heard.values()} <= {"done"}
+    assert [path for path in store.rglob("*") if "checkpoint" in path.name] == []
     return heard
+
+
+def first_update(events: list[dict]) -> int | None:
+    """The first that was reported."""
+    return next((event["update"] for event in events if event.get("update")), None)
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """Three seeds together, undisturbed: folder by seed. They are not all alike."""
-    heard = go(tmp_path_factory.mktemp("whole"), *SEEDS)
-    folders = {seed: heard.folder(seed) for seed in SEEDS}
+    store = tmp_path_factory.mktemp("whole")
+    folders = {seed: store / events[-1]["run"] for seed, events in go(store, *SEEDS).items()}
     assert not same_results(folders[1], folders[2])
-    assert len({folder.name for folder in folders.values()}) == 3
     return folders
 
 
-@pytest.fixture(scope="module")
-def killed_once(tmp_path_factory):
-    """A store in which three seeds were killed together as they reported their 40th update."""
-    store = tmp_path_factory.mktemp("killed")
-    with pytest.MonkeyPatch.context() as patch:
+def test_with_more_seeds_the_old_ones_go_on_as_they_were(tmp_path, whole, monkeypatch):
+    with monkeypatch.context() as patch:
         patch.setattr(checkpoint, "EVERY", 0)
         with pytest.raises(Killed):
-            go(store, *SEEDS, kill_at=40)
-    return store
+            go(tmp_path, *SEEDS, kill_at=40)
+    heard = go(tmp_path, 1, 2, 3, 4, 5)
+    assert list(map(first_update, heard.values())) == [40, 40, 40, 20, 20]
+    assert all(same_results(tmp_path / heard[seed][-1]["run"], whole[seed]) for seed in SEEDS)
 
 
-@pytest.fixture
-def killed(killed_once, tmp_path):
-    return Path(shutil.copytree(killed_once, tmp_path / "store"))
-
-
-def test_with_more_seeds_the_old_ones_go_on_as_they_were(killed, whole):
-    heard = go(killed, 1, 2, 3, 4, 5)
-    assert heard.firsts() == [40, 40, 40, 20, 20]
-    heard.check_done()
-    assert all(same_results(heard.folder(seed), whole[seed]) for seed in SEEDS)
-
-
-def test_one_of_a_stack_goes_on_alone_and_the_others_after_it(killed):
-    alone = go(killed, 1)
-    assert (alone.firsts(), alone[1][-1]["phase"]) == ([40], "done")
-    rest = go(killed, 3, 2, 1)
-    assert rest.firsts() == [40, 40, None]
-    rest.check_done()
-
-
-@pytest.mark.parametrize("kept", [0, 1, 2])
-def test_killed_between_two_checkpoints_a_stack_goes_on_as_two(tmp_path, whole, kept):
-    """Here of the last update: those that have theirs are not trained again."""
-    with killed_at(kept, (checkpoint, "to_bytes")) as killed:
+def test_killed_between_two_checkpoints_a_stack_goes_on_as_two(tmp_path, whole):
+    """Here of the last update: the one that has its own is not trained again."""
+    with killed_at(1, (checkpoint, "to_bytes")) as killed:
         go(tmp_path, *SEEDS)
     assert killed
     heard = go(tmp_path, *SEEDS)
-    assert heard.firsts() == [None] * kept + [20] * (3 - kept)
-    heard.check_done()
-    equal = [same_results(heard.folder(seed), whole[seed]) for seed in SEEDS]
-    assert all(equal[:kept] if kept else equal)
+    assert list(map(first_update, heard.values())) == [None, 20, 20]
+    assert same_results(tmp_path / heard[1][-1]["run"], whole[1])
 
 
-def test_a_removed_member_begins_anew_and_the_others_go_on(killed):
-    (first, *_) = run_folders(killed)
-    first.remove()
-    heard = go(killed, *SEEDS)
-    names = [heard.folder(seed).name for seed in SEEDS]
-    firsts = dict(zip(names, heard.firsts(), strict=True))
-    assert firsts.pop(first.run) == 20
-    assert set(firsts.values()) == {40}
+@pytest.mark.exhaustive(minutes=3)
+def test_a_disk_that_is_full_from_any_write_on_is_one_line_and_then_mended(tmp_path):
+    settings, scores = smoke("training.updates=10", "scoring.resamples=20"), []
+    real = os.fsync
+    for step in count():
+        writes, store = count(), tmp_path / str(step)
+
+        def fsync(file, step=step, writes=writes):
+            if next(writes) >= step:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            real(file)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(os, "fsync", fsync)
+            first = executed(store, settings)[-1]
+        assert executed(store, settings)[-1]["phase"] == "done"
+        (run,) = run_folders(store)
+        scores.append([row["bleu"] for row in run_rows(run.path / "scores.csv")])
+        assert scores[-1] == scores[0]
+        assert list(store.rglob("*.part")) == []
+        if first["phase"] == "done":
+            break
+        assert first["phase"] == "failed"
+        assert "cannot write '" in first["reason"]
+        assert "\n" not in first["reason"]
+    assert len(scores) > 14  # the files of a run's folder, and its statuses
+
+
+@pytest.mark.parametrize("place", [0, -1])
+def test_a_run_with_a_damaged_checkpoint_begins_anew(tmp_path, place):
+    """One bit is turned over."""
+    settings = smoke("training.updates=40")
+    with pytest.MonkeyPatch.context() as patch, killed_at(1, (RunFolder, "write_status")) as killed:
+        patch.setattr(checkpoint, "EVERY", 0)
+        executed(tmp_path, settings)
+    assert killed
+    (path,) = tmp_path.glob("*/checkpoint.safetensors")
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+    events = executed(tmp_path, settings)
+    assert (first_update(events), events[-1]["phase"]) == (20, "done")

@@ -1,14 +1,11 @@
 """The store: a run is there as a whole or not at all, whoever is killed at whatever moment."""
 
 import os
-import shutil
 
 import pytest
 from executing import killed_at
 
-from seq2seq_bottleneck.results.folders import finished_runs
-from seq2seq_bottleneck.runs.store import RunFolder, run_folders, sweep_up
-from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.runs.store import RunFolder
 
 OLD = {"checkpoint.safetensors": b"old", "log.jsonl": b"old", "status.json": b'{"status": "done"}'}
 NEW = {"status.json": b'{"status": "done", "reason": ""}', "log.jsonl": b"new", "more": b"new"}
@@ -28,19 +25,6 @@ def files(run):
     return {path.name: path.read_bytes() for path in run.path.iterdir()}
 
 
-@pytest.mark.parametrize("step", range(15))
-def test_a_run_whose_removal_is_killed_is_there_as_a_whole_or_gone(run, step):
-    with run.alone(), killed_at(step, *STEPS) as killed:
-        run.remove()
-    assert killed or step > 3
-    if run.path.exists():
-        assert files(run) == OLD
-    else:
-        assert run_folders(run.store) == finished_runs(run.store) == []
-    assert not run.in_use  # the next who holds the run clears away what is left
-    assert {path.name for path in run.store.iterdir()} <= {".one.lock", "one"}
-
-
 @pytest.mark.parametrize("step", range(20))
 def test_a_run_whose_replacement_is_killed_is_the_old_or_the_new_or_to_be_done(run, step):
     with run.alone(), killed_at(step, *STEPS) as killed:
@@ -51,34 +35,3 @@ def test_a_run_whose_replacement_is_killed_is_the_old_or_the_new_or_to_be_done(r
         assert files(run) in (OLD, NEW)
     assert killed or files(run) == NEW
     assert {path.name for path in run.store.iterdir()} <= {".one.lock", "one"}
-
-
-def test_a_run_that_was_not_there_is_put_in_and_what_lies_aside_is_none(run):
-    shutil.copytree(run.path, run.store / ".three.aside")
-    other = RunFolder(run.store, "two")
-    other.replace(NEW)
-    assert files(other) == NEW
-    assert [folder.run for folder in run_folders(run.store)] == ["one", "two"]
-
-
-def test_what_killed_processes_left_is_swept_up_but_not_under_anyones_hands(run):
-    other = RunFolder(run.store, "two")
-    with other.alone():
-        for name in ("one", "two"):
-            shutil.copytree(run.path, run.store / f".{name}.aside")
-        sweep_up(run.store)
-    hidden = {path.name for path in run.store.glob(".*") if path.suffix != ".lock"}
-    assert hidden == {".two.aside"}
-    sweep_up(run.store)
-    assert not (run.store / ".two.aside").exists()
-
-
-def test_a_removal_that_is_refused_is_the_users_to_mend(run, monkeypatch):
-    def refuse(*_):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(os, "replace", refuse)
-    with pytest.raises(UserError, match="Permission denied"):
-        run.remove()
-    assert files(run) == OLD
-    assert not run.in_use

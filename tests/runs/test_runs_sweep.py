@@ -1,21 +1,16 @@
 """The bundle of an output folder is what its store holds: after a stop, a removal, two sweeps."""
 
 import os
-import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 import pytest
 from planted import sentences, write_run
 
-from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.folders import STORE, arms, read_experiments
-from seq2seq_bottleneck.results.schema import FILES, RUNS
+from seq2seq_bottleneck.results.schema import RUNS
 from seq2seq_bottleneck.runs import sweep
 from seq2seq_bottleneck.runs.pool import Job, Outcome
-from seq2seq_bottleneck.runs.store import RunFolder
-from seq2seq_bottleneck.runs.sweep import forget, gather, run_sweep
+from seq2seq_bottleneck.runs.sweep import gather, run_sweep
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.settings.sweep import Member
@@ -59,26 +54,26 @@ def test_an_interrupted_sweep_has_a_bundle_of_what_is_finished(tmp_path):
     assert read_experiments(tmp_path) == declared("wild", "first", "second")
 
 
-def test_a_sweep_that_ends_with_nothing_leaves_nothing(tmp_path):
-    assert run_sweep([], tmp_path, silent, lambda *_: []) == []
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_experiments_share_runs_and_the_last_whole_sweeps_arms_come_first(tmp_path, monkeypatch):
     for name, attention in {"a": "none", "b": "dot", "c": "additive"}.items():
         planted(tmp_path, name, f"model.attention={attention}")
     gather(tmp_path, declared("earlier", "b", "a"))
     job = Job("additive", resolve("smoke"), Member("later", "c", ""))
     outcomes = [Outcome(job, "done", run="c")]
-    monkeypatch.setattr(sweep, "run_jobs", lambda *_, **__: outcomes)
-    sweep.reproduce([job], tmp_path, silent)
+
+    def run_jobs(_jobs, _store, listener, **_):
+        listener(job, {"phase": "done", "run": "c"})
+        return outcomes
+
+    monkeypatch.setattr(sweep, "run_jobs", run_jobs)
+    sweep.run_comparison([job], tmp_path, silent)
     assert bundled(tmp_path) == {"earlier": ["b", "a"], "later": ["c"]}
     gather(tmp_path, declared("later", "a", "c"))
     gather(tmp_path, declared("later", "c"))  # a part of it leaves the order
     assert bundled(tmp_path) == {"earlier": ["b", "a"], "later": ["a", "c"]}
     outcomes.append(Outcome(job, "diverged", reason="the loss was not finite"))
     with pytest.raises(UserError, match="run 'additive' diverged: the loss was not finite"):
-        sweep.reproduce([job], tmp_path, silent)
+        sweep.run_comparison([job], tmp_path, silent)
 
 
 ARMS = {"none": ["none", ""], "dot": ["dot", "none"]}
@@ -93,77 +88,15 @@ def commanded(out, runs, *assignments, **facts):
     gather(out, {"pair": dict(zip(runs, ARMS.values(), strict=True))})
 
 
-def test_of_an_arm_and_seed_an_experiment_has_the_newest_run_and_readers_take_it_alike(
-    tmp_path, capsys
-):
-    def printed(command, folder):
-        assert run([*command.split(), "--results", str(folder)]) == 0
-        return capsys.readouterr().out.replace(str(folder), "FOLDER")
-
-    out = tmp_path / "out"
-    commanded(out, "ab")
-    commanded(out, "cd", "training.seed=2")
-    assert bundled(out) == {"pair": ["c", "d", "a", "b"]}
-    commanded(out, "ef", fingerprint="mended")
-    commanded(tmp_path / "alone", "ef", fingerprint="mended")
-    for command in ("export", "claims --format csv", "table vindication --format csv"):
-        assert printed(command, out) == printed(command, tmp_path / "alone")
-    os.utime(out / STORE / "a" / "status.json")  # the last that was trained
-    assert {folder.name for folder in arms(out).values()} == {"e", "f"}
-    text = "4 runs are left out: replaced by later runs of the same arms."
-    assert Results.open(out).left_out() == [text]
-    assert "; 4 earlier runs replaced by these. Add" in printed("table arms", out).replace(
-        "\n", " "
-    )
-    assert "a    done    replaced: none seed 1\n" in printed("runs", out)
-    commanded(out, "gh", "training.updates=7", fingerprint="mended")
-    assert bundled(out) == {"pair": ["g", "h"]}
-    commanded(out, "ab")  # the first command again, on the first text
-    assert bundled(out) == {"pair": ["a", "b"]}
-
-
-@pytest.mark.slow
-def test_two_sweeps_that_end_at_once_lose_no_experiment(tmp_path, monkeypatch):
-    planted(tmp_path, "a")
-
-    def slowly(out):
-        experiments = read_experiments(out)
-        time.sleep(0.2)
-        return experiments
-
-    monkeypatch.setattr(sweep, "read_experiments", slowly)
-    with ThreadPoolExecutor() as both:
-        list(both.map(lambda name: gather(tmp_path, declared("g", name)), ["a", "b"]))
-    assert read_experiments(tmp_path) == declared("g", "a", "b")
-
-
-def test_a_removed_run_is_in_no_bundle(tmp_path):
-    for seed, name in enumerate("ab", 1):
-        planted(tmp_path, name, f"training.seed={seed}")
-    forget(tmp_path / STORE, "c")  # of a store by itself there is no bundle
-    assert not (tmp_path / RUNS).exists()
-    gather(tmp_path, declared("g", "a", "b"))
-    assert all((tmp_path / name).is_file() for name in FILES)
-    RunFolder(tmp_path / STORE, "a").remove()
-    os.utime(tmp_path / RUNS, (9000, 9000))
-    forget(tmp_path / STORE, "a")
-    assert (tmp_path / RUNS).stat().st_mtime == 9000  # no later result than before
-    assert bundled(tmp_path) == {"g": ["b"]}
-    assert read_experiments(tmp_path) == declared("g", "b")
-    RunFolder(tmp_path / STORE, "b").remove()
-    forget(tmp_path / STORE, "b")
-    assert not [name for name in FILES if (tmp_path / name).exists()]
-
-
-def test_a_file_that_cannot_be_read_is_not_one_that_cannot_be_written(tmp_path, monkeypatch):
-    planted(tmp_path, "a")
-
-    def fail(_out):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(sweep, "finished_runs", fail)
-    with pytest.raises(PermissionError):
-        gather(tmp_path, {})
+def test_of_an_arm_and_seed_an_experiment_has_the_newest_run(tmp_path):
+    commanded(tmp_path, "ab")
+    commanded(tmp_path, "cd", "training.seed=2")
+    assert bundled(tmp_path) == {"pair": ["c", "d", "a", "b"]}
+    commanded(tmp_path, "ef", fingerprint="mended")
+    assert bundled(tmp_path) == {"pair": ["e", "f"]}
+    assert {folder.name for folder in arms(tmp_path).values()} == {"e", "f"}
+    commanded(tmp_path, "ab")  # the first command again, on the first text
+    assert bundled(tmp_path) == {"pair": ["a", "b"]}
 
 
 def test_translations_are_by_the_comparison_that_ended_last(tmp_path):

@@ -1,13 +1,10 @@
 """An update: the rate's course, changes by Adam and Muon, the mean of weights; against NumPy."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
-from flax import nnx
 from tiny import loss_and_gradient
 from tiny_training import (
-    close,
     leaves,
     one_batch,
     same,
@@ -17,19 +14,14 @@ from tiny_training import (
     train_one,
     translator,
     validated,
-    validation,
 )
 
-from seq2seq_bottleneck.training.loop import sentence_losses, target_tokens
 from seq2seq_bottleneck.training.step import (
-    averaged_updates,
     initial_state,
     learning_rates,
     make_optimizer,
-    make_sentence_losses,
     make_update,
     optimizers,
-    running_mean,
 )
 
 
@@ -51,11 +43,10 @@ def test_the_rate_warms_up_linearly_then_decays_linearly_to_its_share(course, ex
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("float64")
-@pytest.mark.parametrize("clip", [0.05, 1e6])
-def test_updates_equal_clipped_adam_in_numpy(clip):
+def test_updates_equal_clipped_adam_in_numpy():
     graph, weights = translator()
     start = spread_out(weights)
-    settings = settings_of(learning_rate=0.3, final_learning_rate=0.5, clip_norm=clip, updates=3)
+    settings = settings_of(learning_rate=0.3, final_learning_rate=0.5, clip_norm=0.5, updates=3)
     update, state = make_update(graph, settings), initial_state(start, settings)
     slope, first = loss_and_gradient(graph), one_batch()
     gradients, norms = [], []
@@ -63,33 +54,16 @@ def test_updates_equal_clipped_adam_in_numpy(clip):
         expected_loss, gradient = slope(state.weights, batch)
         columns = [leaf.astype(np.float64) for leaf in leaves(gradient)]
         norms.append(np.sqrt(sum((column**2).sum() for column in columns)))
-        gradients.append([column * min(1.0, clip / norms[-1]) for column in columns])
+        gradients.append([column * min(1.0, 0.5 / norms[-1]) for column in columns])
         state, loss = update(state, batch)
         np.testing.assert_allclose(loss, expected_loss, rtol=1e-9)
     assert int(state.update) == 3
-    assert min(norms) > 0.05  # one case clips, the other does not
-    assert max(norms) < 1e6
+    assert max(norms) > 0.5  # it clips
     ends = zip(leaves(start), leaves(state.weights), *gradients, strict=True)
     for before, after, *slopes in ends:
         expected = before + sum(adam_changes(slopes, [0.3, 0.25, 0.2]))
         # Optax keeps scalars in float32.
         np.testing.assert_allclose(after, expected, rtol=1e-4, atol=1e-7)
-
-
-@pytest.mark.slow
-def test_random_numbers_come_from_the_seed_and_the_updates_number_alone():
-    graph, weights = translator(dropout=0.5)
-    weights = spread_out(weights)
-
-    def losses(seed):
-        settings = settings_of(seed=seed)
-        update, state = make_update(graph, settings), initial_state(weights, settings)
-        later = state._replace(update=state.update + 1)
-        return [float(update(start, one_batch())[1]) for start in (state, state, later)]
-
-    (first, again, later), (other, _, _) = losses(1), losses(2)
-    assert first == again
-    assert len({first, later, other}) == 3
 
 
 # Muon.
@@ -103,44 +77,14 @@ def by_name(tree):
     }
 
 
-CELL = {"encoder.layers.inputs.weights", "encoder.layers.cell.weights"}
-CELL |= {"decoder.inputs.weights", "decoder.cells.weights"}
-ENTRY = CELL | {"decoder.context_input.weights"}
-MAPS = {"encoder.to_context", "decoder.to_hidden"}
-ADDITIVE = {"decoder.attention.query_map", "decoder.attention.key_map"}
-TIED = {"encoder.embedding", "decoder.embedding", "decoder.output_bias"}
-TIED |= {"encoder.layers.inputs.biases", "decoder.inputs.biases"}
-ADAM = TIED | {"decoder.output"}
-BIASES = {"encoder.layers.cell.bias", "decoder.cells.bias"}
-
-
-@pytest.mark.parametrize(
-    ("model", "muon", "adam"),
-    [
-        ({"attention": "none"}, ENTRY, ADAM),
-        (
-            {"attention": "additive", "cell": "gru"},
-            ENTRY | ADDITIVE,
-            ADAM | BIASES | {"decoder.attention.vector"},
-        ),
-        (
-            {"attention": "general", "cell": "lstm", "hidden_size": 5, "layers": 2},
-            ENTRY | MAPS | {"decoder.attention.matrix"},
-            ADAM | BIASES,
-        ),
-        (
-            {"placement": "output", "bidirectional": True},
-            CELL | {"encoder.to_context", "decoder.join"},
-            ADAM,
-        ),
-        ({"tied_output": True}, ENTRY | {"decoder.to_embedding"}, TIED),
-    ],
-)
-def test_muon_trains_matrices_but_for_those_of_words(model, muon, adam):
+def test_muon_trains_matrices_but_for_those_of_words():
     names = {"muon": set(), "adam": set()}
-    for name, optimizer in by_name(optimizers(translator(**model)[1])).items():
-        names[optimizer].add(".".join(part for part in name.split(".") if not part.isdigit()))
-    assert names == {"muon": muon, "adam": adam}
+    for name, optimizer in by_name(optimizers(translator(attention="additive")[1])).items():
+        names[optimizer].add(name)
+    of_words = {"encoder.embedding", "decoder.embedding", "decoder.output"}
+    others = {name for name in names["adam"] if "bias" not in name}
+    assert others == of_words | {"decoder.attention.vector"}
+    assert {"decoder.attention.query_map", "decoder.attention.key_map"} < names["muon"]
 
 
 def orthogonal(matrix):
@@ -197,93 +141,33 @@ def test_three_changes_are_those_of_numpy():
 
 # The mean of weights, against NumPy's of weights written down.
 
-SOMETIMES = pytest.mark.exhaustive(sample="session")
-UPDATES = 45
-WINDOW = 18
-AVERAGED = {"updates": UPDATES, "average_last": 0.4, "validations": 5, "learning_rate": 0.1}
+AVERAGED = {"updates": 10, "average_last": 0.4, "validations": 5, "learning_rate": 0.5}
 
 
-@SOMETIMES
-@pytest.mark.parametrize(
-    ("share", "updates", "expected"),
-    [(0.0, 50, 0), (0.4, 45, 18), (0.001, 50, 1), (0.5, 1, 1), (0.999, 10, 10)],
-)
-def test_the_window_is_the_last_share_of_the_updates(share, updates, expected):
-    assert averaged_updates(settings_of(updates=updates, average_last=share)) == expected
-
-
-def states_of(**changes):
-    """The state after every update."""
+@pytest.mark.slow
+def test_the_mean_is_that_of_the_weights_after_each_update_of_the_window():
     graph, weights = translator(dropout=0.1)
-    settings = settings_of(**{**AVERAGED, **changes})
+    settings = settings_of(**AVERAGED)
     update, state = make_update(graph, settings), initial_state(weights, settings)
-    states = []
-    for number in range(settings.updates):
+    after = []
+    for number in range(10):
         state, _ = update(state, stream().batch(number))
-        states.append(state)
-    return states
+        after.append(leaves(state.weights))
+        if number < 6:  # before the window it is the weights
+            assert same(state.mean, state.weights)
+    for mean, *column in zip(leaves(state.mean), *after[6:], strict=True):
+        np.testing.assert_allclose(mean, np.mean(column, axis=0), rtol=2e-6, atol=1e-7)
 
 
-@pytest.fixture(scope="module")
-def states():
-    return states_of()
-
-
-@SOMETIMES
-def test_the_mean_is_that_of_the_weights_after_each_update_of_the_window(states):
-    for done in (UPDATES - WINDOW + 1, UPDATES - WINDOW + 2, UPDATES - 3, UPDATES):
-        inside = [leaves(state.weights) for state in states[UPDATES - WINDOW : done]]
-        for mean, *column in zip(leaves(states[done - 1].mean), *inside, strict=True):
-            assert mean.dtype == np.float32
-            expected = np.mean(np.stack(column).astype(np.float64), axis=0)
-            np.testing.assert_allclose(mean, expected, rtol=2e-6, atol=1e-7)
-    assert not same(states[-1].mean, states[-1].weights)
-    for state in states[: UPDATES - WINDOW + 1]:  # before the window it is the weights
-        assert same(state.mean, state.weights)
-        assert state.kept is state.mean
-
-
-@SOMETIMES
-def test_averaging_changes_no_update(states):
-    plain = states_of(average_last=0.0)
-    assert plain[-1].mean is None
-    assert plain[-1].kept is plain[-1].weights
-    # Two programs, so not to the last bit.
-    close(states[-1].weights, plain[-1].weights, 1e-5, 1e-6)
-
-
-@SOMETIMES
-def test_the_mean_of_many_updates_loses_nothing():
-    """Of thousands of weights that lie close together, in float32."""
-    random = np.random.default_rng(3)
-    given = (1.0 + random.normal(0, 0.01, (3000, 50))).astype(np.float32)
-
-    def add(count, mean):
-        return running_mean(mean, nnx.State({"w": jnp.asarray(given)[count - 1]}), count)
-
-    mean = jax.lax.fori_loop(1, 3001, add, nnx.State({"w": jnp.zeros(50)}))
-    np.testing.assert_allclose(mean["w"], given.astype(np.float64).mean(axis=0), rtol=5e-6)
-
-
-@SOMETIMES
+@pytest.mark.slow
 def test_validations_judge_what_would_be_kept_and_the_mean_is_kept():
-    """Up to the window's first update the weights, then the mean so far.
-
-    The weights jump about: a mean in every window is better than where they end.
-    """
-    graph, weights = translator()
-    changes = {**AVERAGED, "learning_rate": 0.5, "final_learning_rate": 1.0}
-    ends = [
-        train_one((graph, weights), settings_of(**changes | {"average_last": share}))
-        for share in (0.0, 0.4)
-    ]
-    plain, averaged = map(validated, ends)
-    assert list(plain) == list(averaged) == [9, 18, 27, 36, 45]
-    for update in plain:
-        assert (plain[update] == averaged[update]) == (update <= UPDATES - WINDOW)
-    trained = ends[1]
-    assert trained.valid_loss == averaged[UPDATES]
-    assert averaged[trained.best_update] == min(averaged.values())
-    losses = sentence_losses(make_sentence_losses(graph), trained.weights, validation())
-    again = losses.sum() / target_tokens(validation()).sum()
-    np.testing.assert_allclose(again, trained.valid_loss, rtol=1e-6)
+    """Up to the window's first update the weights, then the mean so far."""
+    model = translator()
+    plain, averaged = (
+        train_one(model, settings_of(**AVERAGED | {"average_last": share})) for share in (0.0, 0.4)
+    )
+    losses = validated(averaged)
+    for update, loss in validated(plain).items():
+        assert (loss == losses[update]) == (update <= 6)
+    assert averaged.valid_loss == losses[10]
+    assert losses[averaged.best_update] == min(losses.values())
