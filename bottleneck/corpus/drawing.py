@@ -36,8 +36,8 @@ from .vocabulary import tokenize
 
 TRIES = 10_000
 """Draws in a row that may give nothing new before the language counts as exhausted."""
-KEPT = range(5_000, 1_000_001)
-"""Training pairs worth a file: fewer are drawn in a second, more take too much memory to write."""
+KEPT = 5_000
+"""Training pairs, at least, of a corpus worth a file: fewer are drawn in a second or two."""
 Join = Callable[[Pairs], SentencePair | None]
 """Makes one pair of several, None where they do not go together."""
 
@@ -310,7 +310,7 @@ def cached_splits(
     code included. One that is damaged or cannot be written is as none.
     """
     root = cache_root()
-    if root is None or corpus.train_pairs not in KEPT:
+    if root is None or corpus.train_pairs < KEPT:
         return draw()
     later = {"test", "tokens", "source_vocabulary", "target_vocabulary", "lowercase", *FILES}
     digest = sha256(f"{corpus.model_dump_json(exclude=later)} {edges}".encode())
