@@ -15,9 +15,9 @@ import pandas as pd
 from jaxtyping import Integer
 from numpy import ndarray
 
-from ..settings.errors import UsageError, UserError, plain
-from ..settings.files import is_name, of_one_time
-from ..settings.run import RunSettings, parse_settings, without_retired
+from ..settings.errors import UserError, plain
+from ..settings.files import is_name
+from ..settings.run import RunSettings, parse_settings
 from ..settings.sweep import Member
 from . import schema
 from .folders import (
@@ -293,23 +293,12 @@ def holds_results(folder: Path) -> bool:
 
 def _environment(folder: Path) -> Mapping[str, Any]:
     """A bundle's ``environment.json``; another version's, or half an export, is a ``UserError``."""
-    path = folder / schema.ENVIRONMENT
-    environment = read_object(path)
+    environment = read_object(folder / schema.ENVIRONMENT)
     if environment.get("schema") != schema.VERSION:
         raise UserError(
             f"{str(folder)!r} has results of schema {environment.get('schema')}, this program "
             f"reads {schema.VERSION}; use the version of bottleneck that wrote them"
         )
-    if not of_one_time(folder, schema.FILES):
-        raise UserError(
-            f"{str(folder)!r} is incomplete: an export or a merge was stopped between two files; "
-            "run the same command again"
-        )
-    for known in (*environment["runs"].values(), *environment.get("unfinished", {}).values()):
-        try:
-            without_retired(known["settings"])
-        except UsageError as error:
-            raise UserError(f"{str(path)!r}: {error}") from None
     return environment
 
 

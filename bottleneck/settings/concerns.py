@@ -96,9 +96,6 @@ class CorpusSettings(Concern):
         given = [key for key in FILES if getattr(self, key) is not None]
         if given and self.name != "files":
             raise ValueError(f"{given[0]} is for corpus 'files', not for {self.name!r}")
-        for key in given:
-            if getattr(self, key).encode(errors="replace").decode() != getattr(self, key):
-                raise ValueError(f"{key} is not UTF-8 text; rename the file")
         if self.test and (self.is_drawn or self.test_source or self.test_target):
             raise ValueError(f"test={self.test} is for real text without a test_source")
         return self

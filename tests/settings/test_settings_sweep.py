@@ -86,17 +86,15 @@ def test_a_sweep_is_found_by_name_or_by_path(tmp_path):
 
 GROUP = "[[group]]\nname = 'a'\n"
 FAULTS = {
-    "": "it sets nothing; try model.context_size = [64, 256]",
     'preset = "lectur"': "unknown preset 'lectur'; did you mean 'lecture'?",
     'preest = "smoke"': "unknown key 'preest'; did you mean 'preset'?",
     "[model]\ncontxt_size = 3": "'model.contxt_size'; did you mean 'model.context_size'?",
-    "[model]\ncontext_size = []": "'model.context_size': the list is empty; give it a value",
+    "[model]\ncontext_size = []": "no run is left: a list of values is empty",
     "[model]\ncontext_size = [64, 0]": "'model.context_size': input should be greater than or",
     "[group]\nname = 'a'": "write each group as a table [[group]]",
     'experiment = "../up"': "'../up' names no experiment or group",
-    'experiment = "NA"': "pandas reads the name 'NA' in a CSV as a blank; choose another",
-    GROUP + GROUP: "group 'a': there are two of this name; rename one",
-    f"{GROUP}model.cel = 'rnn'": "group 'a': unknown setting 'model.cel'; did you mean 'model.",
+    'experiment = "NA"': "'NA' names no experiment or group",
+    f"{GROUP}model.cel = 'rnn'": "unknown setting 'model.cel'; did you mean 'model.cell'?",
     f"{GROUP}times.model.cell = 2": "'model.cell' is 'gru': times needs numbers",
     "[model]\nlayers = 1\n[model]\n": "not TOML: Cannot declare",
 }
@@ -136,8 +134,8 @@ def test_groups_multiply_with_lists_and_an_arm_is_named_by_what_differs():
     assert [cell.value("training.updates") for cell in cells] == [40] * 6 + [80] * 2
     cells = expand(sweep(GROUPS), ["model.cell=gru"])
     assert [(cell.arm, cell.baseline) for cell in cells] == [
-        ("none cell=gru, plain", ""), ("none cell=gru, reversed", ""),
-        ("dot cell=gru, reversed", "none cell=gru, reversed"), ("none cell=gru, long", ""),
+        ("none, plain", ""), ("none, reversed", ""),
+        ("dot, reversed", "none, reversed"), ("none, long", ""),
     ]  # fmt: skip
 
 
@@ -152,7 +150,7 @@ def test_a_file_may_name_its_experiment_and_its_baseline():
 
 
 def test_no_run_is_twice_in_a_grid():
-    cells, _ = make_grid(sweep(GROUPS), ["training.updates=40"])
+    cells = expand(sweep(GROUPS), ["training.updates=40"])
     assert [cell.group for cell in cells] == ["plain"] * 2 + ["reversed"] * 4
 
 
@@ -187,9 +185,6 @@ def test_set_replaces_lists_and_seeds_count_on_from_the_first():
     assert len(cells) == 12
 
 
-MANY = ",".join(map(str, range(1, 400)))
-
-
 @pytest.mark.parametrize(
     ("assignments", "seeds", "message"),
     [
@@ -197,7 +192,6 @@ MANY = ",".join(map(str, range(1, 400)))
         (["model.context_size=64,"], None, "'model.context_size': input should be .*, not ''"),
         (["model.attention=dot", "model.hidden_size=300"], None, "mine.toml, with --set .* 'dot'"),
         (["training.seed=1,2"], 2, "--set training.seed lists seeds, and --seeds counts them"),
-        ([f"model.context_size={MANY}", f"training.updates={MANY}"], None, "636,804 runs, more"),
     ],
 )
 def test_a_fault_of_a_flag_is_one_line_with_its_place(assignments, seeds, message):
@@ -218,7 +212,7 @@ THREE_AXES = [
 def test_a_typed_sweep_is_named_by_what_varies_and_is_saved_as_a_file_of_the_same_runs(tmp_path):
     given = {"corpus.name": "files", "corpus.source": 'a, "b".é', "corpus.reverse_direction": True}
     typed = replace(typed_sweep([*THREE_AXES, "training.clip_norm=1e-5"], given), preset="smoke")
-    cells, _ = make_grid(typed, seeds=3)
+    cells = make_grid(typed, seeds=3)
     assert len(cells) == 2 * 2 * 2 * 3
     named = complete(typed, cells)
     assert named.question == "BLEU by context size, attention and training length"
@@ -240,5 +234,5 @@ def test_a_typed_sweep_is_named_by_what_varies_and_is_saved_as_a_file_of_the_sam
     ],
 )
 def test_a_folder_is_named_by_the_preset_and_the_settings_that_differ_from_it(assignments, name):
-    cells, _ = make_grid(typed_sweep(assignments, {}))
+    cells = make_grid(typed_sweep(assignments, {}))
     assert folder_name("lecture", cells) == name
