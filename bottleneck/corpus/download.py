@@ -57,10 +57,7 @@ def read_source(name: str) -> dict[str, Any] | None:
 
 
 def named_files(name: str, split: str) -> tuple[str, str] | None:
-    """English and French file of a split, None where the corpus has no such split.
-
-    Raises UserError where the corpus is not on this machine.
-    """
+    """English and French file of a split, None where the corpus has no such split."""
     source = read_source(name)
     if source is None:
         raise UserError(
@@ -78,8 +75,7 @@ def fetch(
     """Download a corpus unless it is here already with this limit; returns its ``SOURCE.json``.
 
     ``limit`` training pairs are kept, evenly spread over the text; ``report`` gets the name of each
-    file that is downloaded. The folder takes its place when it is whole: a fetch that fails leaves
-    what was there. Raises UserError in one line.
+    file. A fetch that fails leaves what was there.
     """
     from requests import RequestException
 
@@ -99,16 +95,14 @@ def fetch(
                 pairs[split] = _write([packed / part for part in texts], sides, most)
         except RequestException as error:
             raise UserError(
-                f"{name} cannot be downloaded from {corpus.base_url} ({error}); is this machine "
-                "online? Try again later"
+                f"cannot download {name} from {corpus.base_url} ({error}); is this machine online?"
             ) from None
         except (
             *(FileNotFoundError, ValueError),  # no such member; another sha256, unequal sides
             *(EOFError, gzip.BadGzipFile, zlib.error, tarfile.TarError, zipfile.BadZipFile),
         ):
             raise UserError(
-                f"{corpus.base_url} sent a file that is damaged or is not the known one; nothing "
-                "was kept: try again later, or give any text with --corpus files"
+                f"{corpus.base_url} sent a file that is damaged or not the known one: nothing is kept"
             ) from None
         about = {"name": name, "licence": corpus.licence, "citation": corpus.citation}
         date = datetime.now(UTC).date().isoformat()

@@ -99,7 +99,7 @@ def test_a_pipe_is_no_text_to_train_on(tmp_path: Path):
     os.mkfifo(tmp_path / "pipe")
     write(tmp_path / "b.txt", "y\n")
     files = {"source": str(tmp_path / "pipe"), "target": str(tmp_path / "b.txt")}
-    with pytest.raises(UsageError, match=r"pipe' is a pipe, which can be read once, .* a file"):
+    with pytest.raises(UsageError, match=r"pipe' is a pipe, which can be read once"):
         pair_files(CorpusSettings(name="files", **files), "train")
 
 
