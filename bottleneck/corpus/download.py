@@ -101,9 +101,8 @@ def fetch(
             *(FileNotFoundError, ValueError),  # no such member; another sha256, unequal sides
             *(EOFError, gzip.BadGzipFile, zlib.error, tarfile.TarError, zipfile.BadZipFile),
         ):
-            raise UserError(
-                f"{corpus.base_url} sent a file that is damaged or not the known one: nothing is kept"
-            ) from None
+            reason = "sent a file that is damaged or not the known one; nothing is kept"
+            raise UserError(f"{corpus.base_url} {reason}") from None
         about = {"name": name, "licence": corpus.licence, "citation": corpus.citation}
         date = datetime.now(UTC).date().isoformat()
         source = about | {"fetched": date, "sources": sources, "pairs": pairs, "limit": limit}

@@ -20,7 +20,6 @@ from math import fsum, log2
 from pathlib import Path
 from random import Random
 from typing import Protocol, runtime_checkable
-from weakref import WeakKeyDictionary
 
 from ..settings.concerns import FILES, CorpusSettings, span_label
 from ..settings.errors import UsageError, UserError, counted
@@ -76,7 +75,7 @@ class Reversed(SentenceSource):
     def __init__(self, language: SentenceSource) -> None:
         self.language = language
         self.shortest, self.longest = language.shortest, language.longest
-        self._spare: WeakKeyDictionary[Random, dict[int, list[SentencePair]]] = WeakKeyDictionary()
+        self._spare: dict[Random, dict[int, list[SentencePair]]] = {}
 
     def draw(self, random: Random, words: int) -> SentencePair:
         """Raises UserError where `TRIES` draws find no translation of this many words."""

@@ -95,7 +95,7 @@ def test_a_failing_fetch_leaves_what_was_there(site, monkeypatch, fault, reason)
 )
 def test_files_that_are_not_what_they_should_be(site: Site, name: str, file: str, data: bytes):
     site.files[file] = data
-    with pytest.raises(UserError, match=r"sent a file that is damaged or not the known one: no"):
+    with pytest.raises(UserError, match=r"sent a file that is damaged or not the known one; no"):
         fetch(name)
     assert left_over() == []
 
