@@ -48,10 +48,6 @@ class Batch(NamedTuple):
     target: Int32[np.ndarray, "batch target_length"]
     target_lengths: Int32[np.ndarray, "batch"]
 
-    def take(self, rows: Int[np.ndarray, "rows"]) -> "Batch":
-        """These rows alone, at the same padded lengths."""
-        return Batch(*(array[rows] for array in self))
-
 
 class EvaluationBatch(NamedTuple):
     """A full batch; ``rows`` are the places in the corpus of its first rows, which count."""
@@ -172,7 +168,7 @@ class TrainingBatches:
             self._plans.clear()
             self._plans[epoch] = self.epoch_plan(epoch)
         shape, members = self._plans[epoch][within]
-        return self.classes[shape].take(members)
+        return Batch(*(array[members] for array in self.classes[shape]))
 
     def epoch_plan(self, epoch: int) -> list[tuple[int, Int[np.ndarray, "batch"]]]:
         """Of each batch of an epoch the number of its shape class, and its members within it."""

@@ -24,7 +24,7 @@ from .files import split_files
 from .grammar import LECTURE_SENTENCES, english_french
 from .pair import Pairs, SentencePair, Splits, by_bucket, reverse_pair, sources
 from .subwords import learn_subwords
-from .vocabulary import IN_CHARACTERS, Vocabulary, build_vocabulary, spaceless, tokenize
+from .vocabulary import IN_CHARACTERS, UNK, Vocabulary, build_vocabulary, spaceless, tokenize
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,12 @@ class Corpus:
     @property
     def unknown_rates(self) -> tuple[float, float]:
         """Shares (0 to 1) of the test set's source and target tokens not in the vocabularies."""
-        return (
-            self.source_vocabulary.unknown_rate(pair.source for pair in self.test),
-            self.target_vocabulary.unknown_rate(pair.target for pair in self.test),
-        )
+        rates = []
+        for side in ("source", "target"):
+            vocabulary = getattr(self, f"{side}_vocabulary")
+            ids = [vocabulary.numbers(getattr(pair, side)) for pair in self.test]
+            rates.append(sum(row.count(UNK) for row in ids) / max(1, sum(map(len, ids))))
+        return rates[0], rates[1]
 
     @cached_property
     def near_copies(self) -> list[tuple[int, int]]:

@@ -23,6 +23,7 @@ from ..settings.machine import cache_root
 
 SOURCE = "SOURCE.json"
 SIDES = ("en", "fr")
+BROKEN = (EOFError, zlib.error, tarfile.TarError, zipfile.BadZipFile)
 
 
 class NamedCorpus(NamedTuple):
@@ -77,8 +78,6 @@ def fetch(
     ``limit`` training pairs are kept, evenly spread over the text; ``report`` gets the name of each
     file. A fetch that fails leaves what was there.
     """
-    from requests import RequestException
-
     existing = read_source(name)
     if existing is not None and existing["limit"] == limit:
         return existing
@@ -93,19 +92,16 @@ def fetch(
                 sides = [text / f"{split}.{side}.gz" for side in SIDES]
                 most = limit if split == "train" else None
                 pairs[split] = _write([packed / part for part in texts], sides, most)
-        except RequestException as error:
+        except (*BROKEN, OSError, ValueError) as error:
             raise UserError(
-                f"cannot download {name} from {corpus.base_url} ({error}); is this machine online?"
+                f"cannot fetch {name} from {corpus.base_url} ({error}); nothing is kept: is this "
+                "machine online?"
             ) from None
-        except (
-            *(FileNotFoundError, ValueError),  # no such member; another sha256, unequal sides
-            *(EOFError, gzip.BadGzipFile, zlib.error, tarfile.TarError, zipfile.BadZipFile),
-        ):
-            reason = "sent a file that is damaged or not the known one; nothing is kept"
-            raise UserError(f"{corpus.base_url} {reason}") from None
-        about = {"name": name, "licence": corpus.licence, "citation": corpus.citation}
-        date = datetime.now(UTC).date().isoformat()
-        source = about | {"fetched": date, "sources": sources, "pairs": pairs, "limit": limit}
+        source = {
+            "name": name, "licence": corpus.licence, "citation": corpus.citation,
+            "fetched": datetime.now(UTC).date().isoformat(), "sources": sources, "pairs": pairs,
+            "limit": limit,
+        }  # fmt: skip
         (text / SOURCE).write_text(json.dumps(source, indent=1) + "\n", encoding="utf8")
         if folder.exists():
             folder.rename(Path(temporary, "old"))

@@ -115,7 +115,7 @@ def lines_as_given(path: str, setting: str) -> list[str]:
         raise UserError(f"{name} does not exist; paths start at {str(Path.cwd())!r}") from None
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise UserError(f"{name} is no whole gzip file; pack it again or unpack it") from None
-    except (OSError, RuntimeError, ValueError) as error:  # also a home that is not known
+    except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UserError(f"{name} cannot be read ({reason}); name a text file") from None
     try:
@@ -137,7 +137,17 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     """
     notes: list[str] = []
     pairs = read_split(corpus, "train", "line", notes)
-    parts = _test_set(corpus, pairs, edges, notes)
+    parts = read_split(corpus, "test", "test line", notes)
+    if parts is not None:
+        different = tuple(dict.fromkeys(parts))
+        note(notes, len(parts) - len(different), "repeated test pair", "dropped")
+        parts = within_test(different, corpus, notes)
+    else:
+        if corpus.test:  # a named corpus without a test set: what a run on it is tested on
+            other = corpus.model_copy(update={"name": corpus.test, "test": None})
+            parts = read_split(other, "train", "test line", notes)
+        within = within_test(pairs if parts is None else parts, corpus, notes)
+        parts = split_off(within, corpus.test_pairs, f"{corpus.seed}:test", edges)
     test = join_test(parts, corpus, edges, side_by_side, notes)
     tested, seed = sources(parts) | sources(test), f"{corpus.seed}:valid"
     span = range(corpus.min_words, corpus.longest_trained + 1)
@@ -174,22 +184,6 @@ def read_split(corpus: CorpusSettings, split: str, noun: str, notes: list[str]) 
     pairs, blank = read_pairs(files, corpus.lowercase)
     note(notes, blank, noun, "with an empty side dropped")
     return tuple(map(reverse_pair, pairs) if corpus.reverse_direction else pairs)
-
-
-def _test_set(
-    corpus: CorpusSettings, pairs: Pairs, edges: tuple[int, ...], notes: list[str]
-) -> Pairs:
-    """The given test set, or one split off."""
-    given = read_split(corpus, "test", "test line", notes)
-    if given is not None:
-        different = tuple(dict.fromkeys(given))
-        note(notes, len(given) - len(different), "repeated test pair", "dropped")
-        return within_test(different, corpus, notes)
-    if corpus.test:  # a named corpus without a test set: what a run on it is tested on
-        other = corpus.model_copy(update={"name": corpus.test, "test": None})
-        pairs = read_split(other, "train", "test line", notes)
-    within = within_test(pairs, corpus, notes)
-    return split_off(within, corpus.test_pairs, f"{corpus.seed}:test", edges)
 
 
 def split_off(

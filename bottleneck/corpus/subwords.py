@@ -41,10 +41,6 @@ class Subwords(Tokenizer):
 
     model: bytes
 
-    def check(self) -> None:
-        """Raise UserError where sentencepiece is missing, ValueError where this is no model."""
-        _ = self._processor
-
     def pieces(self, text: str) -> list[str]:
         """The pieces of every chunk, none of them unknown."""
         folded = " ".join(text.replace(START, SQUARE).split())
@@ -71,10 +67,7 @@ class Subwords(Tokenizer):
     @cached_property
     def _processor(self) -> Any:
         processor = _sentencepiece().SentencePieceProcessor()
-        try:
-            processor.load_from_serialized_proto(self.model)
-        except RuntimeError:
-            raise ValueError("no model of sentencepiece") from None
+        processor.load_from_serialized_proto(self.model)
         return processor
 
 

@@ -184,22 +184,14 @@ class Vocabulary:
         """The text of pieces; the unknown one prints as `UNKNOWN`."""
         return self.tokenizer.text(pieces)
 
-    def unknown_rate(self, texts: Iterable[str]) -> float:
-        """Share of the pieces of texts that are not known, 0 to 1; 0 where there are none."""
-        counts = Counter(token in self._ids for text in texts for token in self.pieces(text))
-        return counts[False] / max(1, counts.total())
-
     def to_bytes(self) -> bytes:
         """One token per line."""
         return "".join(f"{token}\n" for token in self.tokens).encode()
 
     @classmethod
     def from_bytes(cls, content: bytes, tokenizer: Tokenizer = WORDS) -> "Vocabulary":
-        """Read what ``to_bytes`` gave; a ValueError where it is something else."""
-        tokens = tuple(content.decode().removesuffix("\n").split("\n"))
-        if tokens[: len(SPECIAL)] != SPECIAL:
-            raise ValueError(f"no vocabulary: it must start with {' '.join(SPECIAL)}, one per line")
-        return cls(tokens, tokenizer)
+        """Read what ``to_bytes`` gave."""
+        return cls(tuple(content.decode().removesuffix("\n").split("\n")), tokenizer)
 
 
 def build_vocabulary(sentences: Iterable[list[str]], cap: int) -> Vocabulary:

@@ -75,7 +75,6 @@ def load_vocabularies(folder: Path, corpus: CorpusSettings) -> tuple[Vocabulary,
         try:
             if corpus.tokens != "words":
                 tokenizer = Subwords(read_checked(path))
-                tokenizer.check()
             path = folder / f"{side}.vocabulary"
             vocabularies.append(Vocabulary.from_bytes(read_checked(path), tokenizer))
         except (OSError, ValueError) as error:

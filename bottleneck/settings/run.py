@@ -61,10 +61,6 @@ class RunSettings(Concern):
             values[concern] |= fields
         return parse_settings(values)
 
-    def without_seed(self) -> "RunSettings":
-        """The same for all seeds of an arm."""
-        return self.changed(training={"seed": 0})
-
 
 NAMES: dict[str, Any] = {
     f"{concern}.{key}": declared.annotation

@@ -78,7 +78,7 @@ def test_a_failing_fetch_leaves_what_was_there(site, monkeypatch, fault, reason)
             free.bind(("127.0.0.1", 0))
             address = f"http://127.0.0.1:{free.getsockname()[1]}/"
         monkeypatch.setitem(CORPORA, "europarl", CORPORA["europarl"]._replace(base_url=address))
-    match = rf"^cannot download europarl from .*{reason}.*; is this machine online"
+    match = rf"^cannot fetch europarl from .*{reason}.*; nothing is kept: is this"
     with pytest.raises(UserError, match=match):
         fetch("europarl", limit=5)
     assert left_over() == ["europarl"]
@@ -95,7 +95,7 @@ def test_a_failing_fetch_leaves_what_was_there(site, monkeypatch, fault, reason)
 )
 def test_files_that_are_not_what_they_should_be(site: Site, name: str, file: str, data: bytes):
     site.files[file] = data
-    with pytest.raises(UserError, match=r"sent a file that is damaged or not the known one; no"):
+    with pytest.raises(UserError, match=r"^cannot fetch .*; nothing is kept"):
         fetch(name)
     assert left_over() == []
 

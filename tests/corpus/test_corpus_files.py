@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 from pathlib import Path
 from random import Random
 
@@ -67,7 +68,6 @@ def test_mark_line_ends_composition_white_space_and_blank_sides(tmp_path: Path):
 
 PACKED = gzip.compress(b"a sentence or two\n" * 40)
 EMPTY = "is empty; give a file with one sentence per line"
-BROKEN = "is no whole gzip file; pack it again or unpack it"
 
 
 @pytest.mark.parametrize(
@@ -75,15 +75,14 @@ BROKEN = "is no whole gzip file; pack it again or unpack it"
     [
         ("a.txt", b"\xef\xbb\xbf \r\n", EMPTY),
         ("a.txt", b"ab\ncaf\xe9\n", "line 2 is not UTF-8; save the file as UTF-8"),
-        ("a.gz", PACKED[:-6], BROKEN),
+        ("a.gz", PACKED[:-6], "is no whole gzip file"),
     ],
 )
 def test_unreadable_text(tmp_path: Path, name: str, data: bytes, message: str):
     path = tmp_path / name
     path.write_bytes(data)
-    with pytest.raises(UserError) as caught:
+    with pytest.raises(UserError, match=re.escape(f"corpus.target {str(path)!r} {message}")):
         read_lines(str(path), "corpus.target")
-    assert str(caught.value) == f"corpus.target {str(path)!r} {message}"
 
 
 def test_paths_that_lead_to_no_text():

@@ -72,8 +72,6 @@ def test_a_vocabulary_by_hand():
     assert vocabulary.encode(["a", "d", "b", *SPECIAL]) == [5, UNK, 4, *[UNK] * 4]
     assert vocabulary.decode([BOS, 5, UNK, 4, EOS, 5]) == ["a", UNKNOWN, "b"]
     assert vocabulary.decode([PAD, 5, PAD]) == ["a"]
-    assert vocabulary.unknown_rate(["b a c", "b d a"]) == pytest.approx(1 / 6)
-    assert vocabulary.unknown_rate([]) == 0
 
 
 def test_scorer_leaves_the_unknown_word_whole():

@@ -50,16 +50,11 @@ def test_a_pipe_or_a_device_is_named_and_stays_what_it_is(tmp_path):
 def test_a_place_that_could_be_written_passes_and_others_are_named(tmp_path):
     (tmp_path / "x.png").write_text("old")
     check_file(tmp_path / "new" / "folder" / "x.png")
-    check_file(tmp_path / "x.png")
-    check_place(tmp_path / "new")
     assert os.listdir(tmp_path) == ["x.png"]
-    for check, path, reason in (
-        (check_file, tmp_path, "it is a folder"),
-        (check_file, tmp_path / "x.png" / "y.png", "Not a directory"),
-        (check_place, tmp_path / "x.png" / "out", r"x\.png/out.*Not a directory"),
-    ):
-        with pytest.raises(UserError, match=reason):
-            check(path)
+    with pytest.raises(UserError, match="it is a folder"):
+        check_file(tmp_path)
+    with pytest.raises(UserError, match=r"x\.png/out.*Not a directory"):
+        check_place(tmp_path / "x.png" / "out")
 
 
 # Checksums.
