@@ -48,10 +48,6 @@ class Batch(NamedTuple):
     target: Int32[np.ndarray, "batch target_length"]
     target_lengths: Int32[np.ndarray, "batch"]
 
-    def take(self, rows: Int[np.ndarray, "rows"]) -> "Batch":
-        """These rows alone, at the same padded lengths."""
-        return Batch(*(array[rows] for array in self))
-
 
 class EvaluationBatch(NamedTuple):
     """A full batch; ``rows`` are the places in the corpus of its first rows, which count."""
@@ -92,8 +88,7 @@ def shape_classes(
 ) -> tuple[ShapeClass, ...]:
     """Put every sentence into one of at most ``groups`` classes, the shortest first.
 
-    A class holds at least ``smallest`` sentences, or with ``sizes`` of the sentences a sum of at
-    least that; few sentences make fewer classes, at least one.
+    A class holds at least ``smallest`` sentences, or with ``sizes`` a sum of at least that.
     """
     lengths = np.array([source_lengths, target_lengths])
     counted = np.ones(lengths.shape[1]) if sizes is None else np.array(sizes)
@@ -151,9 +146,8 @@ class TrainingBatches:
     """The endless stream of full batches; update k is computed from the seed and k alone.
 
     ``classes`` hold all sentences, padded once; ``batch_sizes`` say of each how many of them a
-    batch takes. Each epoch shuffles every class and fills its last batch up from the same class.
-    The order of the *shapes* is the same for every seed, so that seeds can be stacked along one
-    more axis, and every arm computes equally many tokens.
+    batch takes. The order of the *shapes* is the same for every seed, so that seeds can be stacked
+    along one more axis, and every arm computes equally many tokens.
     """
 
     classes: tuple[Batch, ...]
@@ -174,13 +168,10 @@ class TrainingBatches:
             self._plans.clear()
             self._plans[epoch] = self.epoch_plan(epoch)
         shape, members = self._plans[epoch][within]
-        return self.classes[shape].take(members)
+        return Batch(*(array[members] for array in self.classes[shape]))
 
     def epoch_plan(self, epoch: int) -> list[tuple[int, Int[np.ndarray, "batch"]]]:
-        """Of each batch of an epoch the number of its shape class, and its members within it.
-
-        Shapes are in an order of the epoch, members in one of the seed.
-        """
+        """Of each batch of an epoch the number of its shape class, and its members within it."""
         random = np.random.default_rng([self.seed % 2**64, epoch])
         batches = []
         for item, batch_size in zip(self.classes, self.batch_sizes, strict=True):
@@ -204,8 +195,7 @@ def training_batches(
     """An endless stream of the pairs, sorted into shape classes and padded.
 
     A batch holds ``batch_size`` pairs or, where ``batch_tokens`` is given, as many pairs of its
-    class as have about so many target tokens, EOS included: updates are then equal in tokens,
-    whatever the lengths trained on.
+    class as have about so many target tokens, EOS included.
     """
     lengths = (pairs.source_lengths, pairs.target_lengths)
     sizes = None if batch_tokens is None else lengths[1]
@@ -220,27 +210,19 @@ def training_batches(
 
 
 def evaluation_batches(pairs: EncodedPairs, batch_size: int) -> list[EvaluationBatch]:
-    """Every sentence once, in full batches, the shortest first, the longest ones alone.
+    """Every sentence once, in full batches, the shortest first.
 
     Both sides of a batch have one padded length, a multiple of 16, so that all corpora are
-    evaluated in the same few shapes: padding costs little here, compiling more. A sentence above
-    256 tokens on either side is alone: it would have the others computed at its length.
+    evaluated in the same few shapes: padding costs little here, compiling more.
     """
     longest = np.maximum(pairs.source_lengths, pairs.target_lengths)
-    order = np.argsort(longest, kind="stable")
-    together = order[longest[order] <= 256]
-    batches = []
-    for cut in range(0, len(together), batch_size):
-        rows = together[cut : cut + batch_size]
+    order, batches = np.argsort(longest, kind="stable"), []
+    for cut in range(0, len(order), batch_size):
+        rows = order[cut : cut + batch_size]
         # The last row is repeated up to a full batch.
         filled = np.concatenate([rows, np.repeat(rows[-1:], batch_size - len(rows))])
         length = -(-int(longest[rows].max()) // 16) * 16
         batches.append(EvaluationBatch(pad_class(pairs, ShapeClass(filled, length, length)), rows))
-    for row in order[len(together) :]:
-        # Lengths are powers of two, so that such shapes are few.
-        source, target = (1 << (len(side[int(row)]) - 1).bit_length() for side in pairs)
-        shape = ShapeClass(np.array([row]), source, target)
-        batches.append(EvaluationBatch(pad_class(pairs, shape), shape.rows))
     return batches
 
 

@@ -1,13 +1,14 @@
 """From settings to a corpus: splits, vocabularies, a fingerprint, and a description of them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import sha256
+from itertools import chain
 from statistics import fmean
 from typing import NamedTuple
 
-from ..settings.concerns import NAMED, CorpusSettings
+from ..settings.concerns import CorpusSettings
 from ..settings.errors import UserError, counted
 from .drawing import (
     Copying,
@@ -16,14 +17,14 @@ from .drawing import (
     cached_splits,
     chained,
     draw_splits,
+    note,
+    side_by_side,
 )
 from .files import split_files
-from .pair import Pairs, Splits, by_bucket, reverse_pair, sources
+from .grammar import LECTURE_SENTENCES, english_french
+from .pair import Pairs, SentencePair, Splits, by_bucket, reverse_pair, sources
 from .subwords import learn_subwords
-from .vocabulary import IN_CHARACTERS, Vocabulary, build_vocabulary, spaceless, tokenize
-
-REAL = ("files", *NAMED)
-"""Corpora of real text: their lengths and case are what people wrote."""
+from .vocabulary import IN_CHARACTERS, UNK, Vocabulary, build_vocabulary, spaceless, tokenize
 
 
 @dataclass(frozen=True)
@@ -44,16 +45,31 @@ class Corpus:
     @property
     def unknown_rates(self) -> tuple[float, float]:
         """Shares (0 to 1) of the test set's source and target tokens not in the vocabularies."""
-        source, target = self.source_vocabulary, self.target_vocabulary
-        return (
-            source.unknown_rate(source.pieces(pair.source) for pair in self.test),
-            target.unknown_rate(target.pieces(pair.target) for pair in self.test),
-        )
+        rates = []
+        for side in ("source", "target"):
+            vocabulary = getattr(self, f"{side}_vocabulary")
+            ids = [vocabulary.numbers(getattr(pair, side)) for pair in self.test]
+            rates.append(sum(row.count(UNK) for row in ids) / max(1, sum(map(len, ids))))
+        return rates[0], rates[1]
 
     @cached_property
     def near_copies(self) -> list[tuple[int, int]]:
-        """`near_copies` of the test set's sources in training."""
-        return near_copies([p.source for p in self.test], (p.source for p in self.train))
+        """Of each test source its 5-grams of word tokens that some training source has, and all.
+
+        Text of laws or of a grammar repeats its phrases, and what was seen in training is
+        translated better than what was not. A sentence under five tokens has none.
+        """
+
+        def grams(pair: SentencePair) -> Iterable[tuple[str, ...]]:
+            tokens = tokenize(pair.source)
+            return zip(*(tokens[start:] for start in range(5)), strict=False)
+
+        sentences = [list(grams(pair)) for pair in self.test]
+        wanted = set(chain.from_iterable(sentences))
+        known: set[tuple[str, ...]] = set()
+        for pair in self.train:
+            known.update(wanted.intersection(grams(pair)))
+        return [(sum(gram in known for gram in sentence), len(sentence)) for sentence in sentences]
 
     @property
     def splits(self) -> dict[str, Pairs]:
@@ -81,25 +97,24 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
     Raises UsageError for settings that do not go together, UserError for text that cannot be had,
     or that is too little for two splits or two buckets: there is nothing to compare then.
     """
-    if corpus.name in REAL:
-        splits = split_files(corpus, edges)
-    else:
+    if corpus.is_drawn:
         splits = cached_splits(corpus, edges, partial(_draw, corpus, edges))
+    else:
+        splits = split_files(corpus, edges)
     below, *buckets = by_bucket(splits.test, edges).items()
     filled = [name for name, pairs in buckets if pairs]
     if len(filled) < 2:
         raise UserError(
-            f"the test set fills {f'only bucket {filled[0]}' if filled else 'no bucket'} of "
+            f"the test set fills {counted(len(filled), 'bucket')} of "
             f"{', '.join(name for name, _ in buckets)}; two are needed: give sentences of more "
             "lengths (corpus.max_words, corpus.test_source, corpus.test_max_words) or other "
             "scoring.edges"
         )
     longest, notes = corpus.longest_trained, [*splits.notes]
+    longer = sum(pair.words > longest for pair in splits.test)
     setting = "max_words" if corpus.train_max_words is None else "train_max_words"
-    if below[1]:
-        notes.append(f"{counted(len(below[1]), 'test sentence')} {below[0]} words, in no bucket")
-    if longer := sum(pair.words > longest for pair in splits.test):
-        notes.append(f"{counted(longer, 'test sentence')} longer than corpus.{setting}={longest}")
+    note(notes, len(below[1]), "test sentence", f"{below[0]} words, in no bucket")
+    note(notes, longer, "test sentence", f"longer than corpus.{setting}={longest}")
     if corpus.lowercase:
         notes.append("BLEU is of lower-case references (corpus.lowercase)")
     if spaceless([pair.source for pair in splits.test]):
@@ -118,12 +133,9 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
 
 
 def _draw(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
-    """The splits of a corpus that is drawn from its language."""
-    if corpus.name == "copy":
-        return draw_splits(language_of(corpus), corpus, edges)
-    from .grammar import english_french
-
-    join = partial(chained, english_french(corpus.lexicon).parse, corpus.reverse_direction)
+    join = side_by_side
+    if corpus.name == "grammar":
+        join = partial(chained, english_french(corpus.lexicon).parse, corpus.reverse_direction)
     held_out = sources(lecture_pairs(corpus))
     return draw_splits(language_of(corpus), corpus, edges, held_out, join)
 
@@ -132,8 +144,6 @@ def lecture_pairs(corpus: CorpusSettings) -> Pairs:
     """The lecture's own sentences with their translations; none if the corpus has other text."""
     if corpus.name != "grammar":
         return ()
-    from .grammar import LECTURE_SENTENCES, english_french
-
     pairs = filter(None, map(english_french(corpus.lexicon).parse, LECTURE_SENTENCES))
     return tuple(map(reverse_pair, pairs) if corpus.reverse_direction else pairs)
 
@@ -142,9 +152,6 @@ def language_of(corpus: CorpusSettings) -> SentenceSource:
     """The language that a corpus is drawn from."""
     if corpus.name == "copy":
         return Copying(corpus.copy_words)
-    # Imported here, so that other corpora do not pay for building the grammar.
-    from .grammar import english_french
-
     grammar = english_french(corpus.lexicon)
     return Reversed(grammar) if corpus.reverse_direction else grammar
 
@@ -168,36 +175,11 @@ def describe(corpus: Corpus, edges: tuple[int, ...]) -> list[SplitRow]:
     for split, pairs in corpus.splits.items():
         for bucket, group in by_bucket(pairs, edges).items():
             bits = [pair.bits for pair in group if pair.bits is not None]
-            row = SplitRow(
-                split,
-                bucket,
-                len(group),
-                source_words=fmean(pair.words for pair in group) if group else None,
-                target_tokens=fmean(len(target.pieces(p.target)) for p in group) if group else None,
-                bits=fmean(bits) if bits else None,
-            )
-            rows.append(row)
+            words = [pair.words for pair in group]
+            tokens = [len(target.pieces(pair.target)) for pair in group]
+            means = (fmean(numbers) if numbers else None for numbers in (words, tokens, bits))
+            rows.append(SplitRow(split, bucket, len(group), *means))
     return rows
-
-
-def near_copies(test: Sequence[str], train: Iterable[str]) -> list[tuple[int, int]]:
-    """Of each test source its 5-grams of word tokens that some training source has, and all.
-
-    Text of laws or of a grammar repeats its phrases, and what was seen in training is translated
-    better than what was not. A sentence under five tokens has none. Memory goes with the test set
-    alone; training text is read through once.
-    """
-
-    def grams(text: str) -> Iterable[tuple[str, ...]]:
-        tokens = tokenize(text)
-        return zip(*(tokens[start:] for start in range(5)), strict=False)
-
-    sentences = [list(grams(text)) for text in test]
-    wanted = {gram for sentence in sentences for gram in sentence}
-    known: set[tuple[str, ...]] = set()
-    for text in train:
-        known.update(wanted.intersection(grams(text)))
-    return [(sum(gram in known for gram in sentence), len(sentence)) for sentence in sentences]
 
 
 def share(counts: Iterable[tuple[int, int]]) -> float | None:

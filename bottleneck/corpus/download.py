@@ -23,6 +23,7 @@ from ..settings.machine import cache_root
 
 SOURCE = "SOURCE.json"
 SIDES = ("en", "fr")
+BROKEN = (EOFError, zlib.error, tarfile.TarError, zipfile.BadZipFile)
 
 
 class NamedCorpus(NamedTuple):
@@ -57,10 +58,7 @@ def read_source(name: str) -> dict[str, Any] | None:
 
 
 def named_files(name: str, split: str) -> tuple[str, str] | None:
-    """English and French file of a split, None where the corpus has no such split.
-
-    Raises UserError where the corpus is not on this machine.
-    """
+    """English and French file of a split, None where the corpus has no such split."""
     source = read_source(name)
     if source is None:
         raise UserError(
@@ -78,11 +76,8 @@ def fetch(
     """Download a corpus unless it is here already with this limit; returns its ``SOURCE.json``.
 
     ``limit`` training pairs are kept, evenly spread over the text; ``report`` gets the name of each
-    file that is downloaded. The folder takes its place when it is whole: a fetch that fails leaves
-    what was there. Raises UserError in one line.
+    file. A fetch that fails leaves what was there.
     """
-    from requests import RequestException
-
     existing = read_source(name)
     if existing is not None and existing["limit"] == limit:
         return existing
@@ -97,22 +92,16 @@ def fetch(
                 sides = [text / f"{split}.{side}.gz" for side in SIDES]
                 most = limit if split == "train" else None
                 pairs[split] = _write([packed / part for part in texts], sides, most)
-        except RequestException as error:
+        except (*BROKEN, OSError, ValueError) as error:
             raise UserError(
-                f"{name} cannot be downloaded from {corpus.base_url} ({error}); is this machine "
-                "online? Try again later"
+                f"cannot fetch {name} from {corpus.base_url} ({error}); nothing is kept: is this "
+                "machine online?"
             ) from None
-        except (
-            *(FileNotFoundError, ValueError),  # no such member; another sha256, unequal sides
-            *(EOFError, gzip.BadGzipFile, zlib.error, tarfile.TarError, zipfile.BadZipFile),
-        ):
-            raise UserError(
-                f"{corpus.base_url} sent a file that is damaged or is not the known one; nothing "
-                "was kept: try again later, or give any text with --corpus files"
-            ) from None
-        about = {"name": name, "licence": corpus.licence, "citation": corpus.citation}
-        date = datetime.now(UTC).date().isoformat()
-        source = about | {"fetched": date, "sources": sources, "pairs": pairs, "limit": limit}
+        source = {
+            "name": name, "licence": corpus.licence, "citation": corpus.citation,
+            "fetched": datetime.now(UTC).date().isoformat(), "sources": sources, "pairs": pairs,
+            "limit": limit,
+        }  # fmt: skip
         (text / SOURCE).write_text(json.dumps(source, indent=1) + "\n", encoding="utf8")
         if folder.exists():
             folder.rename(Path(temporary, "old"))

@@ -3,11 +3,6 @@
 Only ``Random.random()`` is used, seeded by strings, so that the sentences are the same on every
 machine and Python version. Drawn corpora are kept on this machine: reading one takes a twentieth of
 the time of drawing it.
-
-Joined test sentences are the same content made longer, to tell length and content apart. Within
-each length bucket of the ordinary test set every ``joined`` sentences in a row become one, whose
-length decides its bucket. What would be longer than ``max_words``, has too few neighbours or is in
-no bucket is left out. Training and validation stay what they are for the ordinary test set.
 """
 
 import gzip
@@ -25,7 +20,6 @@ from math import fsum, log2
 from pathlib import Path
 from random import Random
 from typing import Protocol, runtime_checkable
-from weakref import WeakKeyDictionary
 
 from ..settings.concerns import FILES, CorpusSettings, span_label
 from ..settings.errors import UsageError, UserError, counted
@@ -36,8 +30,8 @@ from .vocabulary import tokenize
 
 TRIES = 10_000
 """Draws in a row that may give nothing new before the language counts as exhausted."""
-KEPT = range(5_000, 1_000_001)
-"""Training pairs worth a file: fewer are drawn in a second, more take too much memory to write."""
+KEPT = 5_000
+"""Training pairs, at least, of a corpus worth a file: fewer are drawn in a second or two."""
 Join = Callable[[Pairs], SentencePair | None]
 """Makes one pair of several, None where they do not go together."""
 
@@ -57,8 +51,7 @@ class SentenceSource(Protocol):
 class Copying(SentenceSource):
     """The copying corpus: words ``w0`` to ``w{vocabulary - 1}``, and the target is the source.
 
-    Words are equally probable and independent, so that a sentence of n words of V possible ones has
-    exactly n log2 V bits: the plainest load for a fixed context.
+    A sentence of n words of V equally probable ones has exactly n log2 V bits.
     """
 
     vocabulary: int
@@ -75,15 +68,14 @@ class Copying(SentenceSource):
 class Reversed(SentenceSource):
     """A language drawn by the length of its translations, which are the sources, without bits.
 
-    A length of the original is drawn, evenly from those near the one that is wanted, then a
-    sentence of it, until a translation has that length. What came at other lengths is kept for
-    later draws with the same ``Random``.
+    A length near the one that is wanted is drawn, then a sentence of it, until its translation has
+    the right length. What came at other lengths is kept for later draws with the same ``Random``.
     """
 
     def __init__(self, language: SentenceSource) -> None:
         self.language = language
         self.shortest, self.longest = language.shortest, language.longest
-        self._spare: WeakKeyDictionary[Random, dict[int, list[SentencePair]]] = WeakKeyDictionary()
+        self._spare: dict[Random, dict[int, list[SentencePair]]] = {}
 
     def draw(self, random: Random, words: int) -> SentencePair:
         """Raises UserError where `TRIES` draws find no translation of this many words."""
@@ -99,10 +91,7 @@ class Reversed(SentenceSource):
             if pair.words == words:
                 return pair
             spare.setdefault(pair.words, []).append(pair)
-        raise UserError(
-            f"no sentence with a translation of {words} words was found; change corpus.min_words "
-            "or corpus.max_words"
-        )
+        raise UserError(f"found no sentence of {words} words; change corpus.min_words or max_words")
 
 
 def note(notes: list[str], count: int, noun: str, text: str) -> None:
@@ -112,7 +101,7 @@ def note(notes: list[str], count: int, noun: str, text: str) -> None:
 
 
 def within_test(pairs: Pairs, corpus: CorpusSettings, notes: list[str]) -> Pairs:
-    """The pairs of lengths to test on: all, where ``corpus`` sets no bound; a note on others."""
+    """The pairs of lengths to test on, and a note on others."""
     least, most = corpus.test_min_words or 1, corpus.test_max_words
     kept = tuple(pair for pair in pairs if least <= pair.words <= (most or pair.words))
     bounds = f"under {least}" if most is None else f"outside {span_label(least, most)}"
@@ -123,7 +112,11 @@ def within_test(pairs: Pairs, corpus: CorpusSettings, notes: list[str]) -> Pairs
 def join_test(
     test: Pairs, corpus: CorpusSettings, edges: tuple[int, ...], join: Join, notes: list[str]
 ) -> Pairs:
-    """The test set as ``corpus.joined`` asks for it; UserError where nothing can be joined."""
+    """The test set as ``corpus.joined`` asks for it; UserError where nothing can be joined.
+
+    Every ``joined`` neighbours of a length bucket become one sentence, whose own length decides its
+    bucket: the same content made longer, to tell length and content apart.
+    """
     count = corpus.joined
     if count == 1:
         return test
@@ -136,10 +129,7 @@ def join_test(
             if pair is not None and pair.words <= corpus.max_words:
                 joined.append(pair)
     if not joined:
-        raise UserError(
-            f"corpus.joined={count} makes no test sentence of up to {corpus.max_words} words; "
-            "lower it, or raise corpus.max_words or corpus.test_pairs"
-        )
+        raise UserError(f"corpus.joined={count} makes no test sentence of up to corpus.max_words")
     left = len(test) - count * len(joined)
     reason = f"made of {count} each (corpus.joined); {left:,} not joined"
     note(notes, len(joined), "test sentence", reason)
@@ -163,8 +153,7 @@ def chained(
 ) -> SentencePair | None:
     """The parts with ", and " between them as a grammar reads it; None if it does not.
 
-    ``reverse`` is for pairs whose source is the grammar's French. The bits are left out: nothing
-    drew this sentence.
+    ``reverse`` is for pairs whose source is the grammar's French. Nothing drew it: it has no bits.
     """
     pair = parse(", and ".join(part.target if reverse else part.source for part in parts))
     if pair is None:
@@ -183,10 +172,8 @@ def draw_splits(
 
     Test and validation are stratified by length group, each getting its exact share, the shortest
     first, and hold no sentence twice; training draws its lengths at random and repeats what the
-    language repeats. The test set depends on nothing that concerns the other two, which keep to
-    ``corpus.longest_trained`` words; those share neither a joined test sentence nor a part of one,
-    nor what ``test_min_words`` and ``test_max_words`` leave out. ``held_out`` sentences are in
-    none. Raises UsageError for lengths that the language does not have.
+    language repeats. The test set depends on nothing that concerns the other two.
+    ``held_out`` sentences are in none.
     """
     least, most, trained = corpus.min_words, corpus.max_words, corpus.longest_trained
     if least < source.shortest or most > source.longest:
@@ -201,11 +188,11 @@ def draw_splits(
     def stratified(
         name: str, count: int, chances: dict[int, float], exclude: frozenset[str]
     ) -> Pairs:
-        """Distinct pairs; every group has a seed of its own and stays when the others change."""
         groups = length_groups(least, max(chances), edges)
         masses = [fsum(chances[words] for words in group) for group in groups]
         drawn: list[SentencePair] = []
         for group, part in zip(groups, shares(count, masses), strict=True):
+            # A group has a seed of its own and stays when the others change.
             random = Random(f"{corpus.seed}:{name}:{group[0]}")
             drawn += draw_pairs(source, part, chances, random, group, exclude, distinct=True)
         return tuple(drawn)
@@ -234,8 +221,7 @@ def draw_pairs(
 
     An excluded or, with ``distinct``, repeated sentence is thrown back together with its length:
     what is left is the language given that those sentences do not occur. ``lengths`` restricts
-    the draw to some of the lengths; the bits stay those of the whole distribution. Raises UserError
-    where `TRIES` draws in a row give nothing new.
+    the draw to some of the lengths; the bits stay those of the whole distribution.
     """
     choices = sorted(probabilities if lengths is None else lengths)
     ladder = list(accumulate(probabilities[words] for words in choices))
@@ -249,9 +235,8 @@ def draw_pairs(
                 break
         else:
             raise UserError(
-                f"too few different sentences of {span_label(choices[0], choices[-1])} words: "
-                f"{len(drawn)} found of {count}; lower corpus.test_pairs and corpus.valid_pairs "
-                "or raise corpus.min_words"
+                f"{len(drawn)} different sentences of {span_label(choices[0], choices[-1])} words "
+                f"found, not {count}; lower corpus.test_pairs and corpus.valid_pairs"
             )
         if pair.bits is not None:
             pair = replace(pair, bits=pair.bits - log2(probabilities[words]))
@@ -274,11 +259,7 @@ def length_groups(min_words: int, max_words: int, edges: tuple[int, ...]) -> tup
 def length_probabilities(
     kind: str, min_words: int, max_words: int, edges: tuple[int, ...]
 ) -> dict[int, float]:
-    """Probability of each length from min to max.
-
-    ``buckets`` gives every group of ``length_groups`` equal mass, evenly over its lengths;
-    ``uniform`` every length equal mass.
-    """
+    """Probability of each length: all equal, or for ``buckets`` all groups of `length_groups`."""
     masses = dict.fromkeys(range(min_words, max_words + 1), 1.0)
     if kind == "buckets":
         groups = length_groups(min_words, max_words, edges)
@@ -306,11 +287,10 @@ def cached_splits(
 ) -> Splits:
     """The splits from their file or, where there is none, drawn and written to it.
 
-    The file is JSON under gzip, named by a hash of all that the pairs depend on, this package's
-    code included. One that is damaged or cannot be written is as none.
+    The file is named by a hash of all that the pairs depend on, this package's code included.
     """
     root = cache_root()
-    if root is None or corpus.train_pairs not in KEPT:
+    if root is None or corpus.train_pairs < KEPT:
         return draw()
     later = {"test", "tokens", "source_vocabulary", "target_vocabulary", "lowercase", *FILES}
     digest = sha256(f"{corpus.model_dump_json(exclude=later)} {edges}".encode())

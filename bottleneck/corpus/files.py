@@ -1,12 +1,8 @@
 """Reading parallel text, and splitting it by source sentence.
 
-The text is the user's own, whose first side is the source unless the direction is reversed, or a
-named corpus that was fetched, of which English is the first side. It is two files line by line, or
-one of tab-separated columns; plain or gzip, UTF-8 (a byte-order mark is dropped), lines ended by LF
-or CRLF. It is brought to Unicode form NFC and its white space folded to single spaces.
-
-What is chosen for a split hangs on the seed and the sentences alone, not on their place in the
-file: two files that share lines make like choices.
+The text is the user's own, or a named corpus that was fetched, of which English is the first side.
+It is two files line by line, or one of tab-separated columns; plain or gzip, UTF-8, lines ended by
+LF or CRLF. It is brought to Unicode form NFC and its white space folded to single spaces.
 """
 
 import gzip
@@ -39,8 +35,6 @@ def pair_files(corpus: CorpusSettings, split: str) -> PairFiles | None:
     """The files of split train, valid or test; None where it is to be split off.
 
     The test set of another named corpus, ``corpus.test``, goes before one of the corpus's own.
-    Raises UsageError for half a pair of files and for a pipe, UserError for a named corpus that is
-    not here.
     """
     name = corpus.test if corpus.test and split == "test" else corpus.name
     if name in NAMED:
@@ -58,8 +52,7 @@ def pair_files(corpus: CorpusSettings, split: str) -> PairFiles | None:
     for path in filter(None, (source, target)):
         if Path(path).is_fifo():
             raise UsageError(
-                f"{path!r} is a pipe, which can be read once, and every run reads its text: write "
-                "it into a file"
+                f"{path!r} is a pipe, which can be read once, not by every run: use a file"
             )
     return PairFiles(f"corpus.{fields[0]}", source, target)
 
@@ -74,10 +67,7 @@ def languages(corpus: CorpusSettings) -> Sequence[str]:
 
 
 def read_pairs(files: PairFiles, lowercase: bool) -> tuple[list[SentencePair], int]:
-    """The pairs in the order of the file, and how many were dropped for an empty side.
-
-    Raises UserError for files of unequal lengths, a line without two columns, and as `read_lines`.
-    """
+    """The pairs in the order of the file, and how many were dropped for an empty side."""
     name = f"{files.setting} {files.source!r}"
     lines = read_lines(files.source, files.setting, lowercase)
     if files.target is not None:
@@ -86,8 +76,7 @@ def read_pairs(files: PairFiles, lowercase: bool) -> tuple[list[SentencePair], i
         if len(lines) != len(theirs):
             raise UserError(
                 f"{name} has {len(lines):,} lines and {setting} {files.target!r} has "
-                f"{len(theirs):,}; line by line one must translate the other: give two files of as "
-                "many lines"
+                f"{len(theirs):,}; line by line one must translate the other"
             )
         rows = list(zip(lines, theirs, strict=True))
     else:
@@ -114,8 +103,8 @@ def read_lines(path: str, setting: str, lowercase: bool = False) -> list[str]:
 def lines_as_given(path: str, setting: str) -> list[str]:
     """The lines of a text file, each character as it stands, as a score needs them.
 
-    Only LF and CRLF end a line; a file whose name ends in ``.gz`` is unpacked. Raises UserError,
-    naming ``setting`` and the file, where it cannot be read or is not UTF-8.
+    Only LF and CRLF end a line; a file whose name ends in ``.gz`` is unpacked. A byte-order mark is
+    dropped.
     """
     name = f"{setting} {path!r}"
     try:
@@ -126,7 +115,7 @@ def lines_as_given(path: str, setting: str) -> list[str]:
         raise UserError(f"{name} does not exist; paths start at {str(Path.cwd())!r}") from None
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise UserError(f"{name} is no whole gzip file; pack it again or unpack it") from None
-    except (OSError, RuntimeError, ValueError) as error:  # also a home that is not known
+    except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UserError(f"{name} cannot be read ({reason}); name a text file") from None
     try:
@@ -141,15 +130,24 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     """Read the text and split it by source sentence.
 
     A given test set is used whole, repeated pairs once; else one is split off, spread evenly
-    over the length buckets as far as there are sentences; both within ``test_min_words`` and
-    ``test_max_words`` where these are set. Validation is a random part of a given set, else of the
-    training text, so like training in its lengths. Only training and validation keep to min_words
-    and longest_trained; they share neither a joined test sentence nor a part of one. Raises
-    UserError where nothing is left to train or to validate on.
+    over the length buckets as far as there are sentences. Validation is a random part of a given
+    set, else of the training text, so like training in its lengths. Only training and validation
+    keep to min_words and longest_trained; they share neither a joined test sentence nor a part of
+    one.
     """
     notes: list[str] = []
     pairs = read_split(corpus, "train", "line", notes)
-    parts = _test_set(corpus, pairs, edges, notes)
+    parts = read_split(corpus, "test", "test line", notes)
+    if parts is not None:
+        different = tuple(dict.fromkeys(parts))
+        note(notes, len(parts) - len(different), "repeated test pair", "dropped")
+        parts = within_test(different, corpus, notes)
+    else:
+        if corpus.test:  # a named corpus without a test set: what a run on it is tested on
+            other = corpus.model_copy(update={"name": corpus.test, "test": None})
+            parts = read_split(other, "train", "test line", notes)
+        within = within_test(pairs if parts is None else parts, corpus, notes)
+        parts = split_off(within, corpus.test_pairs, f"{corpus.seed}:test", edges)
     test = join_test(parts, corpus, edges, side_by_side, notes)
     tested, seed = sources(parts) | sources(test), f"{corpus.seed}:valid"
     span = range(corpus.min_words, corpus.longest_trained + 1)
@@ -161,9 +159,6 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     else:
         fit = tuple(pair for pair in given if pair.source not in tested and pair.words in span)
         valid = split_off(fit, corpus.valid_pairs, seed, part=1)
-        dropped = len(given) - len(sources(fit))
-        reason = "dropped: tested on, repeated or too long or short"
-        note(notes, dropped, "validation pair", reason)
     validated = sources(valid)
     left = [pair for pair in fitting if pair.source not in validated]
     words = span_label(span[0], span[-1])
@@ -175,9 +170,8 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     reason = "taken out of training: their source is in the"
     note(notes, len(pairs) - len(disjoint), "pair", f"{reason} test set")
     note(notes, len(fitting) - len(left), "pair", f"{reason} validation set")
-    note(
-        notes, len(disjoint) - len(fitting), "pair", f"outside {words} words taken out of training"
-    )
+    outside = len(disjoint) - len(fitting)
+    note(notes, outside, "pair", f"outside {words} words taken out of training")
     train = sample(left, corpus.train_pairs, f"{corpus.seed}:train")
     return Splits(train, valid, test, tuple(notes))
 
@@ -192,29 +186,14 @@ def read_split(corpus: CorpusSettings, split: str, noun: str, notes: list[str]) 
     return tuple(map(reverse_pair, pairs) if corpus.reverse_direction else pairs)
 
 
-def _test_set(
-    corpus: CorpusSettings, pairs: Pairs, edges: tuple[int, ...], notes: list[str]
-) -> Pairs:
-    """The given test set, or one split off."""
-    given = read_split(corpus, "test", "test line", notes)
-    if given is not None:
-        different = tuple(dict.fromkeys(given))
-        note(notes, len(given) - len(different), "repeated test pair", "dropped")
-        return within_test(different, corpus, notes)
-    if corpus.test:  # a named corpus without a test set: what a run on it is tested on
-        other = corpus.model_copy(update={"name": corpus.test, "test": None})
-        pairs = read_split(other, "train", "test line", notes)
-    within = within_test(pairs, corpus, notes)
-    return split_off(within, corpus.test_pairs, f"{corpus.seed}:test", edges)
-
-
 def split_off(
     pairs: Pairs, count: int, seed: str, edges: tuple[int, ...] | None = None, part: int = 10
 ) -> Pairs:
     """Choose up to ``count`` pairs of different sources at random, in the order of the file.
 
     With ``edges`` the buckets take turns until there are enough. At most one pair in ``part`` of a
-    bucket, or of all pairs, is chosen. A source with many translations comes with its first.
+    bucket, or of all pairs, is chosen. The choice hangs on the seed and the sentences alone: two
+    files that share lines make like choices.
     """
     first: dict[str, SentencePair] = {}
     for pair in pairs:

@@ -16,8 +16,7 @@ class SentencePair:
 
     ``links`` are the gold word alignment as (source, target) positions, 0-based, over word tokens
     (``vocabulary.tokenize``); empty where no gold is known. ``bits`` is the exact -log2 probability
-    of the pair in the language that it was drawn from, before splits were kept apart and the
-    lecture's sentences held out; ``None`` where that is unknown.
+    of the pair in the language that it was drawn from; ``None`` where that is unknown.
     """
 
     source: str
@@ -27,7 +26,7 @@ class SentencePair:
 
     @property
     def words(self) -> int:
-        """Source length before tokenisation, as `vocabulary.count_words` has it."""
+        """Source length before tokenisation."""
         return count_words(self.source)
 
 

@@ -1,16 +1,13 @@
 """Subwords: pieces of words that byte-pair encoding found in the training text (sentencepiece).
 
-Byte-pair encoding (Sennrich et al. 2016) rather than the unigram model: it goes by the counts of
-chunks (what stands between spaces) alone, so that the same text gives the same model, byte for
-byte, on any machine. A piece that begins a chunk begins with ``▁``; none reaches over a space. A
-character that training hardly showed is spelled in bytes (``<0xC5>``), so that no text has an
-unknown piece. Text comes back exactly, but that white space is folded to single spaces and a ``▁``
-of its own is read as a square.
+Byte-pair encoding (Sennrich et al. 2016) goes by the counts of chunks (what stands between spaces)
+alone, so that the same text gives the same model on any machine. A piece that begins a chunk begins
+with ``▁``; none reaches over a space. A character that training hardly showed is spelled in bytes
+(``<0xC5>``), so that no text has an unknown piece.
 
 Gold links, IBM model 1 and word classes speak of words; attention weights and gradients are of a
 model's own tokens. Where these are finer, the weights of the pieces of a source word are added, and
-those of the pieces of a target word averaged (`by_word`): so the weights of each target word still
-add up to 1.
+those of the pieces of a target word averaged (`by_word`): so they still add up to 1.
 """
 
 import io
@@ -44,10 +41,6 @@ class Subwords(Tokenizer):
 
     model: bytes
 
-    def check(self) -> None:
-        """Raise UserError where sentencepiece is missing, ValueError where this is no model."""
-        _ = self._processor
-
     def pieces(self, text: str) -> list[str]:
         """The pieces of every chunk, none of them unknown."""
         folded = " ".join(text.replace(START, SQUARE).split())
@@ -59,7 +52,7 @@ class Subwords(Tokenizer):
         return " ".join(text.split())
 
     def display(self, piece: str) -> str:
-        """The piece itself: its ``▁`` tells where a chunk begins."""
+        """The piece itself."""
         return piece
 
     def size(self, piece: str) -> int:
@@ -74,10 +67,7 @@ class Subwords(Tokenizer):
     @cached_property
     def _processor(self) -> Any:
         processor = _sentencepiece().SentencePieceProcessor()
-        try:
-            processor.load_from_serialized_proto(self.model)
-        except RuntimeError:
-            raise ValueError("no model of sentencepiece") from None
+        processor.load_from_serialized_proto(self.model)
         return processor
 
 
@@ -89,11 +79,7 @@ def _bytes_of(piece: str) -> bytes:
 
 
 def learn_subwords(texts: Iterable[str], size: int, setting: str) -> Subwords:
-    """Learn at most ``size`` pieces, bytes among them, from a side of the training text.
-
-    A text that supports fewer gives fewer. Raises UserError, naming ``setting``, where ``size`` is
-    too small for the bytes and the text's characters.
-    """
+    """Learn at most ``size`` pieces, bytes among them, from a side of the training text."""
     counts = Counter(chain.from_iterable(text.split() for text in texts))
     # The most frequent chunks first, ties in string order.
     ordered = sorted(counts, key=lambda chunk: (-counts[chunk], chunk))
@@ -122,8 +108,7 @@ def learn_subwords(texts: Iterable[str], size: int, setting: str) -> Subwords:
     except RuntimeError:
         least = BYTES + len(set(chain.from_iterable(counts))) + 1
         raise UserError(
-            f"{setting}={size} is too small for corpus.tokens=subwords: {BYTES} bytes and the "
-            f"text's characters come first; give {least} or more"
+            f"{setting}={size} is too small for corpus.tokens=subwords; give {least} or more"
         ) from None
     return Subwords(model.getvalue())
 
@@ -143,13 +128,11 @@ def shares_of(pieces: Sequence[str], words: Sequence[str], tokenizer: Tokenizer)
     """The shares of pieces in word tokens (or words between spaces) of the same text, by bytes.
 
     A piece that reaches over a border of word tokens, ``).``, belongs to both; one without bytes
-    belongs to the word that follows. Raises ValueError where the two are not the same text.
+    belongs to the word that follows.
     """
     # The end token is a piece of size 1 behind the text, and so is the end word.
     sizes = np.array([*map(tokenizer.size, pieces), 1], np.int64)
     widths = np.array([*map(WORDS.size, words), 1], np.int64)
-    if sizes.sum() != widths.sum():
-        raise ValueError(f"pieces of {sizes.sum() - 1} bytes for words of {widths.sum() - 1}")
     starts, ends = np.cumsum(sizes) - sizes, np.cumsum(widths)
     last_starts = np.maximum.outer(starts, ends - widths)
     common = np.minimum.outer(starts + np.maximum(sizes, 1), ends) - last_starts
@@ -165,7 +148,6 @@ def by_word(
     """Weights of the pieces of a source word added, of those of a target word averaged.
 
     A source piece of two words gives each its share; a target piece of two words counts in both.
-    Where pieces are words, nothing changes.
     """
     touching = (target > 0).astype(np.float64)
     return (touching / touching.sum(axis=0)).T @ weights @ source
@@ -174,10 +156,6 @@ def by_word(
 def links_from_weights(
     weights: Float[ndarray, "rows columns"], source_words: int, target_words: int
 ) -> frozenset[Link]:
-    """Link each target word to the source word with the largest weight, the first of equals.
-
-    Rows are target tokens, columns source tokens; those past the words (end tokens, padding)
-    are left out before looking.
-    """
+    """Link each target word to the source word with the largest weight, without end tokens."""
     best = weights[:target_words, :source_words].argmax(axis=1) if source_words else ()
     return frozenset((int(i), j) for j, i in enumerate(best))

@@ -14,7 +14,7 @@ from jaxtyping import Integer
 from numpy import ndarray
 
 from ..settings.errors import UserError, plain
-from ..settings.files import of_one_time
+from ..settings.files import is_name
 from ..settings.run import RunSettings, parse_settings
 from ..settings.sweep import Member
 from . import schema
@@ -239,17 +239,11 @@ def holds_results(folder: Path) -> bool:
 
 def _environment(folder: Path) -> Mapping[str, Any]:
     """A bundle's ``environment.json``; another version's, or half an export, is a ``UserError``."""
-    path = folder / schema.ENVIRONMENT
-    environment = read_object(path)
+    environment = read_object(folder / schema.ENVIRONMENT)
     if environment.get("schema") != schema.VERSION:
         raise UserError(
             f"{str(folder)!r} has results of schema {environment.get('schema')}, this program "
             f"reads {schema.VERSION}; use the version of bottleneck that wrote them"
-        )
-    if not of_one_time(folder, schema.FILES):
-        raise UserError(
-            f"{str(folder)!r} is incomplete: an export or a merge was stopped between two files; "
-            "run the same command again"
         )
     return environment
 

@@ -121,7 +121,7 @@ def stacks(jobs: Sequence[Job], together: int) -> list[list[Job]]:
     last: dict[str, list[Job]] = {}
     order: list[list[Job]] = []
     for job in jobs:
-        alike = job.settings.without_seed().model_dump_json()
+        alike = job.settings.changed(training={"seed": 0}).model_dump_json()
         stack = last.get(alike, [])
         seeds = [other.settings.training.seed for other in stack]
         if not 0 < len(stack) < together or job.settings.training.seed in seeds:

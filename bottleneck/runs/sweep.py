@@ -10,7 +10,6 @@ from typing import Any
 
 from filelock import FileLock
 
-from ..corpus.corpus import REAL
 from ..corpus.files import pair_files, read_pairs
 from ..corpus.vocabulary import tokenizer_advice
 from ..results.export import write_bundle
@@ -74,7 +73,7 @@ def check_text(settings: RunSettings) -> list[str]:
     """
     corpus, tokenize = settings.corpus, settings.scoring.tokenize
     bleu_metric(tokenize)
-    splits = ("train", "test") if corpus.name in REAL else ()
+    splits = () if corpus.is_drawn else ("train", "test")
     given = [pair_files(corpus, split) for split in splits]
     if corpus.name != "files":
         return []

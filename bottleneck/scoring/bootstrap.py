@@ -93,8 +93,7 @@ def estimate(
     """Mean over seeds of the score of a bucket, with its resamples; nan for an empty bucket.
 
     Whole numbers are added without rounding, in single precision as long as no sum can reach 2^24.
-    Many seeds are one product, of which a few at a time are scored, each column in one piece: so
-    thousands of seeds need little memory.
+    Many seeds are one product, of which a few at a time are scored: it needs little memory.
     """
     value = score(statistics.sum(axis=1)).mean()
     seeds, sentences, columns = statistics.shape
@@ -150,13 +149,8 @@ def percent_change(new: Estimate, base: Estimate) -> Estimate:
 
 
 def interaction(gains: Sequence[Estimate]) -> Estimate:
-    """Gain in the longest filled bucket minus gain in the shortest; gains in order of length.
-
-    Raises ValueError with fewer than two filled buckets.
-    """
+    """Gain in the longest filled bucket minus gain in the shortest; gains in order of length."""
     filled = [gain for gain in gains if gain.filled]
-    if len(filled) < 2:
-        raise ValueError(f"an interaction needs two filled buckets, not {len(filled)}")
     return difference(filled[-1], filled[0])
 
 
@@ -191,10 +185,7 @@ class Resampling:
 
 @dataclass(frozen=True, eq=False)
 class Paired:
-    """Systems A and B in one part: each one's score, and how sure their difference is.
-
-    ``p_randomisation`` is two-sided. Neither p-value is corrected for the number of parts.
-    """
+    """Systems A and B in one part: each one's score, and how sure their difference is."""
 
     a: Estimate
     b: Estimate
@@ -225,8 +216,7 @@ def bootstrap_p(gain: Estimate) -> float:
 
     Koehn 2004 (section 4) counts the resamples in which the other system is ahead; here that share
     is doubled, for either of two may be. The resample that was observed counts as one (Riezler and
-    Maxwell 2005, figure 2). So it is about 0.05 where the 95 % interval begins to leave zero out,
-    one resample more or less, and with N of them never under 2 / (N + 1).
+    Maxwell 2005, figure 2), so with N of them it is never under 2 / (N + 1).
     """
     if np.isnan(gain.draws).any():
         return np.nan
@@ -249,8 +239,7 @@ def randomisation_p(
     it would not matter which of them wrote which of a sentence's two outputs. Each trial swaps
     every sentence's outputs or not, by the toss of a coin, and scores both halves. The p-value is
     the share of trials that differ at least as much as the systems do, the systems' own difference
-    counted as one of them; nan where there is nothing to score. The stream is PCG64 seeded by
-    (seed, bucket, 1), apart from the bootstrap's.
+    counted as one of them; nan where there is nothing to score.
     """
     first, total = a.sum(axis=0), a.sum(axis=0) + b.sum(axis=0)
 

@@ -41,11 +41,7 @@ Lexicon = Literal["small", "full"]
 
 
 class CorpusSettings(Concern):
-    """Which sentence pairs, how many, how long, and how they become tokens.
-
-    The test set is restricted before ``joined`` of its sentences are made into one. Subwords are
-    learned on the training side.
-    """
+    """Which sentence pairs, how many, how long, and how they become tokens."""
 
     name: Literal["grammar", "copy", "files", *NAMED] = setting("grammar", "Source of the text.")
     seed: int = setting(1, "Seed of drawn text.", ge=0, le=2**63 - 1)
@@ -96,9 +92,6 @@ class CorpusSettings(Concern):
         given = [key for key in FILES if getattr(self, key) is not None]
         if given and self.name != "files":
             raise ValueError(f"{given[0]} is for corpus 'files', not for {self.name!r}")
-        for key in given:
-            if getattr(self, key).encode(errors="replace").decode() != getattr(self, key):
-                raise ValueError(f"{key} is not UTF-8 text; rename the file")
         if self.test and (self.is_drawn or self.test_source or self.test_target):
             raise ValueError(f"test={self.test} is for real text without a test_source")
         return self
@@ -109,10 +102,7 @@ UNSELECTIVE = ("none", "uniform")
 
 
 class ModelSettings(Concern):
-    """The translator (LECTURE D): cells, sizes, attention and its placement.
-
-    With ``tied_output`` a linear map to the embedding's width comes before the output matrix.
-    """
+    """The translator (LECTURE D): cells, sizes, attention and its placement."""
 
     attention: Literal["none", "dot", "scaled-dot", "general", "additive", "uniform"] = setting(
         "additive", "Score of the attention."
@@ -164,10 +154,8 @@ class ModelSettings(Concern):
 class TrainingSettings(Concern):
     """How the weights are found: Adam or Muon, with warm-up, linear decay and clipped gradients.
 
-    Muon trains the matrices but for embeddings and the output layer, Adam the rest at the same rate
-    (``training.step``). The training loss spreads ``label_smoothing`` evenly (Szegedy et al. 2016,
-    section 7). ``average_last`` keeps the mean of the weights over that share of all updates
-    (Polyak and Juditsky 1992), 0 those of the least validation loss.
+    ``label_smoothing``: Szegedy et al. 2016, section 7. ``average_last``: Polyak and Juditsky 1992;
+    0 keeps the weights of the least validation loss.
     """
 
     seed: int = setting(1, "Seed of weights and batches.", ge=0, le=2**63 - 1)
@@ -187,10 +175,7 @@ class TrainingSettings(Concern):
 
 
 class DecodingSettings(Concern):
-    """Greedy (beam 1) or beam search; the output cap is ``cap_factor * source + cap_extra``.
-
-    An unknown word is copied from the source as in Luong et al. 2015b, section 3.3.
-    """
+    """Greedy (beam 1) or beam search; the output cap is ``cap_factor * source + cap_extra``."""
 
     beam_size: int = setting(1, "Translations kept at a time; 1 is greedy.", ge=1, le=10_000)
     length_penalty: float = setting(1.0, "Power of the length that divides a beam's score.", ge=0)

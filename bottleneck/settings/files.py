@@ -7,8 +7,8 @@ that whoever is killed, or reads meanwhile, finds a listed file.
 """
 
 import os
-import platform
 import re
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from errno import EACCES, ENOTDIR
@@ -20,17 +20,12 @@ from filelock import FileLock
 from .errors import UnwrittenError, unwritten
 
 SUMS = "SHA256SUMS"
-_MACHINE = sha256(platform.node().encode()).hexdigest()[:8]
-"""This machine, for names of files: a folder may be shared by several."""
 Content = bytes | Iterable[bytes]
 """Of a file: its bytes, or parts of them in their order, which need not all be in memory."""
 
 
 def is_name(text: object) -> bool:
-    """Whether this names one file or folder, not hidden, that leads out of no folder.
-
-    File systems allow 255 bytes, and suffixes are added.
-    """
+    """Whether this names one file or folder, not hidden, that leads out of no folder."""
     return (
         isinstance(text, str)
         and text.isprintable()
@@ -45,7 +40,6 @@ def check_file(path: Path) -> None:
 
     A rename would put a file in the place of a device or a pipe: root may do that to /dev/null.
     """
-    # The functions of os.path fail on no folder that may not be read.
     other = os.path.exists(path) and not os.path.isfile(path)
     if other or os.path.realpath(path.parent) == "/dev":
         raise UnwrittenError(
@@ -75,42 +69,35 @@ def check_place(folder: Path, path: Path | None = None) -> None:
 
 @contextmanager
 def _parts(path: Path) -> Iterator[dict[Path, Path]]:
-    """Temporary files by the name that each is to have; none is left where the block fails.
+    """Temporary files by the name that each is to have; none is left behind.
 
     An OSError of the block is the ``UnwrittenError`` of a path.
     """
     parts: dict[Path, Path] = {}
     try:
         yield parts
-    except BaseException as error:
+    except OSError as error:
+        raise unwritten(path, error) from None
+    finally:
         for part in parts.values():
-            with suppress(OSError):  # closed meanwhile: whoever writes next clears it
+            with suppress(OSError):  # it has its name
                 part.unlink()
-        if isinstance(error, OSError):
-            raise unwritten(path, error) from None
-        raise
 
 
 def write_part(path: Path, pieces: Iterable[bytes], parts: dict[Path, Path]) -> None:
     """Write what a file is to have under a temporary name, which ``parts`` gets, to the disk."""
     check_file(path)
-    part = parts[path] = path.with_name(f".{path.name}.{_MACHINE}-{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        remove_parts(path.parent)
-        with part.open("wb") as file:
-            file.writelines(pieces)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise unwritten(path, error) from None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    remove_parts(path.parent)
+    part = parts[path] = path.with_name(f".{path.name}.{os.getpid()}.part")
+    with part.open("wb") as file:
+        file.writelines(pieces)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file so that it holds either what it held before or all of ``content``.
-
-    What cannot be written is an ``UnwrittenError``, as are a device and a pipe.
-    """
+    """Write a file so that it holds either what it held before or all of ``content``."""
     with _parts(path) as parts:
         write_part(path, [content], parts)
         os.replace(parts[path], path)
@@ -122,18 +109,11 @@ def write_text(path: Path, text: str) -> None:
 
 
 def remove_parts(folder: Path) -> None:
-    """Remove what processes of this machine that are no more were writing into a folder.
-
-    Of other systems than POSIX, whose processes cannot be asked for, all parts stay.
-    """
-    for part in folder.glob(f".*.{_MACHINE}-*.part"):
-        process = part.stem.rpartition("-")[2]
-        if process.isdecimal() and os.name == "posix":
-            with suppress(OSError):  # the process lives, and is another user's
-                try:
-                    os.kill(int(process), 0)
-                except ProcessLookupError:
-                    part.unlink()
+    """Remove what killed processes were writing into a folder an hour ago."""
+    for part in folder.glob(".*.part"):
+        with suppress(OSError):
+            if time.time() - part.stat().st_mtime > 3_600:
+                part.unlink()
 
 
 def digest_of(content: bytes) -> str:
@@ -142,7 +122,7 @@ def digest_of(content: bytes) -> str:
 
 
 def parsed(sums: bytes) -> dict[str, list[str]]:
-    """Digests by file name, as the lines of a ``SHA256SUMS`` list them; other lines are nothing."""
+    """Digests by file name, as the lines of a ``SHA256SUMS`` list them."""
     listed: dict[str, list[str]] = {}
     for line in sums.split(b"\n"):
         if match := re.fullmatch(rb"([0-9a-f]{64})  ([^ *].*)", line):
@@ -152,16 +132,15 @@ def parsed(sums: bytes) -> dict[str, list[str]]:
 
 
 def written(listed: Mapping[str, list[str]]) -> bytes:
-    """The same as lines, by name."""
+    """The lines that `parsed` reads, by name."""
     lines = [f"{digest}  {name}\n" for name in sorted(listed) for digest in listed[name]]
     return "".join(lines).encode()
 
 
 def read_sums(folder: Path) -> dict[str, list[str]] | None:
     """What the sums of a folder list; None where it has none."""
-    with suppress(FileNotFoundError, NotADirectoryError):
-        return parsed((folder / SUMS).read_bytes())
-    return None
+    path = folder / SUMS
+    return parsed(path.read_bytes()) if path.is_file() else None
 
 
 def seal(folder: Path, left_out: Collection[str]) -> None:
@@ -181,14 +160,11 @@ def write_listed(
 
     Each file is written before the next is asked for. A file that was lost stays listed, so that
     whoever reads it next says so. Killed at any moment this leaves each file as it was or as it is
-    to be, and listed. One process at a time does so in a folder. A UserError where nothing can be
-    written.
+    to be, and listed.
     """
     with _parts(folder) as parts:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / ".sums.lock"):
-            for inside in filter(Path.is_dir, folder.iterdir()):
-                remove_parts(inside)
             before = read_sums(folder) or {}
             after = {name: digests for name, digests in before.items() if name not in gone}
             both = dict(before)
@@ -206,17 +182,3 @@ def write_listed(
             for name in gone:
                 (folder / name).unlink(missing_ok=True)
             write_bytes(folder / SUMS, written(after))
-
-
-def of_one_time(folder: Path, names: Collection[str]) -> bool:
-    """Whether files that were written together are all as they were, or all as they were to be.
-
-    Only where a writer was killed between two of them can they be of both.
-    """
-    times = set()
-    for name, digests in (read_sums(folder) or {}).items():
-        if name in names and len(digests) > 1 and (folder / name).is_file():
-            digest = digest_of((folder / name).read_bytes())
-            if digest in digests:
-                times.add("new" if digest == digests[-1] else digests.index(digest))
-    return len(times) <= 1

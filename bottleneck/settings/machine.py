@@ -19,15 +19,12 @@ NUMBERS = {
     "JAX_RANDOM_SEED_OFFSET": "0",
     "JAX_NUMPY_DTYPE_PROMOTION": "standard",
 }
-"""JAX's defaults, set whatever the environment says: each would change results, and the identity of
-a run does not depend on the environment."""
+"""JAX's defaults, set whatever the environment says: each would change results."""
 
 
 def cores() -> int:
     """Processor cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def nproc_from(environment: Mapping[str, str]) -> int | None:
@@ -48,19 +45,16 @@ def cache_root() -> Path | None:
 def mendable(error: Exception) -> UserError | None:
     """The error as one that the user can mend: ours, too little memory, no device; else None.
 
-    jax reports a lack of memory with a `RuntimeError` or a `ValueError`, and a missing device in
-    many ways: it is asked for its devices once more.
+    jax reports a missing device in many ways: it is asked for its devices once more.
     """
     if isinstance(error, UserError):
         return error
     lack = re.search("RESOURCE_EXHAUSTED: |Out of memory allocating", str(error))
-    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError | ValueError) and lack):
+    if isinstance(error, MemoryError) or lack:
         return UserError(
             "not enough memory; smaller sizes (model.context_size, corpus vocabularies, "
             "training.batch_size, decoding.beam_size) and fewer runs at once (--jobs) need less"
         )
-    if isinstance(error, RecursionError):
-        return UserError("something in what was given is nested too deeply to be read; flatten it")
     jax, platform = sys.modules.get("jax"), os.environ.get("JAX_PLATFORMS")
     try:
         if jax is not None and platform:

@@ -22,10 +22,8 @@ from .errors import UsageError, did_you_mean, quoted
 
 SCHEMA_VERSION = 8
 """Raised when numerics or file formats change, so that old runs are never mixed with new."""
-
-
-RETIRED = {("training", "products"): "float32", ("model", "source"): "seen"}
-"""Settings that earlier versions had, and the value that all runs have now."""
+RETIRED = (("training", "products"), ("model", "source"))
+"""Settings that ``results/reference`` has, with the only value that there is now."""
 
 
 class RunSettings(Concern):
@@ -63,10 +61,6 @@ class RunSettings(Concern):
             values[concern] |= fields
         return parse_settings(values)
 
-    def without_seed(self) -> "RunSettings":
-        """The same for all seeds of an arm."""
-        return self.changed(training={"seed": 0})
-
 
 NAMES: dict[str, Any] = {
     f"{concern}.{key}": declared.annotation
@@ -81,35 +75,22 @@ def parse_settings(values: Mapping[str, Any]) -> RunSettings:
 
     The first fault is a ``UsageError``: named by its key, with the nearest known name.
     """
+    kept = dict(values)
+    for concern, retired in RETIRED:
+        if isinstance(fields := kept.get(concern), dict):
+            kept[concern] = {key: value for key, value in fields.items() if key != retired}
     try:
-        return RunSettings.model_validate(without_retired(values))
+        return RunSettings.model_validate(kept)
     except ValidationError as error:
         fault = error.errors()[0]
     name, given = ".".join(map(str, fault["loc"])), fault["input"]
     message = fault["msg"].removeprefix("Value error, ")
     if fault["type"] == "extra_forbidden":
-        known = NAMES if "." in name else RunSettings.model_fields
-        message = f"unknown setting {name!r}{did_you_mean(name, known)}"
+        message = f"unknown setting {name!r}{did_you_mean(name, NAMES)}"
     elif name:
         message = f"setting {name!r}: {message[:1].lower()}{message[1:]}"
         message += "" if isinstance(given, dict) else f", not {quoted(given)}"
     raise UsageError(message)
-
-
-def without_retired(values: Any) -> Any:
-    """The same settings without those of `RETIRED`, which earlier versions had.
-
-    A ``UsageError`` where one has a value that this version does not know.
-    """
-    if not isinstance(values, Mapping):
-        return values
-    kept = dict(values)
-    for (concern, name), known in RETIRED.items():
-        if isinstance(table := kept.get(concern), Mapping) and name in table:
-            if table[name] != known:
-                raise UsageError(f"setting '{concern}.{name}': this version only knows {known!r}")
-            kept[concern] = {key: value for key, value in table.items() if key != name}
-    return kept
 
 
 def nested(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -142,8 +123,7 @@ def parse_assignment(assignment: str) -> tuple[str, Any]:
     """Name and value of ``section.key=value``; the value is TOML, or plain text if it is not."""
     name, equals, text = (part.strip() for part in assignment.partition("="))
     if name not in NAMES:
-        hint = did_you_mean("training.seed" if name == "seed" else name, NAMES)
-        raise UsageError(f"--set {quoted(assignment)}: unknown setting{hint}")
+        raise UsageError(f"--set {quoted(assignment)}: unknown setting{did_you_mean(name, NAMES)}")
     if not equals:
         raise UsageError(f"--set {quoted(assignment)}: give a value, {name}=VALUE")
     try:

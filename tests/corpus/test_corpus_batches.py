@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from seq2seq_bottleneck.corpus.batches import (
     EncodedPairs,
-    ShapeClass,
     TrainingBatches,
     encode_pairs,
     evaluation_batches,
@@ -19,7 +18,7 @@ from seq2seq_bottleneck.corpus.batches import (
     training_batches,
 )
 from seq2seq_bottleneck.corpus.pair import SentencePair
-from seq2seq_bottleneck.corpus.vocabulary import EOS, PAD, build_vocabulary
+from seq2seq_bottleneck.corpus.vocabulary import EOS, build_vocabulary
 
 
 def numbered(lengths: list[tuple[int, int]]) -> EncodedPairs:
@@ -39,14 +38,6 @@ def spread(count: int, longest: int = 60, seed: int = 0) -> EncodedPairs:
     return numbered(list(zip((words + 1).tolist(), (target + 1).astype(int).tolist(), strict=True)))
 
 
-def padded_fraction(
-    source_lengths: list[int], target_lengths: list[int], classes: tuple[ShapeClass, ...]
-) -> float:
-    """Share of places, both sides together, that hold padding when each sentence is seen once."""
-    places = sum(len(item.rows) * (item.source_length + item.target_length) for item in classes)
-    return 1 - (sum(source_lengths) + sum(target_lengths)) / places
-
-
 def epoch_of(stream: TrainingBatches, number: int = 0):
     """The batches of an epoch."""
     first = number * stream.updates_per_epoch
@@ -58,7 +49,6 @@ def test_encoding():
     pairs = [SentencePair("a b.", "b c"), SentencePair("b", "a")]
     encoded = encode_pairs(pairs, vocabulary, vocabulary)
     assert encoded == ([[5, 4, 6, EOS], [4, EOS]], [[4, 3, EOS], [5, EOS]])
-    assert (encoded.source_lengths, encoded.target_lengths) == ([4, 2], [3, 2])
     # Reversal leaves the end last and the target alone.
     backwards = encode_pairs([SentencePair("a b.", "a b")], vocabulary, vocabulary, True)
     assert backwards == ([[6, 4, 5, EOS]], [[5, 4, EOS]])
@@ -75,40 +65,9 @@ def test_classes_pad_least():
         )
         for i, j in combinations(range(1, 9), 2)
     )
-    assert padded_fraction(lengths, lengths, classes) == pytest.approx(1 - 2 * sum(lengths) / least)
+    assert sum(len(rows) * (source + target) for rows, source, target in classes) == least
     assert [item.rows.tolist() for item in classes] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
     assert [item[1:] for item in classes] == [(4, 4), (12, 12), (40, 40)]
-
-
-@given(
-    st.lists(st.tuples(st.integers(1, 70), st.integers(1, 70)), min_size=1, max_size=80),
-    st.integers(1, 8),
-    st.integers(1, 20),
-)
-def test_classes_hold_every_sentence_once(lengths, groups, smallest):
-    source, target = map(list, zip(*lengths, strict=True))
-    classes = shape_classes(source, target, groups, smallest)
-    rows = np.concatenate([item.rows for item in classes])
-    assert sorted(rows) == list(range(len(lengths)))
-    assert len(classes) <= groups
-    assert len(classes) == 1 or min(len(item.rows) for item in classes) >= smallest
-    for item in classes:
-        for side, length in ((source, item.source_length), (target, item.target_length)):
-            assert length % 2 == 0
-            assert length - max(side[row] for row in item.rows) in range(4)
-
-
-@pytest.mark.slow
-def test_batches_are_padded_behind_the_end():
-    stream = training_batches(spread(500), batch_size=16, seed=1)
-    for batch in epoch_of(stream):
-        for ids, lengths in (batch[:2], batch[2:]):
-            assert ids.dtype == lengths.dtype == np.int32
-            beyond = np.arange(ids.shape[1]) >= lengths[:, None]
-            assert (ids[beyond] == PAD).all()
-            assert (ids[~beyond] != PAD).all()
-            assert (ids[np.arange(16), lengths - 1] == EOS).all()
-        assert (batch.source[:, 0] == batch.target[:, 0]).all()  # a row is one pair
 
 
 @settings(max_examples=40, deadline=None)
@@ -130,42 +89,21 @@ def test_every_epoch_visits_every_pair(count: int, size: int, groups: int, seed:
     assert seen == set(range(4, 4 + count))
     for item, rows in zip(stream.classes, stream.batch_sizes, strict=True):
         assert rows == max(1, round(tokens / item.target_lengths.mean()))
-        assert len(stream.classes) == 1 or item.target_lengths.sum() >= 4 * tokens
-    assert {(number, len(members)) for number, members in stream.epoch_plan(0)} == {
-        *enumerate(stream.batch_sizes)
-    }
 
 
 def test_equal_seeds_equal_streams_from_any_update():
     pairs = spread(300)
     one, other = (training_batches(pairs, 8, seed=3) for _ in range(2))
     straight = [one.batch(update) for update in range(150)]
-    assert set(one.batch_sizes) == {8}
     for update in (149, 3, 80):
         assert all(map(np.array_equal, straight[update], other.batch(update)))
-    assert training_batches(pairs, 4, seed=-1).batch(0).source.shape[0] == 4
 
 
 def test_seeds_share_their_shapes_but_not_their_sentences():
-    pairs, shapes = spread(2_000), []
-    one, other = (training_batches(pairs, 8, seed=seed) for seed in (1, 2))
-    for epoch in (0, 1):
-        ours, theirs = one.epoch_plan(epoch), other.epoch_plan(epoch)
-        shapes.append([shape for shape, _ in ours])
-        assert shapes[epoch] == [shape for shape, _ in theirs]
-        assert len(ours) == one.updates_per_epoch
-        same = [np.array_equal(a, b) for (_, a), (_, b) in zip(ours, theirs, strict=True)]
-        assert not any(same)
-    assert shapes[0] != shapes[1]
-
-
-def test_updates_hold_equally_many_tokens_whatever_the_lengths():
-    sums = []
-    for longest in (10, 60):
-        stream = training_batches(spread(6_000, longest), 64, 1, groups=8, batch_tokens=800)
-        sums.append(sum(int(stream.batch(update).target_lengths.sum()) for update in range(300)))
-    assert sums[0] == pytest.approx(sums[1], rel=0.03)
-    assert sums[1] == pytest.approx(300 * 800, rel=0.03)
+    pairs = spread(2_000)
+    ours, theirs = (training_batches(pairs, 8, seed=seed).epoch_plan(0) for seed in (1, 2))
+    assert [shape for shape, _ in ours] == [shape for shape, _ in theirs]
+    assert not any(np.array_equal(a, b) for (_, a), (_, b) in zip(ours, theirs, strict=True))
 
 
 @pytest.mark.slow
@@ -179,15 +117,8 @@ def test_results_come_back_in_order(count: int, size: int):
     assert restore(results, batches) == [ids[0] * 10 for ids in pairs.source]
 
 
-def test_the_last_batch_repeats_its_last_row_and_a_very_long_sentence_is_alone():
+def test_the_last_batch_repeats_its_last_row():
     item = evaluation_batches(numbered([(3, 3), (3, 4), (2, 2)]), 5)[0]
     assert item.rows.tolist() == [2, 0, 1]
     assert item.batch.source[:, 0].tolist() == [6, 4, 5, 5, 5]
     assert item.batch.target_lengths.tolist() == [2, 3, 4, 4, 4]
-    lengths = [5, 900, 7, 6, 300]
-    pairs = EncodedPairs([[4] * n for n in lengths], [[5] * (n + 1) for n in lengths])
-    batches = evaluation_batches(pairs, 2)
-    shapes = [batch.batch.source.shape for batch in batches]
-    assert shapes == [(2, 16), (2, 16), (1, 512), (1, 1024)]
-    rows = restore([batch.batch.source_lengths for batch in batches], batches)
-    assert [int(length) for length in rows] == lengths

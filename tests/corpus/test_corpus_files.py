@@ -1,10 +1,8 @@
-"""Reading the user's text, every message where it is not understood, and its splits.
-
-They are by source sentence, even over buckets, counted.
-"""
+"""Reading the user's text, messages where it is not understood, and splits by source sentence."""
 
 import gzip
 import os
+import re
 from pathlib import Path
 from random import Random
 
@@ -70,129 +68,64 @@ def test_mark_line_ends_composition_white_space_and_blank_sides(tmp_path: Path):
 
 PACKED = gzip.compress(b"a sentence or two\n" * 40)
 EMPTY = "is empty; give a file with one sentence per line"
-BROKEN = "is no whole gzip file; pack it again or unpack it"
 
 
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
         ("a.txt", b"\xef\xbb\xbf \r\n", EMPTY),
-        ("a.txt.gz", gzip.compress(b""), EMPTY),
         ("a.txt", b"ab\ncaf\xe9\n", "line 2 is not UTF-8; save the file as UTF-8"),
-        ("a.gz", PACKED[:-6], BROKEN),
-        ("a.gz", b"plain" + PACKED, BROKEN),
-        ("a.gz", PACKED[:12] + b"\xff" * 8 + PACKED[20:], BROKEN),
+        ("a.gz", PACKED[:-6], "is no whole gzip file"),
     ],
 )
 def test_unreadable_text(tmp_path: Path, name: str, data: bytes, message: str):
     path = tmp_path / name
     path.write_bytes(data)
-    with pytest.raises(UserError) as caught:
+    with pytest.raises(UserError, match=re.escape(f"corpus.target {str(path)!r} {message}")):
         read_lines(str(path), "corpus.target")
-    assert str(caught.value) == f"corpus.target {str(path)!r} {message}"
 
 
-@pytest.mark.parametrize(
-    ("path", "message"),
-    [
-        ("no.txt", r"^corpus\.source 'no\.txt' does not exist; paths start at '/.*'$"),
-        (".", r"'\.' cannot be read \(Is a directory\); name a text file$"),
-        ("~no_such_user/a.txt", r"^corpus\.source '~no_such_user/a\.txt' cannot be read"),
-        ("a\0b", r"^corpus\.source 'a\\x00b' cannot be read"),
-    ],
-)
-def test_paths_that_lead_to_no_text(tmp_path: Path, monkeypatch, path: str, message: str):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(UserError, match=message):
-        read_lines(path, "corpus.source")
-
-
-def test_home_and_a_pipe_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    write(tmp_path / "a.txt", "x\n")
-    assert read_lines("~/a.txt", "corpus.source") == ["x"]
-    reading, writing = os.pipe()
-    os.write(writing, b"x\ny\n")
-    os.close(writing)
-    assert read_lines(f"/dev/fd/{reading}", "corpus.source") == ["x", "y"]
-    os.close(reading)
+def test_paths_that_lead_to_no_text():
+    with pytest.raises(
+        UserError, match=r"^corpus\.source 'no\.txt' does not exist; paths start at"
+    ):
+        read_lines("no.txt", "corpus.source")
+    with pytest.raises(UserError, match=r"'\.' cannot be read \(Is a directory\); name a text"):
+        read_lines(".", "corpus.source")
 
 
 def test_a_pipe_is_no_text_to_train_on(tmp_path: Path):
     os.mkfifo(tmp_path / "pipe")
     write(tmp_path / "b.txt", "y\n")
-    corpus = CorpusSettings(
-        name="files", source=str(tmp_path / "pipe"), target=str(tmp_path / "b.txt")
-    )
-    with pytest.raises(UsageError, match=r"pipe' is a pipe, which can be read once, .* a file"):
-        pair_files(corpus, "train")
+    files = {"source": str(tmp_path / "pipe"), "target": str(tmp_path / "b.txt")}
+    with pytest.raises(UsageError, match=r"pipe' is a pipe, which can be read once"):
+        pair_files(CorpusSettings(name="files", **files), "train")
 
 
 @pytest.mark.parametrize("lowercase", [True, False])
-@pytest.mark.parametrize("text", ["Cafe\u0301 \xa0 BAR", "\u03aa\u0301 J\u030c", "I\u0307STANBUL"])
-def test_a_users_sentence_gets_the_form_of_the_same_sentence_in_a_file(tmp_path, text, lowercase):
-    """Also where a capital has no letter of its own with that accent and the small letter has."""
-    read = texts(two(tmp_path, text, "x"), lowercase)
+def test_a_users_sentence_gets_the_form_of_the_same_sentence_in_a_file(tmp_path, lowercase):
+    text = "Cafe\u0301 \xa0 BAR J\u030c"  # only the small letter has one with this accent
     corpus = CorpusSettings(name="files", source="a", lowercase=lowercase)
-    assert prepare_source(text, corpus) == read[0][0]
+    assert prepare_source(text, corpus) == texts(two(tmp_path, text, "x"), lowercase)[0][0]
 
 
 def test_sides_that_do_not_go_together(tmp_path: Path):
     files = two(tmp_path, "a\nb\n", "a\nb\nc\n")
-    with pytest.raises(UserError) as caught:
+    with pytest.raises(UserError, match=r"has 2 lines and corpus\.target .* has 3; line by line"):
         read_pairs(files, False)
-    assert str(caught.value) == (
-        f"corpus.source {files.source!r} has 2 lines and corpus.target {files.target!r} has 3; "
-        "line by line one must translate the other: give two files of as many lines"
-    )
-    for line, columns in (("no tab", "1 column"), ("a\tb\tc", "3 columns")):
-        path = write(tmp_path / "a.tsv", f"a\tb\n{line}\n")
-        with pytest.raises(UserError) as caught:
-            read_pairs(PairFiles("corpus.test_source", path, None), False)
-        assert str(caught.value) == (
-            f"corpus.test_source {path!r} line 2 has {columns}; each line must be source<TAB>target"
-        )
+    path = write(tmp_path / "a.tsv", "a\tb\na\tb\tc\n")
+    with pytest.raises(UserError, match=r"line 2 has 3 columns; each line must be source<TAB>targ"):
+        read_pairs(PairFiles("corpus.test_source", path, None), False)
+    with pytest.raises(UsageError, match=r"^give --source FILE and --target FILE, or one \.tsv"):
+        pair_files(CorpusSettings(name="files", source="a"), "train")
 
 
-@pytest.mark.parametrize(
-    "given",
-    [{}, {"target": "a"}, {"source": "a.tsv", "target": "b"}, {"test_source": "a"},
-     {"valid_target": "a"}],
-)  # fmt: skip
-def test_files_go_together(given: dict[str, str]):
-    split = next(iter(given), "").rpartition("_")[0]
-    flag = f"--set corpus.{split}_{{}}=FILE" if split else "--{} FILE"
-    both = " and ".join(map(flag.format, ("source", "target")))
-    with pytest.raises(UsageError, match=rf"^give {both}, or one \.tsv file"):
-        pair_files(CorpusSettings(name="files", **given), split or "train")
-
-
-@pytest.mark.parametrize(
-    ("source", "target", "names"),
-    [
-        ("train.de", "train.en.gz", ("de", "en")),
-        ("text/train.eng", "text/train.fra", ("eng", "fra")),
-        ("train.tsv", None, ("source", "target")),
-        ("a.txt", "b.txt", ("source", "target")),
-        ("train.en/a", "train.fr/a", ("source", "target")),
-        ("train.en", "train.tokens", ("source", "target")),
-    ],
-)
-def test_sides_are_called_by_the_endings_of_their_files(source, target, names):
-    for reverse in (False, True):
-        corpus = CorpusSettings(
-            name="files", source=source, target=target, reverse_direction=reverse
-        )
-        known = names[::-1] if reverse and names != ("source", "target") else names
-        assert tuple(languages(corpus)) == known
+def test_sides_are_called_by_the_endings_of_their_files():
+    corpus = CorpusSettings(name="files", source="train.de", target="train.en.gz")
+    assert tuple(languages(corpus)) == ("de", "en")
+    corpus = CorpusSettings(name="files", source="train.tsv")
+    assert tuple(languages(corpus)) == ("source", "target")
     assert tuple(languages(CorpusSettings(reverse_direction=True))) == ("fr", "en")
-
-
-def test_files_of_the_settings():
-    corpus = CorpusSettings(name="files", source="a.tsv", test_source="b", test_target="c")
-    assert pair_files(corpus, "train") == ("corpus.source", "a.tsv", None)
-    assert pair_files(corpus, "test") == ("corpus.test_source", "b", "c")
-    assert pair_files(corpus, "valid") is None
 
 
 # Splits.
@@ -226,18 +159,9 @@ def test_even_over_buckets_and_by_seed_and_sentences_alone():
     test = split_off(pairs, 60, "s", EDGES)
     counts = [sum(bucket_of(pair.words, EDGES) == place for pair in test) for place in range(-1, 3)]
     assert counts == [0, 36, 20, 4]  # the rarer buckets give a tenth of what they have
-    assert len(split_off(pairs, 9_999, "s", EDGES)) == 50 + 20 + 4
     assert sources(test) == sources(split_off(pairs[::-1], 60, "s", EDGES))
     assert sources(test) != sources(split_off(pairs, 60, "t", EDGES))
-    places = [pairs.index(pair) for pair in test]
-    assert places == sorted(places)
-    twice = pairs_of(sentences(45, 7)) * 2
-    assert [len(split_off(twice, count, "s")) for count in (3, 99)] == [3, 5]
-    assert len(split_off(twice, 99, "s", part=1)) == 45
-    few, many = sample(pairs, 10, "s"), sample(pairs, 50, "s")
-    assert set(few) < set(many)
-    assert [pairs.index(pair) for pair in many] == sorted(pairs.index(pair) for pair in many)
-    assert sample(pairs, 9_000, "s") == pairs
+    assert set(sample(pairs, 10, "s")) < set(sample(pairs, 50, "s"))
 
 
 def test_split_off_counts_and_notes(tmp_path):
@@ -278,24 +202,6 @@ def test_given_sets_are_used_and_share_nothing(tmp_path):
     splits = split(tmp_path, rows, valid_source=given, test_source=rows[:10], valid_pairs=50)
     assert rows_of(splits.valid) == rows[10:20] + sentences(3, 9)
     assert rows_of(splits.train) == rows[20:]
-    assert "8 validation pairs dropped: tested on, repeated or too long or short" in splits.notes
-
-
-def test_bounds_of_training_and_of_the_test_set(tmp_path):
-    rows = [row for words in (2, 3, 7, 15, 30, 50) for row in sentences(60, words)]
-    short = split(tmp_path, rows, test_pairs=15, train_max_words=8)
-    whole = split(tmp_path, rows, test_pairs=15)
-    assert short.test == whole.test
-    assert {pair.words for pair in (*short.train, *short.valid)} == {2, 3, 7}
-    bounds = {"test_min_words": 5, "test_max_words": 29}
-    splits = split(tmp_path, rows, test_pairs=15, min_words=1, max_words=50, **bounds)
-    assert {pair.words for pair in splits.test} == {7, 15}
-    assert {pair.words for pair in (*splits.train, *splits.valid)} == {2, 3, 7, 15, 30, 50}
-    assert "240 pairs outside 5-29 words left out of the test set" in splits.notes
-    given = [(f"g {row[0]}", row[1]) for words in (2, 6, 14, 29) for row in sentences(2, words)]
-    splits = split(tmp_path, rows, test_source=given, test_min_words=7)
-    assert [pair.words for pair in splits.test] == [7, 7, 15, 15, 30, 30]
-    assert "2 pairs under 7 words left out of the test set" in splits.notes
 
 
 def test_joined_sentences_and_their_parts_stay_out_of_training(tmp_path):
@@ -306,10 +212,7 @@ def test_joined_sentences_and_their_parts_stay_out_of_training(tmp_path):
     assert rows_of(splits.test) == [(whole[0][0], "t0 t1"), (whole[1][0], "t2 t3")]
     kept = sources((*splits.train, *splits.valid))
     assert kept == sources(pairs_of(rows)) - sources(pairs_of(given + whole))
-    message = (
-        r"^corpus\.source leaves no pairs of 2-60 words to train on; give more text, other len"
-    )
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError, match=r"^corpus\.source leaves no pairs of 2-60 words to train"):
         split(tmp_path, sentences(10, 7), test_source=sentences(10, 7))
 
 

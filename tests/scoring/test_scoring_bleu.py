@@ -1,7 +1,6 @@
 """Sums of our rows give sacreBLEU's own scores: BLEU of tokens, chrF of characters."""
 
 import re
-import sys
 from collections.abc import Callable
 from typing import NamedTuple
 from urllib.error import URLError
@@ -68,25 +67,6 @@ def test_any_resample_equals_sacrebleu(metric, corpus, data):
         assert brevity_penalty(sums) == pytest.approx(expected.bp, abs=1e-12)
         assert precisions(sums) == pytest.approx(expected.precisions, abs=1e-9)
         assert length_ratio(sums) == pytest.approx(expected.ratio, abs=1e-12)
-        assert "case:mixed|eff:no" in metric.signature
-
-
-@METRICS
-@pytest.mark.parametrize(
-    ("hypotheses", "references"),
-    [
-        ([""], ["le chat"]),
-        (["", "le chat dort bien ici"], ["le chat", "le chat dort bien là"]),
-        (["le chat dort"], ["le chat dort"]),
-        (["un deux trois quatre"], ["un six sept huit"]),
-        (["a b c d e f g h"], ["a b"]),
-        (["ab"], ["abcdefgh"]),
-    ],
-)
-def test_short_empty_and_unmatched_sentences_equal_sacrebleu(metric, hypotheses, references):
-    expected = metric.theirs().corpus_score(hypotheses, [references]).score
-    sums = metric.count(hypotheses, references).sum(axis=0)
-    assert metric.score(sums) == pytest.approx(expected, abs=1e-9)
 
 
 @METRICS
@@ -114,10 +94,8 @@ def test_several_references_and_any_tokenizer_equal_sacrebleu(rows, name, count)
     sums = bleu_statistics(hypotheses, *references, tokenize=name).sum(axis=0)
     theirs = BLEU(tokenize=name)
     expected = theirs.corpus_score(hypotheses, references)
-    assert sums.tolist() == [
-        *(expected.sys_len, expected.ref_len),
-        *(*expected.counts, *expected.totals),
-    ]
+    lengths = (expected.sys_len, expected.ref_len)
+    assert sums.tolist() == [*lengths, *expected.counts, *expected.totals]
     assert bleu_signature(name, count) == str(theirs.get_signature())
     theirs = CHRF()
     expected = theirs.corpus_score(hypotheses, references).score
@@ -130,17 +108,12 @@ def test_what_a_tokenizer_lacks_is_one_line_with_the_way_out(tmp_path, monkeypat
     def offline(*_):
         raise URLError("no network")
 
-    for name in ("ja", "ko"):
-        monkeypatch.setattr(f"sacrebleu.tokenizers.tokenizer_{name}_mecab.MeCab", None)
+    monkeypatch.setattr("sacrebleu.tokenizers.tokenizer_ja_mecab.MeCab", None)
     monkeypatch.setattr("sacrebleu.tokenizers.tokenizer_spm.SACREBLEU_DIR", str(tmp_path))
     monkeypatch.setattr("urllib.request.urlopen", offline)
     for name, way in {
         "ja-mecab": '`pip install "sacrebleu[ja]"`',
-        "ko-mecab": '`pip install "sacrebleu[ko]"`',
         "flores200": "download failed (<urlopen error no network>): try again online",
     }.items():
         with pytest.raises(UserError, match=re.escape(way)):
             bleu_statistics([], [], tokenize=name)
-    monkeypatch.setitem(sys.modules, "sentencepiece", None)
-    with pytest.raises(UserError, match='`pip install "sentencepiece"`'):
-        bleu_signature("flores101")

@@ -24,9 +24,6 @@ PRESENT, PAST, FUTURE, INFINITIVE = "present", "past", "future", "infinitive"
 _IRREGULAR = tomllib.loads(files(__package__).joinpath("french.toml").read_text("utf8"))
 
 
-# Nouns and adjectives.
-
-
 def plural(word: str) -> str:
     """The regular plural of a noun or of a masculine adjective."""
     if word.endswith(("s", "x", "z")):
@@ -55,8 +52,6 @@ def before_noun(forms: Forms) -> Forms:
     return (masculine + "~" if masculine + "~" in _MEETING else masculine, *others)
 
 
-# Verbs.
-
 _ETRE = frozenset(["aller", "venir", "revenir", "retourner", "arriver", "partir", "tomber"])
 _IMPERFECT = frozenset(["être", "vouloir", "avoir", "pouvoir", "espérer"])
 _REFLEXIVE = ("me", "te", "se", "nous", "vous", "se")
@@ -66,11 +61,10 @@ _REFLEXIVE = ("me", "te", "se", "nous", "vous", "se")
 class Verb:
     """A French verb with all that a clause needs of it.
 
-    ``forms`` has the infinitive, and the six persons of each tense. The past is the imperfect
-    where the English simple past means a state (was: était), and elsewhere the auxiliary of the
-    passé composé (``compound``), whose participle ``agrees`` with the subject after être.
-    ``link`` is the preposition before its complement. ``generic`` verbs take what they like or
-    hate with the definite article (aimer les chats).
+    The past is the imperfect where the English simple past means a state (was: était), and
+    elsewhere the auxiliary of the passé composé (``compound``), whose participle ``agrees`` with
+    the subject after être. ``link`` is the preposition before its complement. ``generic`` verbs
+    take their object with the definite article (aimer les chats).
     """
 
     forms: dict[str, Persons | str]
@@ -146,11 +140,6 @@ _INDEFINITE = (("un",), ("une",))
 _BARE = (("de", "le"), ("de", "la"), ("des",), ("des",))
 
 
-def same(value: object) -> object:
-    """What a rule of one part passes on."""
-    return value
-
-
 def agree(items: list[Item], nominal: Nominal) -> list[Item]:
     """Choose the forms that agree with a noun phrase."""
     _, agreement, person, _, _ = nominal
@@ -214,10 +203,9 @@ VerbGroup = tuple[Verb, str, Links, Links, str, Links, list[Item]]
 def verbal(
     verb_group: VerbGroup, clitic: Item | None = None, agreement: int | None = 0
 ) -> list[Item]:
-    """A verb group, and its pronoun if it has one.
+    """A verb group, and its pronoun if it has one; the participle of avoir has this agreement.
 
-    ``agreement`` is that of the object before the verb, for the participle of avoir; None keeps
-    all four forms.
+    None keeps all four forms.
     """
     verb, tense, links, verb_links, negation, denial, adverb = verb_group
     items: list[Item] = [("ne", denial)] if negation else []
@@ -277,8 +265,6 @@ def one_of(be: list[Item], one_at: int, of_at: int, the_at: int, *parts: Any) ->
     return [*be, *chosen, (meilleurs, best), (experts, links), *chain(*purpose)]
 
 
-# Forms as they meet.
-
 _VOWELS = tuple("aeiouyàâéèêëîïôûœh")
 _ASPIRATED = frozenset(["héros", "hibou", "hiboux", "haricot", "haricots", "huit"])
 _CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
@@ -294,10 +280,7 @@ _MEETING = {
 
 
 def join(items: list[Item]) -> tuple[list[str], list[Links]]:
-    """The tokens of a French sentence, and for each the source positions it stands for.
-
-    Elision, bel and vieil, du and aux, in one pass from the right.
-    """
+    """The tokens of a French sentence, and for each the source positions it stands for."""
     tokens: list[str] = []
     sources: list[Links] = []
     right = right_form = ""

@@ -1,15 +1,14 @@
 """The built-in English-French grammar: draws, parses and lists sentence pairs.
 
 ``inside[symbol][n]`` is the probability that a symbol is rewritten as n words. A rewriting is
-drawn given its length, together with how that length is shared among its parts; nothing is ever
-rejected. Additions go one by one, in one order, so that the sums, and with them the draws, are the
-same under every version of Python.
+drawn given its length, together with how that length is shared among its parts. Additions go one by
+one, in one order, so that the draws are the same under every version of Python.
 """
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, reduce
-from itertools import accumulate, product
+from itertools import accumulate, chain, product
 from math import fsum, log2
 from random import Random
 from typing import Any
@@ -48,7 +47,6 @@ class Grammar:
         for symbol, choices in self._rules.items():
             starts = (self._firsts.get(rule.parts[0], rule.parts[:1]) for rule in choices)
             self._firsts[symbol] = set().union(*starts)
-        self._beginnings: dict[tuple[str, str], list[Rule]] = {}
 
     def draw(self, random: Random, words: int) -> SentencePair:
         """One sentence of exactly so many words, ``shortest`` to ``longest``."""
@@ -139,7 +137,6 @@ class Grammar:
                     yield rule, derivations
 
     def _pair(self, derivation: Derivation) -> SentencePair:
-        """The pair of a derivation, its links and its bits."""
         english: list[str] = []
         trace: list[float] = []
 
@@ -181,13 +178,9 @@ class Grammar:
             return chart[symbol, place]
         ends: Ends = {}
         token = tokens[place] if place < len(tokens) else ""
-        if (symbol, token) not in self._beginnings:
-            self._beginnings[symbol, token] = [
-                rule
-                for rule in self._rules[symbol]
-                if token in self._firsts.get(rule.parts[0], rule.parts[:1])
-            ]
-        for rule in self._beginnings[symbol, token]:
+        for rule in self._rules[symbol]:
+            if token not in self._firsts.get(rule.parts[0], rule.parts[:1]):
+                continue
             states: Ends = {place: (1, ())}
             for part in rule.parts:
                 after: Ends = {}
@@ -212,15 +205,13 @@ def _reachable(choices: list[Rule]) -> dict[str, list[Rule]]:
     by_symbol: dict[str, list[Rule]] = {}
     for rule in choices:
         by_symbol.setdefault(rule.symbol, []).append(rule)
-    visited: set[str] = set()
-    result: dict[str, list[Rule]] = {}
+    visited, result = set(), {}
 
     def visit(symbol: str) -> None:
         visited.add(symbol)
-        for rule in by_symbol[symbol]:
-            for part in rule.symbols:
-                if part not in visited:
-                    visit(part)
+        for part in chain.from_iterable(rule.symbols for rule in by_symbol[symbol]):
+            if part not in visited:
+                visit(part)
         result[symbol] = by_symbol[symbol]
 
     visit(START)
@@ -228,7 +219,6 @@ def _reachable(choices: list[Rule]) -> dict[str, list[Rule]]:
 
 
 def _convolve(left: list[float], right: list[float]) -> list[float]:
-    """The weights of two parts in a row."""
     whole = [0.0] * len(left)
     for n, weight in enumerate(left):
         if weight:

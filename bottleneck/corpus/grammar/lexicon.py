@@ -26,9 +26,9 @@ LECTURE_SENTENCES: tuple[str, ...] = tuple(_DATA["lecture"])
 class Rule:
     """A rewriting of a symbol as parts: ``symbols``, which start with a capital letter, and tokens.
 
-    A word is a rule whose parts are all tokens. ``build`` makes the French of the whole from the
-    parts' in order; a token's is its position in the English sentence. ``fixed`` is how many words
-    the tokens add; one that is glued to the word before adds none.
+    ``build`` makes the French of the whole from the parts' in order; a token's is its position in
+    the English sentence. ``fixed`` is how many words the tokens add; one that is glued to the word
+    before adds none.
     """
 
     symbol: str
@@ -178,9 +178,6 @@ def _word(symbol: str, english: str, french: str, features: str = "") -> Rule:
     return Rule(symbol, tokens, build, 3.0 if english == "the" else 1.0)
 
 
-# What makes the French of a word from the positions of its English tokens.
-
-
 def _phrase(french: str, count: int) -> Callable[..., Any]:
     """A set phrase of ``count`` English tokens."""
     items: list[tuple[str | tuple[str, ...], list[int]]] = []
@@ -205,9 +202,6 @@ def _nominal(french: str, count: int, agreement: int, person: str = "") -> Calla
     return lambda *links: (phrase(*links), agreement, number, (), links)
 
 
-# English forms.
-
-
 def _inflected(word: str, ending: str) -> str:
     """A regular noun or verb with the ending s or ed."""
     if word.endswith("y") and word[-2] not in "aeiou":
@@ -219,10 +213,8 @@ def _inflected(word: str, ending: str) -> str:
 
 def fix_articles(tokens: list[str]) -> None:
     """Turn "a" into "an" where the next word asks for it, in place."""
-    place = -1
-    for _ in range(tokens.count("a")):
-        place = tokens.index("a", place + 1)
-        following = " ".join(tokens[place + 1 : place + 2])
+    for place, following in enumerate(tokens[1:]):
         vowel = following.startswith(("a", "e", "i", "o", "u")) or following in ("honest", "hour")
-        if vowel and following not in ("university", "universities", "useful"):
+        consonant = following in ("university", "universities", "useful")
+        if tokens[place] == "a" and vowel and not consonant:
             tokens[place] = "an"

@@ -1,7 +1,4 @@
-"""The rules of the grammar, read from ``rules.txt``: a table with English and French side by side.
-
-The notation is described at the head of ``rules.txt``.
-"""
+"""The rules of the grammar, read from ``rules.txt``, whose head describes its notation."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -11,26 +8,7 @@ from math import prod
 from typing import Any
 
 from . import french
-from .french import (
-    FUTURE,
-    INFINITIVE,
-    PAST,
-    PRESENT,
-    Item,
-    VerbGroup,
-    affirmed,
-    agree,
-    conjugate,
-    definite,
-    gapped,
-    group,
-    link,
-    noun_phrase,
-    object_of,
-    same,
-    verbal,
-    with_pronoun,
-)
+from .french import FUTURE, INFINITIVE, PAST, PRESENT, Item, VerbGroup, affirmed
 from .lexicon import COMMA, FRAMES, POSSESSIVE, Rule, words
 
 START = "Sentence"
@@ -62,7 +40,7 @@ _RANGES = {
     "transitive": tuple(_TRANSITIVE),
     "human": [frame for frame, (subjects, *_) in _TRANSITIVE.items() if "H" in subjects],
 }
-_ETRE, _AVOIR, _POUVOIR = (conjugate(verb).forms for verb in ("être", "avoir", "pouvoir"))
+_ETRE, _AVOIR, _POUVOIR = (french.conjugate(verb).forms for verb in ("être", "avoir", "pouvoir"))
 _BE = {PRESENT: {"I": "am", "3": "is", "N": "are"}, PAST: {"I": "was", "3": "was", "N": "were"}}
 Variables = dict[str, Any]
 _NOMINAL = frozenset(
@@ -73,7 +51,6 @@ _SHAPES = {
     **dict.fromkeys(["Flat", "Away"], "pair"),
     "Vg": "verb group",
 }
-_HELPERS = frozenset(["will", "do", "does", "did"])
 _VARIABLE = re.compile(r"<(\w+)>|(?<=\.)[a-z]\b")
 
 
@@ -165,10 +142,8 @@ def _rule(symbol: str, english: str, notation: str, weight: float, variables: Va
     return Rule(filled(symbol), parts, function, weight)
 
 
-Values = tuple[Any, ...]
-"""Of each English token its position, of each symbol its French, in their order."""
-Element = Callable[[Values], list[Item]]
-"""What a word of the notation makes of them."""
+Element = Callable[[tuple[Any, ...]], list[Item]]
+"""What a word of the notation makes of the positions of tokens and the French of symbols."""
 
 
 def _french(symbol: str, row: list[list[str]], notation: str) -> Callable[..., Any]:
@@ -186,7 +161,7 @@ def _french(symbol: str, row: list[list[str]], notation: str) -> Callable[..., A
         notation = " ".join(f",:{n}" if k == COMMA else str(n) for n, k in enumerate(kinds))
     shape = _SHAPES.get(kind, "items")
     if notation == "0" and kind != "Group" and shape == _SHAPES.get(kinds[0], "items"):
-        return same
+        return lambda value: value
     is_clause = kinds[0] in _NOMINAL and shape == "items"
     halves = [
         _joined([_element(word, kinds, places) for word in half.split()])
@@ -195,7 +170,7 @@ def _french(symbol: str, row: list[list[str]], notation: str) -> Callable[..., A
     items = halves[0] if shape == "pair" else _joined(halves)
     if kind == "Group":
         noun, adjective_first = firsts[kinds.index("Noun")], kinds[int(notation[0])] != "Noun"
-        return lambda *values: group(items(values), values[noun], adjective_first)
+        return lambda *values: french.group(items(values), values[noun], adjective_first)
     if shape == "pair":
         rest = halves[1] if halves[1:] else _joined([])
         return lambda *values: (items(values), rest(values))
@@ -203,14 +178,13 @@ def _french(symbol: str, row: list[list[str]], notation: str) -> Callable[..., A
         last = max((n for n, part in enumerate(kinds) if part == "Group"), default=0)
         has_article = kinds[last] != "Group" or not notation.startswith(str(last))
         head = firsts[last]
-        return lambda *values: noun_phrase(items(values), values[head], has_article)
+        return lambda *values: french.noun_phrase(items(values), values[head], has_article)
     if is_clause:
-        return lambda *values: affirmed(values[0]) + agree(items(values), values[0])
+        return lambda *values: affirmed(values[0]) + french.agree(items(values), values[0])
     return lambda *values: items(values)
 
 
 def _joined(elements: list[Element]) -> Element:
-    """The items of several elements, one after the other."""
     return lambda values: [item for element in elements for item in element(values)]
 
 
@@ -218,7 +192,7 @@ def _element(word: str, kinds: list[str], places: list[list[int]]) -> Element:
     """What a word of the notation means (see the head of ``rules.txt``)."""
     sign, (part, _, others) = word[0], word.lstrip("@&").partition(":")
     if sign in "@&":
-        function, at = definite if sign == "@" else link, places[int(part)][0]
+        function, at = french.definite if sign == "@" else french.link, places[int(part)][0]
         if not others:
             return lambda values: function(values[at])
         linked = places[int(others)][0]
@@ -230,42 +204,38 @@ def _element(word: str, kinds: list[str], places: list[list[int]]) -> Element:
     first, *more = [places[int(n)][0] for n in re.findall(r"\d+", word)]
     if "+" in word:
         *to, pronoun = more
-        return lambda values: with_pronoun(
+        return lambda values: french.with_pronoun(
             values[first], values[pronoun], *(values[place] for place in to)
         )
     if "^" in word:
-        return lambda values: gapped(values[more[0]], values[first])
+        return lambda values: french.gapped(values[more[0]], values[first])
     if word.endswith(("a", "b")):
         half = "ab".index(word[-1])
         return lambda values: values[first][half]
     if word.endswith("!"):
-        return lambda values: object_of(values[0], values[first])
+        return lambda values: french.object_of(values[0], values[first])
     kind = kinds[int(word)]
     if kind in _NOMINAL:
         return lambda values: affirmed(values[first])
     if kind in ("Flat", "Away"):
         return lambda values: values[first][0] + values[first][1]
     if kind == "Vg":
-        return lambda values: verbal(values[first])
+        return lambda values: french.verbal(values[first])
     if kind in _SHAPES:
         return lambda values: values[first][0]
     return lambda values: values[first]
 
 
 def _verb_group(part: dict[str, int], first: str, tense: str) -> Callable[..., VerbGroup]:
-    """An English tense with its negation or adverb, as ``french.VerbGroup`` describes it.
-
-    ``part`` gives the place of each English part.
-    """
+    """An English tense with its negation or adverb; ``part`` has the place of each English part."""
     verb, adverb = part["Verb"], part.get("Often")
     denied = part.get("not", part.get("never"))
     negation = "pas" if "not" in part else "jamais" if "never" in part else ""
-    has_helper = first in _HELPERS
 
     def conjugated(*values: Any) -> VerbGroup:
         word, links = values[verb]
         finite = links
-        if has_helper:  # a participle stands for the verb itself
+        if first in ("will", "do", "does", "did"):  # a participle stands for the verb itself
             alone = tense == PAST and word.compound
             finite = values[:1] if alone else (values[0], *links)
         denial = () if denied is None else (values[denied],)

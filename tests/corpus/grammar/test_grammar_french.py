@@ -55,10 +55,6 @@ NEVER_ENGLISH = (
     r"\ban (?:[^aeiouh]|univ|useful)",
     r", (?:and|but|so|then) however|, (?:but|so|then) (?:finally|indeed|since)",
 )
-LEFT = re.compile(  # leaving names no place
-    r"\bpart(?:i(?:e?s?|r\w*)|ent|s|t|ons|ez)(?: \w+ment)? "
-    r"(?:dans|à|sur|sous|devant|derrière|près|ici|dehors)\b"
-)
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +91,6 @@ def test_no_forbidden_sequence(drawn: list[SentencePair]):
     for texts, patterns in sides:
         for pattern in map(re.compile, patterns):
             assert not [(pattern.pattern, text) for text in texts if pattern.search(text)]
-    assert not [pair for pair in drawn if LEFT.search(pair.target.replace("à côté", "côté"))]
 
 
 def test_determiners_and_adjectives_agree_with_their_nouns(drawn: list[SentencePair]):
@@ -115,36 +110,3 @@ def test_determiners_and_adjectives_agree_with_their_nouns(drawn: list[SentenceP
                 assert nouns[left] & adjectives[right], (left, right, pair.target)
                 met += 1
     assert met > 5000
-
-
-def test_negation_has_both_halves(drawn: list[SentencePair]):
-    for pair in drawn:
-        english = re.findall(r"\b(?:not|never|no|cannot)\b", pair.source)
-        opened = re.findall(r"\bne\b|\bn'", pair.target)
-        closed = re.findall(r"\b(?:pas|jamais)\b", pair.target)
-        assert len(english) == len(opened) == len(closed), pair
-
-
-def test_object_participle_agrees_after_que(drawn: list[SentencePair]):
-    nouns = _agreements()
-    pattern = r"(\w+) (?:que j'ai|qu'il a|qu'elle a|que tu as) (?:\w+ )??(\w+(?:é|u))(e?s?)\b"
-    met = 0
-    for pair in drawn:
-        for noun, _, ending in re.findall(pattern, pair.target):
-            if noun in nouns:
-                expected = {("", "e", "s", "es")[place] for place in nouns[noun]}
-                assert ending in expected, pair.target
-                met += 1
-    assert met > 10
-
-
-def test_a_fronted_time_is_the_only_one_of_its_clause(drawn: list[SentencePair]):
-    time = "yesterday|tomorrow|today|now|(?<!as )soon|(?:next|last|every) [a-z]+|on [a-z]+day"
-    clause = re.compile(rf"(?:^|, (?:and|but|so|then) )(?:{time}), ([^,]+)")
-    met = 0
-    for pair in drawn:
-        for body in clause.findall(pair.source):
-            met += 1
-            if not re.search(r"\b(?:who|that)\b", body):
-                assert not re.search(rf"\b(?:{time})\b", body), pair.source
-    assert met > 100
