@@ -101,20 +101,15 @@ def table(
         print_prose(output(), line, "dim")
 
 
-def claims(
-    results: options.Results = None,
-    where: options.Where = None,
-    form: options.Form = "rich",
-) -> None:
+def _print_claims(folder: Path, where: Sequence[str], form: str, out: Path | None) -> None:
     """Decide the lecture's claims, or say what would decide them."""
     from ..results.bundle import Results
     from ..tables.claims import claims_page, decide_results
 
-    folder = options.results_folder(results)
     options.check_is_folder(folder)
     bundle = Results.find(folder)
-    decisions = decide_results(folder, where or [], bundle)
-    show(claims_page(decisions), form)
+    decisions = decide_results(folder, where, bundle)
+    show(claims_page(decisions), form, out=out)
     if bundle is not None:
         _say_omitted(bundle)
     elif not any(decision.measured for decision in decisions):
@@ -283,8 +278,8 @@ def _write_all(folder: Path) -> None:
     places = [folder] if holds_results(folder) or tables(folder) else []
     for place in (*places, *results_inside(folder)):
         gather(place, {})
-        tables_made, figures, missing = write_out(place)
-        parts = [counted(len(tables_made), "table"), counted(len(figures), "figure")]
+        made, figures, missing = write_out(place)
+        parts = [counted(len(made), "table"), counted(len(figures), "figure")]
         parts += [f"{len(missing)} left out"] if missing else []
         say(f"{place}: {', '.join(parts)} ({CONTENTS})")
     summary, size = write_end(folder)
@@ -313,7 +308,6 @@ def _write_merged(folders: Sequence[Path], out: Path) -> None:
 
     for folder in folders:
         check_named(folder)
-    check_place(out)
     runs, again = write_merged(folders, out)
     say(f"Written to {out}: {counted(runs, 'run')}")
     if again:
@@ -330,33 +324,7 @@ def score(
             help="One or two: detokenised text, a line per sentence (or .gz); or a run's folder.",
         ),
     ],
-    references: Annotated[list[Path], Option(help=REFERENCES)],
-    sources: Annotated[Path, Option(help="Source sentences, one per line.")],
-    edges: Edges = "5,11,21,31,41",
-    tokenize: Tokenize = "13a",
-    resamples: Resamples = 1000,
-    seed: Seed = 1,
-    form: options.Form = "rich",
-) -> None:
-    """Print BLEU by sentence length for the output of any system."""
-    from ..settings.run import parse_settings
-    from ..tables.score import read_systems, score_page, text_warnings
-
-    values = {"edges": edges, "resamples": resamples, "seed": seed, "tokenize": tokenize}
-    scoring = parse_settings({"scoring": values}).scoring
-    systems = read_systems({"--hypotheses": hypotheses}, references, sources)
-    page = score_page(systems, scoring)
-    for line in text_warnings(systems, tokenize):
-        say(line, err=True)
-    show(page, form)
-
-
-def compare(
-    a: Annotated[Path, Argument(metavar="A", help=f"One system: {KINDS}")],
-    b: Annotated[Path, Argument(metavar="B", help=f"The other system: {KINDS}")],
-    references: Annotated[
-        list[Path] | None, Option(help=f"{REFERENCES} Required for a file.")
-    ] = None,
+    references: Annotated[list[Path] | None, Option(help=REFERENCES)] = None,
     sources: Annotated[
         Path | None, Option(help="Source sentences, one per line, for a file.")
     ] = None,
@@ -390,8 +358,9 @@ def compare(
         tokenize = names.pop() if len(names) == 1 else "13a"
     values = {"edges": edges, "resamples": resamples, "seed": seed, "tokenize": tokenize}
     scoring = parse_settings({"scoring": values}).scoring
-    systems = read_systems({"system A": a, "system B": b}, references or [], sources)
-    page = score_page(systems, scoring, trials)
-    for line in text_warnings(systems, tokenize):
+    named = dict(zip(("system A", "system B"), systems, strict=False))
+    outputs = read_systems(named, references or [], sources)
+    page = score_page(outputs, scoring, trials)
+    for line in text_warnings(outputs, tokenize):
         say(line, err=True)
     show(page, form)

@@ -14,7 +14,6 @@ from jaxtyping import Integer
 from numpy import ndarray
 
 from ..settings.errors import UserError, plain
-from ..settings.files import is_name
 from ..settings.run import RunSettings, parse_settings
 from ..settings.sweep import Member
 from . import schema
@@ -188,7 +187,7 @@ class Results:
         counts = {
             "left out: made by another version of bottleneck.": "other_versions",
             "left out: replaced by later runs of the same arms.": "replaced",
-            "without a result: `bottleneck table runs` lists them, where they were made.": "unfinished",
+            "without a result (`bottleneck table runs` lists them).": "unfinished",
         }
         lines = []
         for words, name in counts.items():

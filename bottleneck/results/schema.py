@@ -149,7 +149,7 @@ QUESTIONS = (*STUDIES, BENCHMARK)
 TABLES = ("failure-pattern", "vindication", "context-size", "compression", "arms")
 """The tables of runs; each of `QUESTIONS` has one, too."""
 ALL_TABLES = (*TABLES, *QUESTIONS, GOLD_TABLE)
-ENDINGS = {".csv": "csv", ".md": "markdown", ".tex": "latex", ".json": "json"}
+ENDINGS = {".csv": "csv", ".md": "markdown", ".tex": "latex", ".json": "json", ".html": "html"}
 """The form of a table's file, by its ending."""
 FORMATS = ("rich", *ENDINGS.values())
 FIGURES_OF_RUNS = ("bleu", "arms", "compression", "attention")

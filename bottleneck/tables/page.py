@@ -4,6 +4,7 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,8 @@ class Page:
             return markdown(self.frame, self.title, lines)
         if form == "latex":
             return latex(self.frame, self.title, [f"{self.run}."] if self.run else self.caption)
+        if form == "html":
+            return html(self.frame, self.title, lines)
         if form == "json":
             verdicts = [vars(verdict) for verdict in self.judged]
             others = {"verdicts": verdicts, "caption": self.caption}
@@ -129,6 +132,15 @@ def latex(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
         caption=f"{title}. {' '.join(lines)}".translate(LATEX),
         position_float="centering",
     )
+
+
+def html(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
+    """The table as HTML without a style: title, rows, a paragraph per line."""
+    with pd.option_context("display.max_colwidth", None):  # else pandas cuts long texts
+        table = readable(frame).to_html(index=False, border=0)
+    notes = [f"<p>{escape(line)}</p>" for line in lines]
+    head = ['<meta charset="utf-8">', f"<h2>{escape(title)}</h2>"]
+    return "\n".join([*head, table, *notes]) + "\n"
 
 
 def json_text(name: str, title: str, frame: pd.DataFrame, **others: Any) -> str:

@@ -68,27 +68,6 @@ def test_another_program_gets_the_data_as_it_is_and_a_person_does_not(capfdbinar
     assert (printed.out.decode(), printed.err.decode()) == (ACTING + ACTING, plain(ACTING))
 
 
-def test_a_sign_that_acts_makes_no_other_rows(planted):
-    """A carriage return in a name ended a row of the tidy table."""
-    runs = Results.open(planted).runs
-    assert set(runs["run"]) == {"nonerun", "additiverun"}
-    assert set(runs["experiment"]) == {plain(ACTING + MARKUP)}
-    assert len(runs) == 10
-
-
-@pytest.mark.slow
-def test_a_figure_of_such_names_is_drawn(planted, tmp_path, capsys):
-    """A lone dollar, or two, is no mathematics."""
-    out = Path(shutil.copytree(planted, tmp_path / "out"))
-    base, arm = (f"{word}{ACTING}" + r"$\frac{$ \x1b" for word in ("none", "additive"))
-    experiments = {"evil": {"nonerun": [base, ""], "additiverun": [arm, base]}}
-    write_relisted(out / "experiments.json", json.dumps(experiments))
-    for figure in ("bleu", "arms", "compression"):
-        assert run(["plot", figure, "--results", str(out), "-o", str(tmp_path / "a.svg")]) in (0, 1)
-        assert len(capsys.readouterr().err.splitlines()) <= 1
-
-
-NAMES = [f"attention={arm} context_size=16 seed={seed}" for arm in ("none", "dot") for seed in "12"]
 EARLY = {"phase": "training", "epoch": 0.1, "update": 5, "updates": 3000, "loss": 7.5}
 EARLY |= {"valid_loss": None, "tokens_per_second": 900.0, "seconds_left": 42.0}
 

@@ -22,9 +22,6 @@ REFERENCE = Path(__file__).parents[2] / "results" / "reference"
 READING = [
     *(f"table {name} --results {{0}}/vindication" for name in ("failure-pattern", "survival")),
     "table capacity --results {0}/capacity",
-    "table cost --results {0}/bench",
-    "table vindication --like-slide --results {0}/vindication -o table.md",
-    "claims --results {0}/vindication",
     "plot length --results {0}/vindication -o length.svg",
     "export --results {0}/vindication -o tidy.csv",
     "export --results {0}/capacity -o page.html",

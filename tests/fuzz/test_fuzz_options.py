@@ -65,18 +65,8 @@ def mostly(*known: str) -> st.SearchStrategy[str]:
 huge = st.integers(max_value=0) | st.integers(min_value=10**8)
 whole = st.sampled_from(["1", "2", "3", "0", "-1"]) | huge.map(str) | st.sampled_from(ODD)
 place = mostly("out", "out/runs", "out/runs/dot1x1", "out/runs.csv", "empty", "missing", "source")
-new_file = mostly(
-    "new.csv", "new.svg", "deep/new.png", "source/new.pdf", "empty", "out", "new.html"
-)
-new_folder = mostly("new", "deep/new", "empty", "source", "source/new")
-text = mostly("source", "target", "other", "out", "missing", "empty")
-form = mostly("rich", "csv", "markdown", "latex", "json")
-where = (
-    mostly("attention=none", "seed=1,2", "context_size=8", "seed=", "nothing=1")
-    | st.builds("{}={}".format, st.sampled_from(["attention", "seed", "run", "corpus"]), junk)
-    | st.builds("{}={}".format, junk, junk).map(given)
-)
-number = mostly("1", "2", "0")
+new = mostly("new.csv", "new.svg", "deep/new.png", "source/new.pdf", "empty", "out", "new.html")
+where = mostly("attention=none", "seed=1,2", "context_size=8", "seed=", "nothing=1")
 OPTIONS = {
     **{"--results": place, "--where": where | st.builds("{}={}".format, junk, junk).map(given)},
     **dict.fromkeys(["--out", "-o", "--bundle", "--save"], place | new),

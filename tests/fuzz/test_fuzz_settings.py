@@ -51,7 +51,7 @@ assignment = st.builds("{} = {}".format, keys, values) | fitting
 heads = st.sampled_from(
     [f"[{name}]" for name in SECTIONS]
     + ["[[group]]\nname = 'a'", "[[group]]\nname = 'b'", "[[group]]", "[group.model]"]
-    + ["[group.times.training]", "preset = 'smoke'", "[modle]", "[a.b.c]"]
+    + ["[group.times.training]", "[group.needs.model]", "preset = 'smoke'", "[modle]", "[a.b.c]"]
 )
 section = st.builds(
     lambda head, lines: "\n".join([head, *lines]), heads, st.lists(assignment, max_size=3)
@@ -72,7 +72,7 @@ def sweep_files(draw):
 def test_sweep_files(tmp_path, budget):
     def check(data):
         (tmp_path / "mine.toml").write_bytes(data)
-        cells = make_grid(load_sweep(tmp_path / "mine.toml"))
+        cells, _ = make_grid(load_sweep(tmp_path / "mine.toml"))
         assert len({cell.label for cell in cells}) == len(cells) > 0
         assert len({cell.settings.identity("text") for cell in cells}) == len(cells)
         for cell in cells[:3]:

@@ -15,7 +15,6 @@ from lanes import draws
 from seq2seq_bottleneck.corpus.corpus import describe, load_corpus
 from seq2seq_bottleneck.corpus.files import PairFiles, read_pairs
 from seq2seq_bottleneck.corpus.vocabulary import Vocabulary, count_words
-from seq2seq_bottleneck.questions.alignment import read_gold
 from seq2seq_bottleneck.settings.concerns import CorpusSettings, ScoringSettings
 from seq2seq_bottleneck.tables.page import csv
 from seq2seq_bottleneck.tables.score import read_systems, score_page

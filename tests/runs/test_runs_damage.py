@@ -17,7 +17,6 @@ from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import (
     STORE,
     find_runs,
-    read_checked,
     read_experiments,
     read_settings,
     read_texts,
