@@ -164,7 +164,7 @@ def _plot_sentence(
     sentence: str, beam: int | None, results: Path | None, where: Sequence[str]
 ) -> "Chart":
     """The weights behind each word that the first run with attention makes of the sentence."""
-    from ..figures.heatmaps import attending_run, weights_chart
+    from ..figures.heatmaps import attending_runs, weights_chart
     from ..results.bundle import Results
     from ..results.folders import store_of
     from ..runs.translate import attended
@@ -172,7 +172,7 @@ def _plot_sentence(
 
     folder, place = options.trained_folder(results)
     bundle = select(Results.open(folder, sentences=False), where)
-    run = attending_run(bundle)
+    run = attending_runs(bundle)[0]
     network = store_of(folder) / run
     if not network.is_dir():
         raise UserError(f"{str(folder)!r} lacks the network of run {run}: name its store")

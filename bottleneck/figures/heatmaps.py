@@ -23,7 +23,7 @@ Example = Mapping[str, Any]
 def attention_chart(bundle: Results) -> Chart:
     """The shortest test sentence and the longest of the first run with attention and examples."""
     examples = dict(bundle.examples())
-    for run in _attending(bundle):
+    for run in attending_runs(bundle):
         known = examples.get(run, ())
         drawable = [item for item in known if item["hypothesis"] and item["sentence"] >= 0]
         if ordered := sorted(drawable, key=lambda example: len(example["source"])):
@@ -36,20 +36,15 @@ def attention_chart(bundle: Results) -> Chart:
     )
 
 
-def attending_run(bundle: Results) -> str:
-    """The first run with attention."""
-    return next(iter(_attending(bundle)))
-
-
-def _attending(bundle: Results) -> dict[str, str]:
-    """The runs with attention, and the names of their arms; a ``UserError`` without any."""
+def attending_runs(bundle: Results) -> list[str]:
+    """The runs with attention; a ``UserError`` without any."""
     runs = declared(bundle)
-    runs = runs[runs["attention"] != NONE]
-    if runs.empty:
+    names = runs.loc[runs["attention"] != NONE, "run"].tolist()
+    if not names:
         raise UserError(
             f"no run with attention in {str(bundle.folder)!r}: `bottleneck reproduce` makes one"
         )
-    return dict(zip(runs["run"], runs["arm"], strict=True))
+    return names
 
 
 @rc_context(STYLE)
@@ -60,10 +55,10 @@ def weights_chart(
 
     ``notes`` are more lines below them.
     """
-    row = what_was_run(bundle.runs[bundle.runs["run"] == run])
+    rows = bundle.runs[bundle.runs["run"] == run]
     note = (
-        f"n = {counted(len(examples), 'sentence')} of one run: {_attending(bundle)[run]}; {row}. "
-        "Each row of a map sums to 1."
+        f"n = {counted(len(examples), 'sentence')} of one run: {rows['arm'].iloc[0]}; "
+        f"{what_was_run(rows)}. Each row of a map sums to 1."
     )
     figure = slide("Where does the decoder look?", [note, *notes])
     colours = LinearSegmentedColormap.from_list("weights", [GROUND, "#00436B"])

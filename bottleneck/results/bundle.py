@@ -136,7 +136,7 @@ class Results:
         environment = {
             "schema": schema.VERSION,
             "runs": {run.name: known for run, known in stored.done.items()},
-            "unfinished": {run.name: read_status(run) for run in stored.unfinished},
+            "unfinished": {run.name: read_status(run)["status"] for run in stored.unfinished},
             "other_versions": len(stored.other_versions),
             "replaced": len(stored.replaced),
         }
@@ -184,18 +184,19 @@ class Results:
 
     def left_out(self) -> list[str]:
         """A sentence each for runs of another version, those replaced, and those not done."""
+        known = self.environment
         counts = {
-            "left out: made by another version of bottleneck.": "other_versions",
-            "left out: replaced by later runs of the same arms.": "replaced",
-            "without a result (`bottleneck table runs` lists them).": "unfinished",
+            "left out: made by another version of bottleneck.": known.get("other_versions", 0),
+            "left out: replaced by later runs of the same arms.": known.get("replaced", 0),
+            "without a result (`bottleneck table runs` lists them).": len(
+                known.get("unfinished", ())
+            ),
         }
-        lines = []
-        for words, name in counts.items():
-            count = self.environment.get(name, 0)
-            count = len(count) if name == "unfinished" and count else count
-            subject = "1 run is" if count == 1 else f"{count} runs are"
-            lines += [f"{subject} {words}"] if count else []
-        return lines
+        return [
+            f"{'1 run is' if count == 1 else f'{count} runs are'} {words}"
+            for words, count in counts.items()
+            if count
+        ]
 
     def examples(self) -> Iterator[tuple[str, Sequence[Example]]]:
         """Example sentences with attention weights, a run at a time: all would fill a memory."""

@@ -3,7 +3,7 @@
 import json
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..settings.errors import UsageError
-from ..settings.files import Content, write_listed
+from ..settings.files import write_listed
 from . import schema
 from .bundle import Results, tidy_csv
 from .folders import (
@@ -101,42 +101,27 @@ def write_merged(folders: Sequence[Path], out: Path) -> tuple[int, int]:
 
 def _files(
     bundle: Results, text: bool = True, probes: Mapping[str, Path] | None = None
-) -> Iterator[tuple[str, Content]]:
+) -> Iterator[tuple[str, bytes]]:
     """The files of a bundle, one after the other, and studies' tables with it."""
     described = {run: bundle.environment["runs"][run] for run in bundle.names}
     # First, because it says whose runs these are.
     yield schema.ENVIRONMENT, _json({**bundle.environment, "runs": described})
-    yield schema.SENTENCES, _compressed(_sentences(bundle))
-    yield schema.EXAMPLES, _compressed(_examples(bundle if text else None))
-    yield schema.RUNS, tidy_csv(bundle.runs).encode()
-    yield from ((name, read_checked(table)) for name, table in (probes or {}).items())
-
-
-def _compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """As gzip has it, with no time and no name in the header: equal results are equal bytes."""
-    stream = zlib.compressobj(wbits=zlib.MAX_WBITS + 16)
-    yield from map(stream.compress, parts)
-    yield stream.flush()
-
-
-def _sentences(bundle: Results) -> Iterator[bytes]:
-    """The lines of all sentences, a run at a time."""
-    yield (",".join(("run", *schema.COUNTED)) + "\n").encode()
+    sentences = [",".join(("run", *schema.COUNTED)) + "\n"]
     for run in bundle.names:
         counts = bundle.sentences[run]
         places = np.arange(len(counts.words))
         rows = pd.DataFrame(np.column_stack([places, counts.words, counts.statistics]))
         rows.insert(0, "run", run)
-        yield rows.to_csv(index=False, header=False, lineterminator="\n").encode()
+        sentences.append(rows.to_csv(index=False, header=False, lineterminator="\n"))
+    yield schema.SENTENCES, _packed("".join(sentences).encode())
+    yield schema.EXAMPLES, _packed(_json(dict(bundle.examples()) if text else {}))
+    yield schema.RUNS, tidy_csv(bundle.runs).encode()
+    yield from ((name, read_checked(table)) for name, table in (probes or {}).items())
 
 
-def _examples(bundle: Results | None) -> Iterator[bytes]:
-    """One JSON object of every run's examples, a run at a time; an empty one of no bundle."""
-    start = b"{"
-    for run, examples in bundle.examples() if bundle else ():
-        yield start + _json({run: examples})[1:-2]
-        start = b","
-    yield b"{}\n" if start == b"{" else b"}\n"
+def _packed(content: bytes) -> bytes:
+    """As gzip has it, with no time and no name in the header: equal results are equal bytes."""
+    return zlib.compress(content, wbits=zlib.MAX_WBITS + 16)
 
 
 def _json(values: Any) -> bytes:

@@ -6,6 +6,7 @@ lacking. A study of many sweeps has a folder of results folders: what its own ru
 one of those may. A study's claim says nothing of a network that has not learned to translate.
 """
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -80,7 +81,9 @@ class Decision:
     @property
     def command(self) -> str:
         """The command that would produce what a verdict lacks."""
-        return "" if self.measured else f"bottleneck {self.claim.command}"
+        option = "--out" if self.claim.makes else "--results"
+        words = f"bottleneck {self.claim.command} {option} {shlex.quote(str(self.folder))}"
+        return "" if self.measured else words
 
 
 def decide_results(

@@ -109,8 +109,8 @@ def read_systems(
         name, hypotheses = _read(path, label, "DH")
         given = given or _test_set(references, sources)
         for option, file, lines in (
-            ("--sources", sources, given[0]),
             ("--references", references[0], given[1][0]),
+            ("--sources", sources, given[0]),
         ):
             if len(lines) != len(hypotheses):
                 raise UserError(

@@ -5,7 +5,7 @@ import json
 import pytest
 from listed import write_relisted
 from matplotlib.colors import to_hex
-from planted import planted_settings, sentences, translations, write_planted, write_run, write_sizes
+from planted import write_planted, write_sizes
 from planted_arms import with_controls
 from planted_probes import plant, rows_of
 
@@ -14,7 +14,6 @@ from seq2seq_bottleneck.figures.draw import ATTENTION
 from seq2seq_bottleneck.figures.registry import BASELINE, image, make_figure
 from seq2seq_bottleneck.lecture.slides import L_FAIL, L_VIND
 from seq2seq_bottleneck.results.bundle import Results
-from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.schema import STUDIES
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.comparison import compare
@@ -54,21 +53,6 @@ def test_bleu_has_the_tables_numbers_seeds_and_the_slides_numbers(tmp_path):
     assert set(data["arm"]) == {"none"}
     printed = data.loc[data["kind"] == "slide", "value"]
     assert list(printed) == [row.bleu for row in L_FAIL.values()]
-
-
-def test_a_bucket_too_small_for_a_verdict_is_left_out_and_named(tmp_path):
-    """Two sentences of 31-40 words were a whole panel of Multi30k's arms."""
-    few = sentences()[:-10]  # two are left of the longest
-    runs = [
-        write_run(tmp_path, arm, planted_settings(arm), translations(few, ARMS[arm], [1]), few)
-        for arm in ARMS
-    ]
-    write_bundle(runs, tmp_path)
-    for name, kind, drawn in (("bleu", "x", 4), ("arms", "panel", 2)):
-        figure, data = make_figure(name, tmp_path)
-        assert data[kind].nunique() == drawn
-        assert "41+" not in " ".join(data[kind])
-        assert "Left out: 41+ (n = 2)." in note(figure)
 
 
 def test_arms_have_the_tables_numbers_and_each_its_look_in_the_place_of_what_was_changed(tmp_path):

@@ -85,9 +85,9 @@ def test_a_folder_without_runs_is_not_refused_and_names_what_to_run(tmp_path):
     decisions = decide_results(tmp_path)
     assert not any(item.measured for item in decisions)
     commands = {item.claim.id: item.command for item in decisions}
-    assert commands["L-VIND"] == "bottleneck reproduce"
-    assert commands["C1"] == "bottleneck sweep context_size"
-    assert commands["C13"] == "bottleneck study embeddings"
+    assert commands["L-VIND"] == f"bottleneck reproduce --out {tmp_path}"
+    assert commands["C1"] == f"bottleneck sweep context_size --out {tmp_path}"
+    assert commands["C13"] == f"bottleneck study embeddings --results {tmp_path}"
 
 
 @pytest.mark.slow
@@ -145,7 +145,7 @@ def judged(claim, frame, runs):
 def test_a_studys_table_decides_its_claim_where_its_runs_are_chosen(tmp_path):
     folder = Store(tmp_path).add("additive", "additive", HIGH).add("a", "additive", LOW, 2).write()
     lacking = decided(folder, "C11")
-    assert lacking.command == "bottleneck study length"
+    assert lacking.command == f"bottleneck study length --results {tmp_path}"
     table = folder / "probes" / "length.csv"
     write_relisted(table, lengths({"additives1": ("additive", 1.09)}).to_csv(index=False))
     result = decided(folder, "C11")
