@@ -100,8 +100,7 @@ class Attention(nnx.Module):
     def read_all(self, queries: Float[Array, "steps batch hidden"], memory: Memory) -> Read:
         """The reads of every step, when all queries are known: (steps, batch, ...) each.
 
-        One that never changes is read once; plain products of all steps are two products. Others go
-        step by step, and what they compute is computed again for the gradient, not kept.
+        One that never changes is read once; plain products of all steps are two products.
         """
         if self.constant:
             read = self.read(queries[0], memory)

@@ -62,8 +62,7 @@ class Stack:
     ) -> Callable:
         """The jitted function for all seeds; ``shared`` arguments are the same for each.
 
-        The rows of ``cut`` arguments are those of a part, and what is not a ``total`` of them must
-        not depend on them.
+        The rows of ``cut`` arguments are those of a part.
         """
         if self.parts > 1 and cut:
             return in_parts(function, self.parts, cut)

@@ -70,7 +70,6 @@ def advance(kind: str, weights: Parameters, state: State, inputs: Gates) -> tupl
 def step_slopes(kind: str, kept: Gates, state: State, slope: State) -> tuple[Gates, Gates, State]:
     """Slopes of a step's inputs, its products and, but for those, its old state.
 
-    Between inputs and products lies arithmetic element by element, so this needs no product:
     sigmoid' = y (1 - y), tanh' = 1 - y^2. ``slope`` is that of the new state.
     """
     if kind == "rnn":
@@ -115,11 +114,7 @@ class GateInput(nnx.Module):
     def of_words(
         self, table: Float[Array, "vocabulary size"], words: Int[Array, "*steps"]
     ) -> Gates:
-        """Gate inputs of the words' vectors, (steps, hidden).
-
-        Where a batch has more words than the vocabulary, the vectors of all are mapped once and
-        then looked up.
-        """
+        """Gate inputs of the words' vectors; those of all are mapped once if a batch has more."""
         if words.size <= len(table):
             return self.project(table[words])
         return tuple(mapped[words] for mapped in self.project(table))
@@ -210,7 +205,7 @@ def _forward(
     scale: float,
     keep: bool = True,
 ) -> tuple[tuple[Array, Array | None], tuple]:
-    """The result, and what the gradient needs; of the latter the weights alone if not ``keep``."""
+    """The result, and what the gradient needs: the weights alone if not ``keep``."""
 
     def step(state: State, at: tuple) -> tuple[State, tuple[Array, Kept]]:
         gates, real = at

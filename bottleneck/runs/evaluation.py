@@ -149,10 +149,7 @@ def sentence_columns(
 
 
 def bucket_rows(columns: dict[str, ndarray], settings: RunSettings) -> list[dict[str, Any]]:
-    """One row per bucket: n, ratio, scores with their interval, and what explains them.
-
-    An empty bucket has n = 0 and blanks.
-    """
+    """One row per bucket: n, ratio, scores with their interval, and what explains them."""
     model, scoring, rows = settings.model, settings.scoring, []
     for bucket, (name, places) in enumerate(by_bucket(columns["source_words"], settings).items()):
         n = len(places)

@@ -51,10 +51,7 @@ def trained_evidence(name: str, folder: Path) -> dict[str, Any]:
 
 
 def learned_weights(trained: TrainedRun) -> Grid:
-    """Attention over the words of L10, the slide's French given to the decoder word by word.
-
-    The last column is the source's end; the rows are words.
-    """
+    """Attention over the words of L10, the slide's French given to the decoder word by word."""
     slide = SLIDES["L10"]
     source, target = (trained.prepare(" ".join(slide[side])) for side in ("english", "french"))
     vocabularies = trained.source_vocabulary, trained.target_vocabulary
@@ -80,7 +77,7 @@ def _first_steps(
 ) -> list[tuple[str, list[tuple[str, float]]]]:
     """The word before each step (greedy search), and the likeliest next words; also the slide's.
 
-    Words of the slide without a token of their own are left out. Ends after the end token.
+    Words of the slide without a token of their own are left out.
     """
     target = trained.target_vocabulary
     pair = SentencePair(trained.prepare(sentence), "")

@@ -89,12 +89,11 @@ def run_jobs(
     together: int = 1,
     threads: int = 1,
 ) -> list[Outcome]:
-    """Execute all jobs into ``store``, ``width`` at once (default: one per core; one on a GPU).
+    """Execute all jobs into ``store``, ``width`` at once, each with so many ``threads``.
 
-    Each has so many ``threads``, each a device. Up to ``together`` jobs that differ in their seed
-    alone are one stack, trained by one program in one process. A run that diverges or fails does
-    not stop the others; a KeyboardInterrupt stops them all, each with a checkpoint from which the
-    same command goes on.
+    Up to ``together`` jobs that differ in their seed alone are trained by one program in one
+    process. A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them
+    all, each with a checkpoint from which the same command goes on.
     """
     waiting, outcomes = list(reversed(stacks(jobs, together))), {}
     free = width or default_width(threads)
@@ -143,10 +142,7 @@ def worker_processes() -> Iterator[tuple[Callable[..., None], Queue]]:
     def start(
         key: Any, task: str, order: dict[str, Any], places: int = 1, threads: int | None = None
     ) -> None:
-        """Start a process that does a task about so many ``places`` (`main`).
-
-        ``threads`` are XLA's, each a device of its own (``model.parts``).
-        """
+        """Start a process for a task (`main`); XLA's ``threads`` are each a device of its own."""
         variables = worker_environment()
         if threads is not None and not has_accelerator():
             variables |= {"NPROC": str(threads), "JAX_NUM_CPU_DEVICES": str(threads)}
@@ -215,10 +211,9 @@ def read_events(
 def worker_environment() -> dict[str, str]:
     """A worker's environment: threads, memory and kernels of libraries, unless the user set them.
 
-    What changes numbers is set in any case. OpenBLAS has one thread: its threads wait by spinning.
-    glibc has large pages and gives none back: else mapping XLA's buffers would take a third of a
-    step. On a GPU no kernels are tried out while compiling, which would take twice the time; and
-    the choice is always the same one.
+    What changes numbers is set in any case. OpenBLAS's threads would wait by spinning. glibc gives
+    no pages back: else mapping XLA's buffers would take a third of a step. On a GPU no kernels are
+    tried out while compiling: it would take twice the time, and choose others each time.
     """
     memory = ("hugetlb=1", "arena_max=1", "mmap_threshold=4000000000", "trim_threshold=4000000000")
     environment = {

@@ -71,11 +71,7 @@ class RunFolder:
         return self.store / f".{self.run}.aside"
 
     def replace(self, files: Mapping[str, bytes]) -> None:
-        """Put these files, a status among them, in the place of the run, which is locked.
-
-        Killed at any moment this leaves the run as it was, gone, one that is not done, or as it is
-        to be.
-        """
+        """Put these files, a status among them, in the place of the run, which is locked."""
         self.remove()
         self.write_status("running")
         for name in sorted(files, key=lambda name: name == STATUS):  # the status last
@@ -94,8 +90,7 @@ class RunFolder:
     def alone(self, wait: float = -1.0) -> Iterator[None]:
         """Wait for the run and lock it: two sweeps on one store never run one cell at once.
 
-        The lock is the operating system's: it goes with the process, however that ends. What killed
-        processes left of the run is cleared away.
+        The lock goes with the process, however that ends. What killed processes left is cleared.
         """
         lock = FileLock(self.store / f".{self.run}.lock", timeout=wait)
         with _writing(self.store):

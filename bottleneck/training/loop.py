@@ -33,7 +33,7 @@ ByBucket = dict[str, dict[str, int | float | None]]
 class Progress:
     """How training stands: loss in nats per target token (mean since the last report).
 
-    Tokens are target tokens, end tokens included, over all time so far; ``update`` counts from 1.
+    Tokens are target tokens, end tokens included; ``update`` counts from 1.
     ``loss`` is what training makes small: with label smoothing more than -log P. ``valid_loss`` is
     always -log P, and ``valid_buckets`` are its sums by length bucket. ``seconds_left`` goes by the
     updates since the first report, so that compiling does not count.
@@ -79,7 +79,7 @@ class Snapshot(NamedTuple):
     """All that is needed to go on as if training had not been stopped.
 
     ``state`` is that of the whole stack, ``trained`` one per seed; ``losses`` are those of the
-    updates since the last report, one number per seed each.
+    updates since the last report.
     """
 
     state: TrainState

@@ -154,10 +154,7 @@ def _pack(
     target: Int[Array, " positions"],
     real: Bool[Array, " positions"],
 ) -> tuple[tuple[Array, Array, Array], Int[Array, " positions"], Int[Array, ""]]:
-    """States, targets and which are real, of whole chunks, real positions first.
-
-    Also where each position went, and how many chunks have real ones.
-    """
+    """Whole chunks, real positions first; where each position went; how many chunks have any."""
     order = jnp.argsort(jnp.logical_not(real), stable=True)
     place = jnp.argsort(order)
     filler = -len(order) % CHUNK
@@ -170,10 +167,7 @@ def _pack(
 def _chunk(
     packed: tuple[Array, Array, Array], number: Int[Array, ""], layer: OutputLayer, smoothing: float
 ) -> tuple[Array, ...]:
-    """One chunk's states, targets and which are real; its losses; exp(logit - max) and its sum.
-
-    Losses are 0 on fillers.
-    """
+    """One chunk's states, targets and which are real; its losses; exp(logit - max) and its sum."""
     states, target, real = (
         jax.lax.dynamic_slice_in_dim(part, number * CHUNK, CHUNK) for part in packed
     )

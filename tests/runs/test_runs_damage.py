@@ -136,7 +136,7 @@ def test_a_damaged_file_is_named(out, bundle, where, name, data):
 def test_a_finished_run_that_lost_its_sums_is_damaged_and_so_is_a_bundle(out, bundle, tmp_path):
     store = shutil.copytree(out, tmp_path / "store")
     (run_of(store) / SUMS).unlink()
-    with pytest.raises(UserError, match=f"its folder has no {SUMS}.*--remove"):
+    with pytest.raises(UserError, match=f"its folder has no {SUMS}"):
         Results.open(store)
     away = shutil.copytree(bundle, tmp_path / "away")
     (away / SUMS).unlink()
