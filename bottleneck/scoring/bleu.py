@@ -19,27 +19,19 @@ from .bootstrap import ratio_of_sums
 HYPOTHESIS, REFERENCE = 0, 1
 """Columns of BLEU's two lengths, in tokens of the scorer; sacreBLEU's own order of columns."""
 CHRF_ORDERS = 6
-EXTRAS = {"ja-mecab": "sacrebleu[ja]", "ko-mecab": "sacrebleu[ko]"}
-"""What tokenizers need that sacreBLEU does not install; the others of sentencepiece need that."""
 
 
 @cache
 def bleu_metric(tokenize: str) -> BLEU:
-    """SacreBLEU's metric with one of its own tokenizers.
-
-    Raises UsageError for an unknown name, UserError where what the tokenizer needs is not here.
-    """
+    """SacreBLEU's metric with one of its own tokenizers."""
     if tokenize not in BLEU.TOKENIZERS:
         hint = did_you_mean(tokenize, BLEU.TOKENIZERS)
         raise UsageError(f"sacreBLEU has no tokenizer {quoted(tokenize)}{hint}")
     try:
         return BLEU(tokenize=tokenize)
-    except (ImportError, RuntimeError):
-        package = EXTRAS.get(tokenize, "sentencepiece")
-        needs = f'a package: `pip install "{package}"`'
-    except OSError as error:
-        needs = f"its model, whose download failed ({error}): try again online"
-    raise UserError(f"sacreBLEU's tokenizer {tokenize} needs {needs}")
+    except (ImportError, RuntimeError, OSError) as error:  # no package, or no model downloaded
+        reason = " ".join(str(error).split())
+        raise UserError(f"sacreBLEU's tokenizer {tokenize} cannot be used: {reason}") from None
 
 
 def bleu_statistics(
@@ -58,17 +50,8 @@ def bleu_statistics(
 
 
 def bleu(sums: Real[ndarray, "*rows 10"]) -> Float[ndarray, "*rows"]:
-    """Corpus BLEU, 0 to 100, of every row of summed counts; nan where there is no reference.
-
-    One division and two roots a row, for a table of many seeds has millions of rows.
-    """
-    correct, total = (
-        sums[..., orders].prod(axis=-1, dtype=np.float64) for orders in (slice(2, 6), slice(6, 10))
-    )
-    fourth_power = np.asarray(100.0**4 * correct / np.maximum(total, 1.0))
-    if (lacking := correct == 0).any():
-        fourth_power[lacking] = precisions(sums[lacking]).prod(axis=-1)
-    return np.asarray(brevity_penalty(sums) * np.sqrt(np.sqrt(fourth_power)))
+    """Corpus BLEU, 0 to 100, of every row of summed counts; nan where there is no reference."""
+    return np.asarray(brevity_penalty(sums) * precisions(sums).prod(axis=-1) ** 0.25)
 
 
 def precisions(sums: Real[ndarray, "*rows 10"]) -> Float[ndarray, "*rows 4"]:

@@ -6,7 +6,7 @@ is then paired. Buckets have their own weights, so a difference between buckets 
 The interval speaks of other test sentences, not of other seeds: for those see `spread`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,10 +18,6 @@ Score = Callable[[Real[ndarray, "..."]], Float[ndarray, "..."]]
 
 LEVEL = 0.95
 """Share of the resamples that lies within every interval."""
-BLOCK = 2**22
-"""Numbers in one block of weights: 32 MiB."""
-PRODUCT, CACHED = 2**20, 2**17
-"""Sums that are one product, and that are scored at a time: as much as stays near the processor."""
 
 
 @dataclass(frozen=True)
@@ -63,26 +59,9 @@ def draw(
 
     The stream is PCG64 seeded by (seed, bucket). Whole numbers, kept as floats for fast products.
     """
-    cells = resamples * max(1, sentences)
-    (weights,) = draw_blocks(sentences, resamples, seed=seed, bucket=bucket, cells=cells)
-    return weights
-
-
-def draw_blocks(
-    sentences: int, resamples: int, *, seed: int, bucket: int, cells: int = BLOCK
-) -> Iterator[Float[ndarray, "block sentences"]]:
-    """The rows of `draw` in order, a block of about so many numbers at a time.
-
-    A test set of any size then needs little memory.
-    """
     stream = np.random.Generator(np.random.PCG64([seed, bucket]))
-    most = max(1, cells // max(1, sentences))
-    for done in range(0, resamples, most):
-        rows = min(most, resamples - done)
-        ids = stream.integers(sentences, size=(rows, sentences))
-        places = ids + sentences * np.arange(rows)[:, None]
-        counts = np.bincount(places.ravel(), minlength=rows * sentences)
-        yield counts.reshape(rows, sentences).astype(np.float64)
+    chosen = (stream.integers(sentences, size=sentences) for _ in range(resamples))
+    return np.array([np.bincount(ids, minlength=sentences) for ids in chosen], dtype=np.float64)
 
 
 def estimate(
@@ -90,28 +69,9 @@ def estimate(
     statistics: Real[ndarray, "seeds sentences columns"],
     weights: Float[ndarray, "resamples sentences"],
 ) -> Estimate:
-    """Mean over seeds of the score of a bucket, with its resamples; nan for an empty bucket.
-
-    Whole numbers are added without rounding, in single precision as long as no sum can reach 2^24.
-    Many seeds are one product, of which a few at a time are scored: it needs little memory.
-    """
-    value = score(statistics.sum(axis=1)).mean()
-    seeds, sentences, columns = statistics.shape
-    total = np.zeros(len(weights))
-    if not np.issubdtype(statistics.dtype, np.integer) or not statistics.size:
-        for draws in score(weights @ statistics):
-            total += draws
-        return Estimate(float(value), total / seeds)
-    kind = np.float32 if sentences * int(statistics.max()) < 2**24 else np.float64
-    transposed = weights.T.astype(kind)
-    many, some = (max(1, cells // (columns * len(weights))) for cells in (PRODUCT, CACHED))
-    for first in range(0, seeds, many):
-        block = np.moveaxis(statistics[first : first + many], 1, 2).astype(kind, order="C")
-        sums = (block.reshape(-1, sentences) @ transposed).reshape(-1, columns, len(weights))
-        for place in range(0, len(sums), some):
-            for draws in score(sums[place : place + some].astype(np.float64).swapaxes(1, 2)):
-                total += draws
-    return Estimate(float(value), total / seeds)
+    """Mean over seeds of the score of a bucket, with its resamples; nan for an empty bucket."""
+    total = sum(score(weights @ rows) for rows in statistics)
+    return Estimate(float(score(statistics.sum(axis=1)).mean()), total / len(statistics))
 
 
 def estimates(
@@ -122,18 +82,9 @@ def estimates(
     seed: int,
     bucket: int,
 ) -> tuple[Estimate, ...]:
-    """Each system's score with its resamples, the same sentences for all; nan where there are none.
-
-    These are the numbers of `estimate` with the weights of `draw`, made a block at a time.
-    """
-    blocks = [
-        [estimate(score, statistics[None], weights) for statistics in systems]
-        for weights in draw_blocks(len(systems[0]), resamples, seed=seed, bucket=bucket)
-    ]
-    return tuple(
-        Estimate(parts[0].value, np.concatenate([part.draws for part in parts]))
-        for parts in zip(*blocks, strict=True)
-    )
+    """Each system's score with its resamples, the same sentences for all."""
+    weights = draw(len(systems[0]), resamples, seed=seed, bucket=bucket)
+    return tuple(estimate(score, statistics[None], weights) for statistics in systems)
 
 
 def difference(minuend: Estimate, subtrahend: Estimate) -> Estimate:
@@ -251,12 +202,9 @@ def randomisation_p(
     if np.isnan(observed):
         return np.nan
     stream = np.random.Generator(np.random.PCG64([seed, bucket, 1]))
-    rows = max(1, BLOCK // max(1, len(a)))
-    beyond = 0
-    for done in range(0, trials, rows):
-        swapped = stream.integers(2, size=(min(rows, trials - done), len(a)), dtype=bool)
-        # Sums of the first half: A's output of a sentence, or B's where the two are swapped.
-        halves = first + swapped.astype(np.float64) @ (b - a)
-        # Two trials tie below 1e-9: swapping all sentences is to tie with swapping none.
-        beyond += int((distance(halves) >= observed - 1e-9).sum())
+    swapped = stream.integers(2, size=(trials, len(a)), dtype=bool)
+    # Sums of the first half: A's output of a sentence, or B's where the two are swapped.
+    halves = first + swapped.astype(np.float64) @ (b - a)
+    # Two trials tie below 1e-9: swapping all sentences is to tie with swapping none.
+    beyond = int((distance(halves) >= observed - 1e-9).sum())
     return (beyond + 1) / (trials + 1)
