@@ -5,4 +5,4 @@ from seq2seq_bottleneck.settings.sweep import Cell, Sweep, make_grid
 
 def expand(sweep: Sweep, assignments: tuple[str, ...] | list[str] = (), seeds=None) -> list[Cell]:
     """Cells with ``--set`` assignments and ``--seeds`` on top."""
-    return list(make_grid(sweep, assignments, seeds))
+    return list(make_grid(sweep, assignments, seeds)[0])

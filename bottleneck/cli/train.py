@@ -153,7 +153,7 @@ def sweep(
     typed = sweeps.Sweep(settings=given | sweeps.parse_assignments(assignments or []))
     read = sweeps.load_sweep(name) if name else typed
     read = replace(read, preset=preset or read.preset)
-    cells, notes = sweeps.make_grid(read, assignments or [], seeds, given), []
+    cells, notes = sweeps.make_grid(read, assignments or [], seeds, given)
     read = sweeps.complete(read, cells, out.absolute().name if out else "")
     folder = out or DEFAULT_OUT / read.name
     execute = _executor(len(cells), jobs, seeds_together, threads, scheduler)

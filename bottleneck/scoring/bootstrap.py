@@ -18,6 +18,8 @@ Score = Callable[[Real[ndarray, "..."]], Float[ndarray, "..."]]
 
 LEVEL = 0.95
 """Share of the resamples that lies within every interval."""
+BLOCK = 2**22
+"""Coins that are tossed at once: 32 MiB of them as floats."""
 
 
 @dataclass(frozen=True)
@@ -202,9 +204,11 @@ def randomisation_p(
     if np.isnan(observed):
         return np.nan
     stream = np.random.Generator(np.random.PCG64([seed, bucket, 1]))
-    swapped = stream.integers(2, size=(trials, len(a)), dtype=bool)
-    # Sums of the first half: A's output of a sentence, or B's where the two are swapped.
-    halves = first + swapped.astype(np.float64) @ (b - a)
-    # Two trials tie below 1e-9: swapping all sentences is to tie with swapping none.
-    beyond = int((distance(halves) >= observed - 1e-9).sum())
+    rows, beyond = max(1, BLOCK // max(1, len(a))), 0
+    for done in range(0, trials, rows):
+        swapped = stream.integers(2, size=(min(rows, trials - done), len(a)), dtype=bool)
+        # Sums of the first half: A's output of a sentence, or B's where the two are swapped.
+        halves = first + swapped.astype(np.float64) @ (b - a)
+        # Two trials tie below 1e-9: swapping all sentences is to tie with swapping none.
+        beyond += int((distance(halves) >= observed - 1e-9).sum())
     return (beyond + 1) / (trials + 1)

@@ -10,11 +10,13 @@ the file.
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from itertools import product, takewhile
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,11 +25,14 @@ from .files import digest_of, is_name
 from .run import NAMES, RunSettings, nested, parse_assignment, parse_settings, preset_values
 
 SEED = "training.seed"
+MOST_CELLS = 100_000
+"""Of one sweep: each is a run with a folder of its own."""
 LONGER = "twice the training"
 """The group of arms that show whether the schedule is long enough."""
 
 Settings = dict[str, Any]
 """Settings by their full names, ``model.context_size``; a list is the values to try."""
+BASELINE: Settings = {"model.attention": "none"}
 
 
 class Member(NamedTuple):
@@ -45,6 +50,7 @@ class Group:
     name: str
     settings: Settings
     times: Settings = field(default_factory=dict)
+    needs: Settings = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class Sweep:
     preset: str = "lecture"
     settings: Settings = field(default_factory=dict)
     groups: tuple[Group, ...] = (Group("", {}),)
-    baseline: Settings = field(default_factory=lambda: {"model.attention": "none"})
+    baseline: Settings = field(default_factory=lambda: BASELINE)
 
 
 @dataclass(frozen=True)
@@ -105,12 +111,13 @@ def load_sweep(name_or_path: str | Path) -> Sweep:
         file = resources.files("seq2seq_bottleneck.experiments") / f"{name}.toml"
         return parse_sweep(file.read_text(encoding="utf8"), f"experiments/{name}.toml")
     try:
-        text = Path(name).read_text(encoding="utf-8-sig")
+        return parse_sweep(Path(name).read_text(encoding="utf-8-sig"), name)
+    except UnicodeDecodeError:
+        raise UsageError(f"{name}: not UTF-8 text; save it as UTF-8") from None
     except (OSError, ValueError) as error:
         hint = did_you_mean(name, experiment_names())
         reason = getattr(error, "strerror", error)
         raise UsageError(f"no sweep and no TOML file {quoted(name)} ({reason}){hint}") from None
-    return parse_sweep(text, name)
 
 
 def parse_sweep(text: str, place: str) -> Sweep:
@@ -122,24 +129,38 @@ def parse_sweep(text: str, place: str) -> Sweep:
             table = tomllib.loads(text)
         except (ValueError, RecursionError) as error:
             raise UsageError(f"not TOML: {error}") from None
+        if not any(value != {} for value in table.values()):
+            raise UsageError("it sets nothing; try model.context_size = [64, 256]")
+        name = table.get("experiment", Path(place).stem)
+        _check_name(name)
+        baseline = _by_full_name(table.get("baseline", {})) or BASELINE
         settings = _by_full_name(table, ("experiment", "baseline", "preset", "group"))
-        tables = table.get("group", [])
+        tables, groups = table.get("group", []), []
         if not isinstance(tables, list) or not all(isinstance(item, dict) for item in tables):
             raise UsageError("write each group as a table [[group]]")
-        groups = []
         for item in tables:
-            chosen = _by_full_name(item, ("name", "times"))
-            groups.append(Group(item.get("name"), chosen, _by_full_name(item.get("times", {}))))
-        name = table.get("experiment", Path(place).stem)
-        for known in (name, *(group.name for group in groups)):
-            # In a table, a formula of a spreadsheet or a blank of pandas would be no name.
-            if not is_name(known) or known[0] in "=+-@" or known in ("None", "NA", "NaN", "null"):
-                raise UsageError(f"{quoted(known)} names no experiment or group; use a plain word")
+            group = item.get("name")
+            _check_name(group)
+            with _at(f"group {group!r}"):
+                if any(known.name == group for known in groups):
+                    raise UsageError("there are two of this name; rename one")
+                relative = [_by_full_name(item.get(key, {})) for key in ("times", "needs")]
+                chosen = _by_full_name(item, ("name", "times", "needs"))
+                groups.append(Group(group, chosen, *relative))
         preset = str(table.get("preset", "lecture"))
         preset_values(preset)
-        read = Sweep(name, place, question, preset, settings, tuple(groups) or (Group("", {}),))
-        baseline = _by_full_name(table.get("baseline", {}))
-    return replace(read, baseline=baseline) if baseline else read
+    groups = tuple(groups) or (Group("", {}),)
+    return Sweep(name, place, question, preset, settings, groups, baseline)
+
+
+def _check_name(name: Any) -> None:
+    """Refuse a name that leads out of a folder, or that is a formula or a blank in a table."""
+    if not is_name(name) or name.startswith(("=", "+", "-", "@")):
+        raise UsageError(
+            f'{quoted(name)} names no experiment or group; write name = "..." with a letter first'
+        )
+    if name in ("None", "NA", "NaN", "nan", "NULL", "null"):
+        raise UsageError(f"pandas reads the name {name!r} in a CSV as a blank; choose another")
 
 
 def _by_full_name(table: Any, others: Sequence[str] = ()) -> Settings:
@@ -152,10 +173,13 @@ def _by_full_name(table: Any, others: Sequence[str] = ()) -> Settings:
             raise UsageError(f"unknown key {concern!r}{did_you_mean(concern, known)}")
         if not isinstance(fields, dict):
             raise UsageError(f"{quoted(fields)} is no table of settings; write SECTION.KEY = VALUE")
-        settings |= {f"{concern}.{key}": value for key, value in fields.items()}
-    for name in settings:
-        if name not in NAMES:
-            raise UsageError(f"unknown setting {name!r}{did_you_mean(name, NAMES)}")
+        for key, value in fields.items():
+            name = f"{concern}.{key}"
+            if name not in NAMES:
+                raise UsageError(f"unknown setting {name!r}{did_you_mean(name, NAMES)}")
+            if value == []:
+                raise UsageError(f"setting {name!r}: the list is empty; give it a value")
+            settings[name] = value
     return settings
 
 
@@ -164,80 +188,131 @@ def make_grid(
     assignments: Sequence[str] = (),
     seeds: int | None = None,
     given: Mapping[str, Any] | None = None,
-) -> tuple[Cell, ...]:
-    """The cells of a sweep, none of them twice, with ``--set`` assignments and ``--seeds`` on top.
+) -> tuple[tuple[Cell, ...], list[str]]:
+    """The cells of a sweep, none of them twice, and notes on those that were left out.
 
-    ``given`` are settings by full name, below the assignments, whose text is not parsed: a file may
-    be called 1984. Every cell is checked: the first fault is a ``UsageError`` with its place, and
-    so is a grid without cells.
+    With ``--set`` assignments and ``--seeds`` on top. ``given`` are settings by full name, below
+    the assignments, whose text is not parsed: a file may be called 1984. Every cell is checked: the
+    first fault is a ``UsageError`` with its place, and so is a grid without cells.
     """
-    preset = preset_values(sweep.preset)  # a fault is of --preset: that of a file was found before
+    preset_values(sweep.preset)  # a fault is of --preset: that of a file was found before
     flags = dict(given or {}) | parse_assignments(assignments)
     if seeds is not None and isinstance(flags.get(SEED), list):
         raise UsageError(f"--set {SEED} lists seeds, and --seeds counts them; give one of the two")
-    cells: dict[RunSettings, Cell] = {}
-    with _at(f"{sweep.place}, with --set {' '.join(assignments)}" if assignments else sweep.place):
-        for group in sweep.groups:
-            settings = preset | sweep.settings | group.settings | flags
-            for values in _points(settings, group.times, seeds):
-                cell = Cell(group.name, parse_settings(nested(values)))
-                cells.setdefault(cell.settings, cell)
+    place = f"{sweep.place}, with --set {' '.join(assignments)}" if assignments else sweep.place
+    with _at(place):
+        cells, notes = _grid(sweep, flags, seeds)
         if not cells:
-            raise UsageError("no run is left: a list of values is empty")
-        return declare(cells.values(), sweep.baseline)
+            raise UsageError(f"no run is left: {'; '.join(notes)}; change that setting")
+        whole: list[Cell] = []
+        rest = {name: value for name, value in flags.items() if not _varied(sweep, name)}
+        if rest != flags:
+            with suppress(UsageError):  # a fault of cells that the flags leave out
+                whole, _ = _grid(sweep, rest | {SEED: 1}, None)
+        if sweep.baseline is not BASELINE and not any(
+            _key(cell.settings, sweep.baseline) == _key(cell.settings) for cell in [*whole, *cells]
+        ):
+            words = ", ".join(f"{name}={word(value)}" for name, value in sweep.baseline.items())
+            raise UsageError(f"no arm has the baseline's {words}; change it or leave it out")
+        return declare(cells, sweep.baseline, whole), notes
 
 
-def _points(settings: Settings, times: Settings, seeds: int | None) -> Iterator[Settings]:
-    """Settings with one value each: factors first, then seeds, then the product of the lists."""
+def _varied(sweep: Sweep, name: str) -> bool:
+    """Whether the file itself gives a setting several values, so that a flag chooses among them."""
+    values = [(sweep.settings | group.settings).get(name) for group in sweep.groups]
+    return isinstance(values[0], list) or any(value != values[0] for value in values)
+
+
+def _grid(sweep: Sweep, flags: Settings, seeds: int | None) -> tuple[list[Cell], list[str]]:
+    """The cells of `make_grid` without their names, and the notes."""
+    cells: dict[RunSettings, Cell] = {}
+    notes: dict[str, None] = {}
+    preset = preset_values(sweep.preset)
+    for group in sweep.groups:
+        settings = preset | sweep.settings | group.settings | flags
+        for cell in _cells(group, settings, seeds, len(sweep.groups)):
+            earlier = cells.get(cell.settings, cell)
+            unmet = [name for name in group.needs if cell.value(name) != group.needs[name]]
+            for name in unmet[:1]:
+                needed, other = word(group.needs[name]), word(cell.value(name))
+                note = f"group {group.name!r} is for {name}={needed}, not {other}: left out"
+                notes[note] = None
+            if not unmet and earlier.group != cell.group:
+                note = f"group {group.name!r} has the same runs as group {earlier.group!r}"
+                notes[f"{note} here: they are run once, as the latter"] = None
+            elif not unmet:
+                cells.setdefault(cell.settings, cell)
+    return list(cells.values()), list(notes)
+
+
+def _cells(group: Group, settings: Settings, seeds: int | None, groups: int) -> Iterator[Cell]:
+    """The cells of one of so many groups: factors, then seeds, then the product of the lists."""
     settings = dict(settings)
-    for name, factor in times.items():
+    for name, factor in group.times.items():
         value = settings.get(name, Cell("", RunSettings()).value(name))
         values = value if isinstance(value, list) else [value]
         if not all(type(number) in (int, float) for number in (*values, factor)):
             raise UsageError(f"setting {name!r} is {quoted(value)}: times needs numbers")
         scaled = [number * factor for number in values]
-        settings[name] = [int(n) if float(n).is_integer() else n for n in scaled]
+        whole = NAMES[name] in (int, int | None)
+        settings[name] = [int(n) if whole and float(n).is_integer() else n for n in scaled]
     first = settings.get(SEED, 1)
-    first = first[0] if isinstance(first, list) and first else first
+    first = first[0] if isinstance(first, list) else first
     if seeds is not None and isinstance(first, int):
         settings[SEED] = list(range(first, first + seeds))
     lists = {name: settings[name] for name in NAMES if isinstance(settings.get(name), list)}
+    count = groups * prod(map(len, lists.values()))
+    if count > MOST_CELLS:
+        raise UsageError(f"{count:,} runs, more than {MOST_CELLS:,}; make lists shorter")
     for values in product(*lists.values()):
-        yield settings | dict(zip(lists, values, strict=True))
+        chosen = settings | dict(zip(lists, values, strict=True))
+        yield Cell(group.name, parse_settings(nested(chosen)))
 
 
 def parse_assignments(assignments: Sequence[str]) -> Settings:
     """``--set`` assignments by full name; commas make a list unless the setting is free text."""
     settings: Settings = {}
-    for name, value in map(parse_assignment, assignments):
+    for assignment in assignments:
+        name, value = parse_assignment(assignment)
         if isinstance(value, str) and "," in value and NAMES[name] not in (str, str | None):
             value = [parse_assignment(f"{name}={part}")[1] for part in value.split(",")]
+        if value == []:
+            raise UsageError(f"--set {assignment}: the list is empty; give it a value")
         settings[name] = value
     return settings
 
 
-def declare(cells: Iterable[Cell], baseline: Settings = Sweep().baseline) -> tuple[Cell, ...]:
+def declare(
+    cells: Iterable[Cell], baseline: Settings = BASELINE, whole: Iterable[Cell] = ()
+) -> tuple[Cell, ...]:
     """The cells with the names of their arms and of the arms that these are compared with.
 
-    An arm is named by its attention, what varies in its group, and the group. Two arms of one name
-    are a ``UsageError``.
+    The names are those of a ``whole`` grid, if there is one, of which the cells may be a part; what
+    it lacks is named as if it were added. Two arms of one name are a ``UsageError``.
     """
-    known, arms = list(cells), {}
-    for group in dict.fromkeys(cell.group for cell in known):
-        members = [cell for cell in known if cell.group == group]
+    known, grid = list(cells), list(whole)
+    arms = _names([*grid, *known]) | _names(grid)
+    if twice := [name for name, count in Counter(arms.values()).items() if count > 1]:
+        raise UsageError(f"two arms are called {twice[0]!r}; rename a group")
+    declared = []
+    for cell in known:
+        arm, base = arms[_key(cell.settings)], arms.get(_key(cell.settings, baseline), "")
+        declared.append(replace(cell, arm=arm, baseline="" if base == arm else base))
+    return tuple(declared)
+
+
+def _names(cells: Sequence[Cell]) -> dict[tuple[Any, ...], str]:
+    """The names of the arms of a grid, by `_key`: group by group what varies there."""
+    arms = {}
+    for group in dict.fromkeys(cell.group for cell in cells):
+        members = [cell for cell in cells if cell.group == group]
         names = [name for name in varying(members) if name not in (SEED, "model.attention")]
         for cell in members:
             attention = cell.settings.model.attention
             words = [f"{_short(name)}={word(cell.value(name))}" for name in names]
             ending = "" if group in ("", attention) else f", {group}"
-            arms[_key(cell)] = " ".join([attention, *words]) + ending
-    if len({*arms.values()}) < len(arms):
-        raise UsageError("two arms have the same name; rename a group")
-    declared = []
-    for cell in known:
-        arm, base = arms[_key(cell)], arms.get(_key(cell, baseline), "")
-        declared.append(replace(cell, arm=arm, baseline="" if base == arm else base))
-    return tuple(declared)
+            arms[_key(cell.settings)] = " ".join([attention, *words]) + ending
+    return arms
 
 
 def _short(name: str) -> str:
@@ -247,9 +322,9 @@ def _short(name: str) -> str:
     return concern if name == "corpus.name" else key if alone else name
 
 
-def _key(cell: Cell, changes: Settings | None = None) -> tuple[Any, ...]:
-    """All settings but for the seed, with some changed; 1 is 1.0."""
-    changed = (changes or {}) | {SEED: 0}
+def _key(settings: RunSettings, changes: Settings | None = None) -> tuple[Any, ...]:
+    """Settings but for the seed, with some changed; 1 is 1.0."""
+    changed, cell = (changes or {}) | {SEED: 0}, Cell("", settings)
     return tuple(changed[name] if name in changed else cell.value(name) for name in NAMES)
 
 
@@ -265,12 +340,16 @@ def varying(cells: Sequence[Cell]) -> list[str]:
 
 def complete(sweep: Sweep, cells: Sequence[Cell], name: str = "") -> Sweep:
     """The sweep with a name and a question; where it has none, they say what its cells vary."""
-    known, order = varying(cells), [*dict.fromkeys([*sweep.settings, *NAMES])]
-    varied = [_short(item).replace("_", " ") for item in order if item in known and item != SEED]
-    words = ", ".join(varied).replace("train max words", "training length") or "sentence length"
+    known, order = varying(cells), dict.fromkeys([*sweep.settings, *NAMES])
+    texts = {SEED: "", "corpus.train_max_words": "training length"}
+    varied = [texts.get(item, _short(item).replace("_", " ")) for item in order if item in known]
+    words = ", ".join(filter(None, varied)) or "sentence length"
     question = sweep.question or f"BLEU by {' and'.join(words.rsplit(',', 1))}"
     changes = folder_name(sweep.preset, cells, order).removeprefix(sweep.preset)
-    made = name if is_name(name) else f"{sweep.preset}-by{changes}"
+    made = f"{sweep.preset}-by{changes}"
+    with suppress(UsageError):
+        _check_name(name)
+        made = name
     return replace(sweep, name=sweep.name or made, question=question)
 
 

@@ -11,9 +11,10 @@ import pandas as pd
 
 from ..claims.registry import CLAIMS, verdict_on
 from ..claims.verdict import Verdict, small_buckets
-from ..results.bundle import Results, holds_results
-from ..results.schema import ALL_TABLES, GOLD, GOLD_TABLE, QUESTIONS
+from ..results.bundle import Results, holds_results, setting_columns
+from ..results.schema import ALL_TABLES, GOLD, GOLD_TABLE, QUESTIONS, SETTING_COLUMNS
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
+from ..settings.run import resolve
 from ..settings.sweep import LONGER
 from .claims import judge
 from .comparison import (
@@ -27,7 +28,8 @@ from .comparison import (
     what_was_run,
 )
 from .page import Page
-from .run_tables import LIKE_SLIDE, SPECS, arms, cells, run_data, run_table, slide_table
+from .run_tables import LIKE_SLIDE, SPECS, arms, cells, run_data, run_table, slide_table, word_spans
+from .selection import as_condition, list_values
 
 LEVELS = (
     "The slide's numbers are its illustration: compare shapes (order, drop, gain), never levels. "
@@ -106,7 +108,7 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
             lines.append(_schedule(sizes[0], bundle))
         lines += [RATIO] if "compression_ratio" in frame else []
         lines += [SLIDE_WORDS] if name == "compression" else []
-        lines += [*_arm_lines(sizes), *bundle.facts(sizes[0].none.runs[0])["notes"]]
+        lines += [*_arm_lines(sizes, bundle), *bundle.facts(sizes[0].none.runs[0])["notes"]]
     small = small_buckets(dict(zip(frame["bucket"], frame["n"], strict=True)))
     others = len(set(bundle.runs["arm"]) - set(used["arm"]))
     others = f"not in this table: {counted(others, 'arm')} (choose with --where)" if others else ""
@@ -118,9 +120,17 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
     small = f"* {small}" if small else ""
     run = [what_was_run(used), "95 % intervals over test sentences", small, others, replaced]
     run = "; ".join(filter(None, run))
+    preset = setting_columns(resolve("lecture"))
+    unlike = [
+        f"{column} {list_values(used[column])}"
+        for column in SETTING_COLUMNS
+        if column not in ("attention", "seed")
+        and (used[column].map(as_condition) != as_condition(preset[column])).any()
+    ]
     signatures = sorted(set(bundle.runs.loc[bundle.runs["run"].isin(used["run"]), "signature"]))
     lines += [
         f"{run}.",
+        *([f"Settings unlike those of preset lecture: {', '.join(unlike)}."] if unlike else []),
         f"Intervals: {bundle.settings(used['run'].iloc[0]).scoring.resamples:,} bootstrap "
         "resamples, the same for every arm and seed, of the mean over seeds; they do not cover "
         "seeds.",
@@ -147,18 +157,27 @@ def _like_slide(
         if item.verdict != "held" and item.claim != "C1"
     ]
     lines += [" ".join(["Not as on the slide.", *unlike])] if unlike else []
-    lines += [SLIDE_WORDS] if name == "compression" else []
+    if name == "compression":
+        lines += filter(None, [SLIDE_WORDS, word_spans(frame)])
     return Page(name.replace("-", "_"), title, texts, table, [], lines)
 
 
-def _arm_lines(sizes: Sequence[Comparison]) -> list[str]:
-    """The size of each arm, and BLEU by bucket of each seed: seeds are points."""
+def _arm_lines(sizes: Sequence[Comparison], bundle: Results) -> list[str]:
+    """Of each arm its size and losses, and BLEU by bucket of each seed: seeds are points.
+
+    If validation's loss is far above training's, an arm lacks data more than capacity.
+    """
     lines = []
     for size in sizes:
         for arm in size.arms:
             name = f"context {size.settings.model.context_size}, {arm.name}"
             name = name if sizes[1:] else arm.name
-            lines.append(f"{name}: {arm.parameters:,} parameters.")
+            rows = bundle.runs[bundle.runs["run"].isin(arm.runs)]
+            train, valid = rows[["train_loss", "valid_loss"]].astype(float).mean()
+            lines.append(
+                f"{name}: {arm.parameters:,} parameters; loss at the end {train:.2f} in training, "
+                f"{valid:.2f} in validation (nats per target token)."
+            )
             points = {f"seed {s}": bleu for s, bleu in zip(arm.seeds, arm.by_seed, strict=True)}
             if len(arm.seeds) > 1:
                 points["standard deviation over seeds"] = arm.by_seed.std(axis=0, ddof=1)
@@ -185,9 +204,12 @@ def _schedule(comparison: Comparison, bundle: Results) -> str:
         gains = [after.value - before.value for before, after in zip(once, twice, strict=True)]
         added.append(f"{arm.name} {_by_bucket(gains, '{:+.1f}')}")
     if not added:
+        best, updates = runs.set_index("run")["best_update"], comparison.settings.training.updates
+        falling = [a.name for a in comparison.arms if (best.loc[list(a.runs)] == updates).any()]
+        end = "was still falling at the end: " if falling else "no longer fell at the end"
         return (
-            "Schedule: not shown to be long enough (--check-schedule trains twice as long). What "
-            "an arm lacks may be training."
+            "Schedule: not shown to be long enough (--check-schedule trains twice as long); the "
+            f"validation loss {end}{', '.join(falling)}. What an arm lacks may be training."
         )
     return (
         f"Schedule: {'not ' if moved else ''}long enough; twice the updates move "

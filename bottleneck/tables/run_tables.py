@@ -189,12 +189,14 @@ def run_table(name: str, frame: pd.DataFrame, attention: str | None = None) -> C
         return filled_table(title, frame, [*chosen[:start], *BUCKET_COLUMNS, *chosen[start:]])
     table = new_table(title, ["arm", *frame["bucket"].unique()])
     table.padding = 0  # five ranges leave no space
-    above: list[str] = []
+    above: dict[str, list[str]] = {}
     for arm, rows in frame.groupby("arm", sort=False):
-        counts = [f"n={count(n)}" for n in rows["n"]]
-        if counts != above:  # of other test sentences
-            table.add_row("", *counts, style="dim")
-        above = counts
+        ratios = ["" if pd.isna(ratio) else f"{ratio:.1f}:1" for ratio in rows["compression_ratio"]]
+        lines = {"": [f"n={count(n)}" for n in rows["n"]], "ratio": ratios}
+        for head, texts in lines.items():
+            if texts != above.get(head):  # of other test sentences or a different context
+                table.add_row(head, *texts, style="dim")
+        above = lines
         table.add_row(arm, *(ranged(row, "bleu", "{:.1f}") for row in rows.to_dict("records")))
     return table
 
@@ -214,6 +216,16 @@ def slide_table(
     counts = " to ".join(f"{n:,}" for n in sorted({frame["n"].min(), frame["n"].max()}))
     phrase = f"{counts} sentences per row; 95 % intervals over test sentences at most {widest:.1f}"
     return pd.DataFrame(texts), filled_table(title, numbers, columns), f"{phrase} BLEU wide"
+
+
+def word_spans(frame: pd.DataFrame) -> str:
+    """The BLEU that each word of L4 covers, if a better word covers a lower one; else empty."""
+    spans = frame[frame["n"] > 0].groupby("slide_word")["bleu"].agg(["min", "max"])
+    spans = spans.reindex([row.quality for row in L4]).dropna()
+    if (spans["min"] > spans["max"].shift(-1, fill_value=-1.0)).all():
+        return ""
+    covers = (f"{word} {low:.1f} to {high:.1f}" for word, low, high in spans.itertuples())
+    return f"The slide's words do not order the BLEU measured here: {', '.join(covers)}."
 
 
 def arms(bundle: Results) -> pd.DataFrame:
