@@ -238,7 +238,7 @@ def panel(part: str, corpus: str) -> Axes:
 
     return Axes(
         f"{corpus}: {part} survive", "length", "length, words",
-        x="context_size", x_label="context size, numbers", select=select, lines=None, numeric=True,
+        x="context_size", x_label="context size, numbers", select=select, lines=None,
         log_x=True,
     )  # fmt: skip
 

@@ -166,7 +166,8 @@ def measured_exponent(folder: Path) -> Exponent | None:
 def rests_on(frame: pd.DataFrame) -> str:
     """What C9 rests on: ``benchmark: 40 points on AMD EPYC, 2 cores, cpu, 2026-11-22``."""
     costs = frame[frame["measure"] == "seconds"]
-    columns = (costs["machine"], costs["cores"].map("{} cores".format), costs["device"])
+    device = costs["device"].str.removeprefix("cpu: ")
+    columns = (costs["machine"], costs["cores"].map("{} cores".format), device)
     return f"benchmark: {len(costs)} points on {', '.join(map(_listed, (*columns, costs['date'])))}"
 
 
@@ -249,7 +250,7 @@ QUESTION = CostQuestion(
             select=lambda rows: rows.assign(
                 arm=rows["attention"], control=rows["placement"].replace("input", "")
             ),
-            lines=None, counted="groups", numeric=True, log_x=True, log_y=True,
+            lines=None, counted="groups", log_x=True, log_y=True,
         )
     ],
 )  # fmt: skip

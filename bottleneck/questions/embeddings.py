@@ -166,7 +166,7 @@ QUESTION = Question(
     axes=[
         Axes(
             name, f"same_{label}", "% of nearest five", scale=100.0, x="like", x_label="",
-            names={"": "trained"} | CONTROLS, counted="words", joined=False, limit=102.0,
+            names={"": "trained"} | CONTROLS, counted="words", joined=False,
             lines=None,
             select=lambda rows: rows[
                 (rows["part"] == "source") & rows["control"].isin(["", *CONTROLS])

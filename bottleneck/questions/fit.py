@@ -82,7 +82,7 @@ QUESTION = Question(
     ],
     counted="sentences",
     axes=[
-        Axes("Translation", "bleu", "BLEU (0 to 100)", limit=102.0, lines=None,
+        Axes("Translation", "bleu", "BLEU (0 to 100)", lines=None,
              select=lambda rows: rows.assign(control=rows["part"].replace(SPLITS | {"test": ""})))
     ],
 )  # fmt: skip

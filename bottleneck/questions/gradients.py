@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from ..claims.verdict import FAMILY, needs_learned, two_digits
+from ..claims.verdict import FAMILY, needs_learned
 from ..corpus.batches import evaluation_batches, restore
 from ..corpus.pair import SentencePair
 from ..corpus.vocabulary import tokenize
@@ -223,13 +223,9 @@ def decide(estimates: Estimates) -> Judgement | str:
         band, ratio, plain = shared[-1]
         slower.append(halves[arm].low > halves[none].high)
         more.append(ratio.low > plain.high)
-        ours, theirs = (
-            "{} [{}, {}] times".format(*map(two_digits, (item.value, item.low, item.high)))
-            for item in (ratio, plain)
-        )
         clauses.append(
-            f"over {band} steps it is {ours} that at the last position with {arm}, {theirs} "
-            f"with {none}"
+            f"over {band} steps it is {ratio.text('{:.2g}')} times that at the last position with "
+            f"{arm}, {plain.text('{:.2g}')} times with {none}"
         )
     if start := faded["untrained"]:
         clauses.append(f"before training that of {', '.join(start)}")

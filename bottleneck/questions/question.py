@@ -61,11 +61,13 @@ class StudyColumn:
         if estimate is None or np.isnan(estimate.value):
             return ""
         ends = self.form.replace("+", "") if self.ends is None else self.ends
-        value, low, high = (
-            "" if np.isnan(number) else beyond(estimate.note, end) + form.format(number)
-            for end, form in (("value", self.form), ("low", ends), ("high", ends))
-            if (number := self.scale * getattr(estimate, end)) is not None
-        )
+        texts = []
+        for end, form in (("value", self.form), ("low", ends), ("high", ends)):
+            number = self.scale * getattr(estimate, end)
+            texts.append(
+                "" if np.isnan(number) else beyond(estimate.note, end) + form.format(number)
+            )
+        value, low, high = texts
         return value if not ends or low == high in ("", value) else f"{value}\n{low}..{high}"
 
 
@@ -115,7 +117,7 @@ class Axes:
     """A panel of a question's figure: measures by length, or by what ``x`` names, times ``scale``.
 
     ``select`` chooses among the measure's rows, or changes them. ``lines`` are the controls that
-    are drawn, None for all. ``printed`` gives the slide's numbers by x.
+    are drawn, None for all. With ``log_x`` x is a quantity. ``printed`` are the slide's numbers.
     """
 
     title: str
@@ -129,10 +131,8 @@ class Axes:
     lines: Sequence[str] | None = ("", "untrained")
     counted: str = "sentences"
     joined: bool = True
-    numeric: bool = False
     log_x: bool = False
     log_y: bool = False
-    limit: float | None = None
     printed: Callable[[pd.DataFrame], Mapping[str, float]] | None = None
 
 
@@ -186,8 +186,8 @@ class Question:
     def page(self, frame: pd.DataFrame) -> Page:
         """The table with all that belongs to it."""
         estimates, body = Estimates(frame), Table.grid()
-        for table in (grid.table(estimates, self.title) for grid in self.tables):
-            if table.row_count:
+        for each in self.tables:
+            if (table := each.table(estimates, self.title)).row_count:
                 body.add_row(table)
         runs, resamples = caption(frame)
         lines = [*self.notes, runs, self.intervals or resamples]
@@ -206,8 +206,8 @@ class Question:
             ends = [row[end] for row in rows for end in ("value", "low")]
             least = None if axes.log_y else float(np.nanmin([0.0, *ends]))
             panel = Panel(
-                axes.title, axes.x_label, axes.y, axes.counted, axes.numeric, axes.joined,
-                axes.log_x, axes.log_y, (least, axes.limit),
+                axes.title, axes.x_label, axes.y, axes.counted, axes.log_x, axes.joined, axes.log_x,
+                axes.log_y, (least, None),
             )  # fmt: skip
             panels += [panel] if rows else []
             lines += rows
@@ -222,7 +222,7 @@ class Question:
 
 
 def find_question(name: str) -> Question:
-    """The question of a name; only its own file is imported."""
+    """The question of a name."""
     if name == GOLD:
         return import_module(".alignment", __package__).GOLD_QUESTION
     return import_module(f".{name}", __package__).QUESTION

@@ -222,7 +222,7 @@ def panel(title: str, x_label: str, names: Mapping[str, str], joined: bool) -> A
     label = "% of source words that survive\n(0: chance)"
     return Axes(
         title, "corrected", label, 100.0, "part", x_label, names, select, counted="words",
-        limit=102.0, joined=joined,
+        joined=joined,
     )  # fmt: skip
 
 
