@@ -25,6 +25,23 @@ if TYPE_CHECKING:
     from ..questions.benchmark import Row
     from ..questions.question import Question
 
+Lengths = Annotated[
+    str | None, Option(metavar="N,..", help="Of cost, tokens per side [default: 10 to 200].")
+]
+Arms = Annotated[
+    str | None,
+    Option(
+        metavar="ARM,..",
+        help="Of cost, attentions, with -output for Luong's placement "
+        "[default: none, additive, dot, dot-output].",
+    ),
+]
+Quick = Annotated[bool, Option("--quick", help="Of cost, few lengths: in a few minutes.")]
+Gold = Annotated[
+    Path | None,
+    Option(help="Gold links, line by line: i-j sure, i?j or ipj possible, source first."),
+]
+
 
 def study(
     name: options.Name = "",
@@ -35,28 +52,13 @@ def study(
     assignments: options.Assignments = None,
     seeds: options.Seeds = None,
     where: options.Where = None,
-    gold: Annotated[
-        Path | None,
-        Option(help="Gold links, line by line: i-j sure, i?j or ipj possible, source first."),
-    ] = None,
+    gold: Gold = None,
     source: Annotated[Path | None, Option(help="Source sentences of --gold.")] = None,
     target: Annotated[Path | None, Option(help="Their translations, one per line.")] = None,
     first_word: Annotated[int | None, Option(min=0, max=1, help="Count links from 0 or 1.")] = None,
-    lengths: Annotated[
-        str | None,
-        Option(metavar="N,..", help="Of cost, tokens per side [default: 10 to 200]."),
-    ] = None,
-    arms: Annotated[
-        str | None,
-        Option(
-            metavar="ARM,..",
-            help="Of cost, attentions, with -output for Luong's placement "
-            "[default: none, additive, dot, dot-output].",
-        ),
-    ] = None,
-    quick: Annotated[
-        bool, Option("--quick", help="Of cost, few lengths: in a few minutes.")
-    ] = False,
+    lengths: Lengths = None,
+    arms: Arms = None,
+    quick: Quick = False,
     form: options.Form = "rich",
     details: options.Details = False,
     jobs: options.Jobs = None,
@@ -97,16 +99,15 @@ def study(
         folder = latest_output(DEFAULT_OUT, folder)
     check_named(folder)
     check_trainable(folder)
-    finished = gold is not None or bool(_suiting(question, folder, []))
-    if finished and (assignments or seeds):
+    if gold is None and not _suiting(question, folder, []):
+        _train(question, folder, chosen, jobs, dry_run, quiet)
+        if dry_run:
+            return
+    elif assignments or seeds:
         raise UsageError(
             f"{str(folder)!r} has finished runs: choose among them with --where, or train others "
             "into another folder with --results"
         )
-    if not finished:
-        _train(question, folder, chosen, jobs, dry_run, quiet)
-        if dry_run:
-            return
     runs = _suiting(question, folder, where or [])
     if not runs:
         raise UserError(

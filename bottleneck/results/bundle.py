@@ -86,8 +86,8 @@ class Results:
         if stored.any:
             raise UserError(
                 f"{str(folder)!r} holds no finished run ({len(stored.unfinished)} not done, "
-                f"{len(stored.other_versions)} of another version): `bottleneck runs` lists them, "
-                "the command that began them continues"
+                f"{len(stored.other_versions)} of another version): `bottleneck table runs` lists "
+                "them, the command that began them continues"
             )
         if not is_bundle(folder):
             inside = [place for place in results_inside(folder) if holds_results(place)]

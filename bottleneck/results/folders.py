@@ -12,6 +12,7 @@ import gzip
 import io
 import json
 import os
+import shlex
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -51,7 +52,7 @@ ENDED = ("done", "diverged")
 WRITTEN = "name one that `bottleneck reproduce` or `bottleneck sweep` wrote"
 COMMANDS = {study: f"study {study}" for study in STUDIES} | {
     GOLD: "study alignment --gold FILE --source FILE --target FILE",
-    BENCHMARK: "bench",
+    BENCHMARK: "study cost",
 }
 """The words of the command that makes a study's table, without the folder."""
 TEXT_COLUMNS = ("source", "reference", "hypothesis")
@@ -174,9 +175,7 @@ def damaged(path: Path, reason: object) -> DamagedError:
     elif path.is_relative_to(SHIPPED):
         way = "install the package again"
     elif is_run(run):
-        results = run.parent.parent if run.parent.name == STORE else run.parent
-        removal = f"`bottleneck table runs {run.name} --remove --results {results}`"
-        way = f"delete the run with {removal} and train it again"
+        way = f"delete the run with `rm -r {shlex.quote(str(run))}` and train it again"
     elif path.name == EXPERIMENTS:
         way = f"{delete}: the sweep's command writes it again"
     elif run.name == PROBES:

@@ -144,7 +144,7 @@ def test_the_cost_is_judged_by_the_measured_exponents_interval():
         assert ("too wide" in result.why) == (expected == "not measured")
     result = audit("L15", Evidence(GOLD))
     assert result.verdict == "not measured"
-    assert "`bottleneck bench`" in result.why
+    assert "`bottleneck study cost`" in result.why
 
 
 def test_the_first_steps_of_trained_arms_are_printed():

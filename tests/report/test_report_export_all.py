@@ -57,7 +57,7 @@ def test_a_damaged_file_is_named(results, tmp_path, capsys):
     folder = Path(shutil.copytree(results[0], tmp_path / "out"))
     study = folder / "probes" / "length.csv"
     study.write_bytes(study.read_bytes()[:-20])
-    for command in (["export", "--all"], ["report", "-o", str(tmp_path / "page.html")]):
+    for command in (["export", "--all"], ["export", "-o", str(tmp_path / "page.html")]):
         assert run([*command, "--results", str(folder)]) == 1
         assert "length.csv' cannot be read (it does not match" in capsys.readouterr().err
     assert not (tmp_path / "page.html").exists()
@@ -78,5 +78,5 @@ def test_a_bundle_without_text_has_no_sentence_and_every_number(tmp_path, capsys
         del files[EXAMPLES], files[SUMS]
     assert without == full
     assert {RUNS, SENTENCES} <= full.keys()
-    printed(capsys, "report", "--results", bare, "-o", tmp_path / "page.html")
+    printed(capsys, "export", "--results", bare, "-o", tmp_path / "page.html")
     assert "The results hold no example sentences." in (tmp_path / "page.html").read_text("utf8")

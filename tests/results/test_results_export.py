@@ -139,7 +139,7 @@ def test_tables_travel_but_for_those_that_rest_on_runs_left_out(studied, tmp_pat
     ("name", "way"),
     [
         ("length", "make it again with `bottleneck study length`, or delete it"),
-        ("cost", "make it again with `bottleneck bench`, or delete it"),
+        ("cost", "make it again with `bottleneck study cost`, or delete it"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_named_with_the_way_out(studied, tmp_path, name, way):

@@ -1,5 +1,7 @@
 """Folders of runs and results: what they are, and who says so when one of their files is lost."""
 
+import shutil
+
 import pytest
 from listed import relist
 from system_files import outputs, reference_texts, write_translated
@@ -12,19 +14,29 @@ from seq2seq_bottleneck.settings.files import SUMS, write_listed
 
 EXPORT = "; export it again"
 AGAIN = "make it again with `bottleneck study length`, or delete it and its line in SHA256SUMS"
-REMOVE = "with `bottleneck runs none1x1 --remove --results {}`"
+REMOVE = "with `rm -r {}/runs/none1x1` and train it again"
 
 
 @pytest.mark.parametrize("how", ["gone", "a folder"])
 @pytest.mark.parametrize(
     ("where", "name", "command", "way"),
     [
-        ("bundle", "runs.csv", "claims --results FOLDER", EXPORT),
-        ("bundle", "examples.json.gz", "merge FOLDER --out OUT", EXPORT),
+        ("bundle", "runs.csv", "table claims --results FOLDER", EXPORT),
+        (
+            "bundle",
+            "examples.json.gz",
+            "export --results FOLDER --results FOLDER --bundle OUT",
+            EXPORT,
+        ),
         ("bundle", "probes/length.csv", "table length --results FOLDER", AGAIN),
         ("store", "probes/length.csv", "export --results FOLDER --bundle OUT", AGAIN),
-        ("store", "runs/none1x1/examples.json", "merge FOLDER --out OUT", REMOVE),
-        ("store", "runs/none1x1/status.json", "claims --results FOLDER", REMOVE),
+        (
+            "store",
+            "runs/none1x1/examples.json",
+            "export --results FOLDER --results FOLDER --bundle OUT",
+            REMOVE,
+        ),
+        ("store", "runs/none1x1/status.json", "table claims --results FOLDER", REMOVE),
     ],
 )
 def test_what_was_lost_is_named_with_the_way_out(
@@ -49,10 +61,10 @@ def test_what_was_lost_is_named_with_the_way_out(
 def test_a_run_without_its_status_is_listed_as_damaged_and_can_be_removed(store, capsys):
     (store / "runs" / "none1x1" / "status.json").unlink()
     results = ["--results", str(store)]
-    assert run(["runs", *results]) == 0
+    assert run(["table", "runs", *results]) == 0
     assert "none1x1      damaged " in capsys.readouterr().out
     assert run(["export", *results]) == 1
-    assert run(["runs", "none1x1", "--remove", "--yes", *results]) == 0
+    shutil.rmtree(store / "runs" / "none1x1")
     assert run(["export", *results]) == 0
     assert "none1x1" not in [path.name for path in find_runs(store).done]
 
