@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+import pandas as pd
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
@@ -33,7 +34,7 @@ from ..lecture.walkthroughs import audit_all
 from ..questions.cost import measured_exponent
 from ..questions.word_survival import LinkedReference, word_reports
 from ..results import schema
-from ..results.bundle import Example, Results, holds_results
+from ..results.bundle import Example, Results, holds_results, tidy_csv
 from ..results.folders import has_probe, results_inside
 from ..results.folders import tables as measured_tables
 from ..settings.concerns import CorpusSettings
@@ -132,6 +133,8 @@ def collect(folder: Path, tell: Tell) -> dict[str, Any]:
     audits = audit_all(lecture_evidence(measured_exponent(bench)))
     rows = claims.claims(decisions).to_dict("records")
     bundles = {item.folder: item.bundle for item in decisions if item.bundle}
+    names = ["run", "experiment", "arm", *schema.SETTING_COLUMNS]
+    settings = [bundle.runs[names].drop_duplicates() for bundle in bundles.values()]
     tell("The two tables and the explorer")
     return {
         "folder": folder,
@@ -148,6 +151,7 @@ def collect(folder: Path, tell: Tell) -> dict[str, Any]:
             place: f"{counted(len(bundle.names), 'run')}: {what_was_run(bundle.runs)}"
             for place, bundle in bundles.items()
         },
+        "settings": quote(tidy_csv(pd.concat(settings)), safe=",/") if settings else "",
     }
 
 
