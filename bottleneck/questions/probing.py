@@ -22,7 +22,6 @@ from .question import Columns, Probed, Question, find_study
 
 Listener = Callable[[Path, str], None]
 """Called with a run and what is being measured on it; ``done`` at the end."""
-AGAIN = "`bottleneck study {} --force` measures it again"
 
 
 def probe_runs(study: Question, runs: Sequence[Path], listener: Listener, width: int) -> None:
@@ -61,7 +60,7 @@ def is_kept(run: Path, study: Question) -> bool:
     made = table.with_suffix(".json")
     if not (made.is_file() and table.is_file()):
         return False
-    return read_object(made, AGAIN.format(study.name)).get("version") == study.version
+    return read_object(made).get("version") == study.version
 
 
 def keep(run: Path, study: Question, columns: Columns) -> None:
@@ -74,12 +73,12 @@ def keep(run: Path, study: Question, columns: Columns) -> None:
 
 def read_kept(run: Path, settings: RunSettings, study: Question) -> Probed:
     """What was found, as arrays; a column that is not all numbers is text."""
-    path, again = run / PROBES / f"{study.name}.csv", AGAIN.format(study.name)
+    path = run / PROBES / f"{study.name}.csv"
     try:
-        content = io.BytesIO(read_checked(path, again))
+        content = io.BytesIO(read_checked(path))
         frame = pd.read_csv(content, dtype=str, keep_default_na=False)
     except (OSError, ValueError) as error:
-        raise damaged(path, error, again) from None
+        raise damaged(path, error) from None
     columns: dict[str, np.ndarray] = {}
     for name, texts in frame.items():
         try:

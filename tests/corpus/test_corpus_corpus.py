@@ -83,7 +83,7 @@ def test_what_cannot_be_loaded():
         load_corpus(COPY.model_copy(update={"max_words": 10}), EDGES)
     with pytest.raises(UsageError, match=r"^sentences of corpus 'grammar' have 2 to 60 words: ch"):
         load_corpus(GRAMMAR.model_copy(update={"max_words": 61}), EDGES)
-    with pytest.raises(UserError, match=r"`bottleneck corpus fetch tatoeba` brings it$"):
+    with pytest.raises(UserError, match=r"`bottleneck corpus tatoeba --fetch` brings it$"):
         load_corpus(CorpusSettings(name="tatoeba"), SHORT)
 
 
