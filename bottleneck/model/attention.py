@@ -180,9 +180,17 @@ class AdditiveAttention(Attention):
 
 def make_attention(kind: str, hidden: int, context: int, width: int, rngs: nnx.Rngs) -> Attention:
     """The read named by ``model.attention``; ``width`` is the additive score's own."""
-    if kind == "general":
-        return GeneralAttention(hidden, context, rngs)
-    if kind == "additive":
-        return AdditiveAttention(hidden, context, width, rngs)
-    others = {"none": NoAttention(), "uniform": UniformAttention(), "dot": DotAttention()}
-    return (others | {"scaled-dot": DotAttention(context**-0.5)})[kind]
+    match kind:
+        case "none":
+            return NoAttention()
+        case "uniform":
+            return UniformAttention()
+        case "dot":
+            return DotAttention()
+        case "scaled-dot":
+            return DotAttention(context**-0.5)
+        case "general":
+            return GeneralAttention(hidden, context, rngs)
+        case "additive":
+            return AdditiveAttention(hidden, context, width, rngs)
+    raise ValueError(f"no attention named {kind!r}")

@@ -127,43 +127,6 @@ def spread(values: Float[ndarray, "seeds"]) -> Interval:
     return Interval(float(mean - half), float(mean + half))
 
 
-@dataclass(frozen=True)
-class Resampling:
-    """How often sentences are resampled (bootstrap) and outputs swapped (trials), from one seed."""
-
-    resamples: int
-    trials: int
-    seed: int
-
-
-@dataclass(frozen=True, eq=False)
-class Paired:
-    """Systems A and B in one part: each one's score, and how sure their difference is."""
-
-    a: Estimate
-    b: Estimate
-    p_randomisation: float
-
-    @property
-    def gain(self) -> Estimate:
-        """B minus A."""
-        return difference(self.b, self.a)
-
-
-def pair(
-    score: Score,
-    a: Int[ndarray, "sentences columns"],
-    b: Int[ndarray, "sentences columns"],
-    how: Resampling,
-    *,
-    bucket: int,
-) -> Paired:
-    """Compare the statistics of two systems in one part; ``bucket`` is its own random stream."""
-    first, second = estimates(score, [a, b], how.resamples, seed=how.seed, bucket=bucket)
-    p = randomisation_p(score, a, b, how.trials, seed=how.seed, bucket=bucket)
-    return Paired(first, second, p)
-
-
 def bootstrap_p(gain: Estimate) -> float:
     """Two-sided p-value of the paired bootstrap; nan where there was nothing to score.
 

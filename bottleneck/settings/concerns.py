@@ -33,7 +33,7 @@ def setting(default: Any, meaning: str, **bounds: Any) -> Any:
 
 
 NAMED = ("multi30k", "tatoeba", "europarl", "news-commentary")
-"""Real text that ``bottleneck corpus fetch`` brings."""
+"""Real text that ``bottleneck corpus NAME --fetch`` brings."""
 FILES = ("source", "target", "valid_source", "valid_target", "test_source", "test_target")
 """Settings that name the user's files: where the data lies, not what it is."""
 

@@ -73,7 +73,6 @@ def weights(run: Path) -> list:
 
 OF_A_RUN: dict[str, Reader] = {
     "settings.json": read_settings,
-    "log.jsonl": lambda run: Results.open(run).learning(),
     "weights.safetensors": weights,
     "source.vocabulary": vocabularies,
     "source.subwords.model": vocabularies,
@@ -87,7 +86,6 @@ OF_A_RUN: dict[str, Reader] = {
 OF_A_BUNDLE: dict[str, Reader] = {
     "runs.csv": lambda folder: Results.open(folder).runs.to_csv(),
     "sentences.csv.gz": lambda folder: list(Results.open(folder).sentences),
-    "learning.csv": lambda folder: Results.open(folder).learning().to_csv(),
     "examples.json.gz": lambda folder: list(Results.open(folder).examples()),
     "probes/length.csv": lambda folder: rests_on(folder / "probes" / "length.csv"),
     "experiments.json": read_experiments,

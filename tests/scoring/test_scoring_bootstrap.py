@@ -13,13 +13,14 @@ from system_files import outputs, reference_texts
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
 from seq2seq_bottleneck.scoring.bootstrap import (
     Estimate,
-    Resampling,
     bootstrap_p,
+    difference,
     draw,
     estimate,
+    estimates,
     interaction,
-    pair,
     percent_change,
+    randomisation_p,
     ratio_of_sums,
     spread,
 )
@@ -121,7 +122,6 @@ LENGTHS = [3 + 7 * n % 29 for n in range(120)]
 REFERENCES = reference_texts(LENGTHS)
 A, B = outputs(REFERENCES, 0.25, 1), outputs(REFERENCES, 0.23, 2)
 RESAMPLES = 3_000
-HOW = Resampling(resamples=RESAMPLES, trials=RESAMPLES, seed=4)
 
 
 def counts(hypotheses):
@@ -136,31 +136,36 @@ def theirs(a, b, test_type):
     return test()[1]["BLEU"]
 
 
+def compared(a, b, resamples=RESAMPLES):
+    """B minus A, and the p-value by approximate randomisation."""
+    systems, how = (counts(a), counts(b)), {"seed": 4, "bucket": 0}
+    first, second = estimates(bleu, systems, resamples, **how)
+    return difference(second, first), randomisation_p(bleu, *systems, resamples, **how)
+
+
 @pytest.fixture(scope="module")
 def planted():
-    return pair(bleu, counts(A), counts(B), HOW, bucket=0)
+    return compared(A, B)
 
 
 def test_difference_and_randomisation_p_are_sacrebleus(planted):
     first, second = theirs(A, B, "bs")
-    assert planted.a.value == pytest.approx(first.score, abs=1e-10)
-    assert planted.b.value == pytest.approx(second.score, abs=1e-10)
-    assert planted.gain.value == pytest.approx(second.score - first.score, abs=1e-10)
+    assert planted[0].value == pytest.approx(second.score - first.score, abs=1e-10)
     p = theirs(A, B, "ar")[1].p_value
     assert 0.02 < p < 0.5
     error = 4 * np.sqrt(2 * p * (1 - p) / RESAMPLES)  # of two independent estimates of p
-    assert planted.p_randomisation == pytest.approx(p, abs=error)
+    assert planted[1] == pytest.approx(p, abs=error)
 
 
 def test_a_clear_difference_has_the_smallest_p_and_swapping_the_systems_turns_the_sign(planted):
-    clear = pair(bleu, counts(outputs(REFERENCES, 0.5, 3)), counts(A), HOW, bucket=0)
-    assert clear.gain.interval.above_zero
-    assert bootstrap_p(clear.gain) == pytest.approx(2 / (RESAMPLES + 1))
-    assert clear.p_randomisation == pytest.approx(1 / (RESAMPLES + 1))
-    other = pair(bleu, counts(B), counts(A), HOW, bucket=0)
-    assert np.array_equal(other.gain.draws, -planted.gain.draws)
-    assert bootstrap_p(other.gain) == bootstrap_p(planted.gain)
-    assert other.p_randomisation == planted.p_randomisation
+    gain, p = compared(outputs(REFERENCES, 0.5, 3), A)
+    assert gain.interval.above_zero
+    assert bootstrap_p(gain) == pytest.approx(2 / (RESAMPLES + 1))
+    assert p == pytest.approx(1 / (RESAMPLES + 1))
+    other, p = compared(B, A)
+    assert np.array_equal(other.draws, -planted[0].draws)
+    assert bootstrap_p(other) == bootstrap_p(planted[0])
+    assert p == planted[1]
 
 
 @settings(max_examples=200, deadline=None)
@@ -176,6 +181,6 @@ def test_the_bootstraps_p_says_what_its_interval_says(shift, seed):
 
 
 def test_equal_systems_differ_as_much_in_every_trial():
-    same = pair(bleu, counts(A), counts(A), Resampling(9, 9, 4), bucket=0)
-    assert (same.gain.draws == 0.0).all()
-    assert bootstrap_p(same.gain) == same.p_randomisation == 1.0
+    gain, p = compared(A, A, 9)
+    assert (gain.draws == 0.0).all()
+    assert bootstrap_p(gain) == p == 1.0
