@@ -190,9 +190,8 @@ def test_the_page_of_the_house_names_what_is_there():
     for path, name in named:
         file = next((top / path for top in (package, ROOT) if (top / path).is_file()), None)
         assert file is not None, path
-        defined = rf"^ *(def {{0}}\(|class {{0}}\b|{{0}}\b.*=|{{0}}: )".format(
-            name.rpartition(".")[2]
-        )
+        last = name.rpartition(".")[2]
+        defined = rf"^ *(def {last}\(|class {last}\b|{last}\b.*=|{last}: )"
         assert re.search(defined, file.read_text(encoding="utf8"), re.MULTILINE), (path, name)
     folders = re.findall(r"`([\w/]+/)`", HOUSE)
     assert all((package / name).is_dir() or (ROOT / name).is_dir() for name in folders)
