@@ -20,11 +20,7 @@ from typing import Any
 import golden_outputs as golden
 import pytest
 
-RETIRED: dict[str, str] = {
-    "p_shifted": "sacreBLEU computes its own p-value: `sacrebleu --paired-bs`",
-    "plot learning": "no slide and no rule needs the curves",
-    "plot context-length": "figure compression has the same numbers",
-}
+RETIRED: dict[str, str] = {}
 """Columns and beginnings of commands that are gone since the recording, and why."""
 GOLDEN = golden.load()
 QUICK = re.compile(

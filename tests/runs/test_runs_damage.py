@@ -170,4 +170,4 @@ def test_a_bundle_whose_writer_is_killed_is_the_old_or_the_new_or_says_so(out, t
     else:
         assert "an export or a merge was stopped" in seen
     write_bundle([run], folder)
-    assert set(Results.open(folder).unfinished()["run"]) == {"begun"}
+    assert set(Results.open(folder).environment["unfinished"]) == {"begun"}
