@@ -80,10 +80,14 @@ def table(
         if (ending := out.suffix.lower()) not in ENDINGS:
             raise UsageError(f"{str(out)!r}: the name of a table ends in {', '.join(ENDINGS)}")
         form = ENDINGS[ending]
+    if name in ("claims", "runs") and like_slide:
+        raise UsageError(f"--like-slide is for the slides' tables, not {name}")
     if name == "claims":
         _print_claims(options.results_folder(results), where or [], form, out)
         return
     if name == "runs":
+        if where or out or form != "rich":
+            raise UsageError("table runs is a plain list: --where, --format and -o are not for it")
         print_runs(options.results_folder(results))
         return
     if name:
@@ -308,10 +312,13 @@ def _write_merged(folders: Sequence[Path], out: Path) -> None:
 
     for folder in folders:
         check_named(folder)
-    runs, again = write_merged(folders, out)
+    runs, again, differing = write_merged(folders, out)
     say(f"Written to {out}: {counted(runs, 'run')}")
     if again:
-        say(f"In several folders, kept as the first has it: {counted(again, 'run')}", err=True)
+        say(f"In several folders, kept as the first has it: {counted(len(again), 'run')}", err=True)
+    if differing:
+        names = ", ".join(differing)
+        say(f"With other scores in a later folder, so that order decides: {names}", err=True)
     if any(tables(folder) for folder in folders):
         say("Not in it: what studies measured, which has means over the runs of a folder", err=True)
 
@@ -358,6 +365,8 @@ def score(
         tokenize = names.pop() if len(names) == 1 else "13a"
     values = {"edges": edges, "resamples": resamples, "seed": seed, "tokenize": tokenize}
     scoring = parse_settings({"scoring": values}).scoring
+    if (references or sources) and all(map(is_run, systems)):
+        raise UsageError("--references and --sources are for files: a run has its own")
     named = dict(zip(("system A", "system B"), systems, strict=False))
     outputs = read_systems(named, references or [], sources)
     page = score_page(outputs, scoring, trials)

@@ -81,6 +81,7 @@ def study(
         raise UsageError("--gold, --source, --target go together, and are for study alignment")
     if question.probe is None:
         given = {"--preset": preset, "--set": assignments, "--seeds": seeds, "--where": where}
+        given |= {"--dry-run": dry_run, "--jobs": jobs}
         folder = results or DEFAULT_OUT / "bench"
         refuse(given)
         if force or lengths or arms or quick or not has_probe(folder, name):

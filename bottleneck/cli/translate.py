@@ -74,7 +74,13 @@ def translate(
     if diagnose:
         if given := [
             name
-            for name, value in {"--file": file, "--arm": arm, "--alignment": alignment}.items()
+            for name, value in {
+                "--file": file,
+                "--arm": arm,
+                "--alignment": alignment,
+                "--beam": beam,
+                "--copy-unknown": copy_unknown,
+            }.items()
             if value
         ]:
             raise UsageError(f"--diagnose takes a sentence in quotes and all arms: not {given[0]}")
@@ -180,7 +186,7 @@ def _translate_text(trained: "TrainedRun", chunks: Iterable[list[str]]) -> None:
 def _translate_sentence(arms: "dict[str, TrainedRun]", sentence: str, alignment: bool) -> None:
     """Print a line per arm; with ``alignment`` a heatmap: output words down, source across."""
     from ..runs.translate import attended
-    from ..tables.render import heatmap, legend
+    from ..tables.render import PLAIN_SHADES, heatmap, legend
 
     console, width, unknown = output(), max(map(len, arms)), []
     for name, trained in arms.items():
@@ -191,7 +197,12 @@ def _translate_sentence(arms: "dict[str, TrainedRun]", sentence: str, alignment:
         if weighted and translation.weights is not None:
             matrix = attended(trained, translation)
             lines = heatmap(matrix.source, matrix.output, matrix.weights, console.width)
-            say("\n".join(["", *lines, "", legend(), ""]))
+            block = "\n".join(["", *lines, "", legend(), ""])
+            try:
+                legend().encode(console.encoding)
+            except (UnicodeEncodeError, LookupError):
+                block = block.translate(PLAIN_SHADES)
+            say(block)
         elif alignment and not weighted:
             say("  (reads the last state alone: there are no weights to show)\n")
         if not translation.ended:

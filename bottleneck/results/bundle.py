@@ -99,6 +99,10 @@ class Results:
         if sentences:
             rows = read_table(folder / schema.SENTENCES, {"run": "str"} | schema.COUNTED)
             counts = {str(run): _counts(part) for run, part in rows.groupby("run", sort=False)}
+        parts = {schema.ENVIRONMENT: environment["runs"]}
+        for name, runs in (parts | ({schema.SENTENCES: counts} if sentences else {})).items():
+            if set(runs) != set(table["run"]):
+                raise damaged(folder / name, f"its runs are not those of {schema.RUNS}")
         return cls(folder, table, counts, environment, dict.fromkeys(table["run"], folder))
 
     @classmethod

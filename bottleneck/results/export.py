@@ -21,6 +21,7 @@ from .folders import (
     is_run,
     read_checked,
     read_object,
+    read_sums,
     rests_on,
     runs_in,
     store_of,
@@ -42,6 +43,12 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
         return
     if find_runs(folder).any:
         raise UsageError(f"{str(folder)!r} has results of its own: {NEW}")
+    listed = read_sums(folder) or {}
+    if others := [name for name in schema.FILES if (folder / name).exists() and name not in listed]:
+        raise UsageError(
+            f"refusing to overwrite {str(folder / others[0])!r}, which bottleneck did not write: "
+            f"{NEW}"
+        )
     path = folder / schema.ENVIRONMENT
     described = read_object(path)["runs"] if path.exists() else {}
     known = {*runs, *(run.name for run in (runs_in(store) if store else ()))}
@@ -81,22 +88,26 @@ def write_bundle(runs: Sequence[Path], folder: Path, text: bool = True) -> list[
     return lacking
 
 
-def write_merged(folders: Sequence[Path], out: Path) -> tuple[int, int]:
+def write_merged(folders: Sequence[Path], out: Path) -> tuple[int, list[str], list[str]]:
     """Write the bundle of all finished runs of several folders into a new one.
 
-    Returns how many runs there are, and how many of them several folders had. What cannot be read,
-    or would be lost there, is a ``UserError``.
+    Returns how many runs there are, those that several folders have, and those of them with other
+    scores in a later one. What cannot be read, or would be lost there, is a ``UserError``.
     """
     if out.resolve() in {folder.resolve() for folder in folders}:
         raise UsageError(
-            f"{str(out)!r} is one of the folders to be put together: name a new folder with --out"
+            f"{str(out)!r} is one of the folders to merge: name a new folder with --bundle"
         )
     bundles = [Results.open(folder) for folder in folders]
     merged = Results.merged(out, bundles)
     check_bundle(out, merged.names)  # before anything is made there
     write_listed(out, _files(merged))
     folders_with = Counter(run for bundle in bundles for run in bundle.names)
-    return len(folders_with), sum(number > 1 for number in folders_with.values())
+    again = [run for run, number in folders_with.items() if number > 1]
+    scores = pd.concat([bundle.runs[["run", "bucket", "bleu"]] for bundle in bundles])
+    values = scores.groupby(["run", "bucket"])["bleu"].nunique()
+    differing = sorted(set(values[values > 1].index.get_level_values("run")))
+    return len(folders_with), again, differing
 
 
 def _files(

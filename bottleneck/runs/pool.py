@@ -226,7 +226,8 @@ def worker_environment() -> dict[str, str]:
         "PYTHONSAFEPATH": "1",  # a user's own tokenize.py in the working folder is no module
     }
     if has_accelerator():
-        return {"XLA_FLAGS": "--xla_gpu_autotune_level=0"} | environment
+        flags = f"{environment.get('XLA_FLAGS', '')} --xla_gpu_autotune_level=0"
+        return environment | {"XLA_FLAGS": flags.strip()}
     return environment | {"NPROC": str(nproc_from(environment) or 1)}  # the cores that XLA counts
 
 

@@ -31,7 +31,7 @@ from ..model.translator import count_parameters, create
 from ..results.folders import CHECKPOINT, ENDED, ENVIRONMENT, LOG, SETTINGS, WEIGHTS
 from ..settings.errors import UserError
 from ..settings.files import write_text
-from ..settings.machine import COMMAND, cache_root, cores, nproc_from
+from ..settings.machine import COMMAND, cache_root, cores, mendable, nproc_from
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
 from .checkpoint import Checkpoints, join, read_checkpoint, save_vocabularies, save_weights
@@ -109,24 +109,29 @@ def execute(
             for run in waiting:
                 done = updates_done(run.snapshot.state) if run.snapshot else 0
                 stacks.setdefault(done, []).append(run)
-        for stack in stacks.values():
+        for stack in stacks.values():  # none where their beginning failed
+            results: list[Trained] = []
             with _failing(stack):
                 results = _train(stack, graph, corpus, checkpoints)
-            for run, trained in zip(stack, results, strict=True):
+            for run, trained in zip(stack, results, strict=False):  # none where training failed
                 with _failing([run]):
                     _evaluate(run, trained, graph, corpus)
 
 
 @contextmanager
 def _failing(runs: Sequence[Run]) -> Iterator[None]:
-    """What goes wrong in the block is written into the status of these runs."""
+    """What goes wrong in the block is written into the status of these runs, and told."""
     try:
         yield
-    except Exception:
+    except Exception as error:
+        known = mendable(error)
+        words = str(known or traceback.format_exception_only(error)[-1].strip())
+        event = {"phase": "failed", "reason": words}
+        event |= {"exit_code": known.exit_code} if known else {}
         for run in runs:
             with suppress(UserError):
                 run.folder.write_status("failed", traceback.format_exc())
-        raise
+            run.report(event)
 
 
 def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:

@@ -123,7 +123,8 @@ def parse_assignment(assignment: str) -> tuple[str, Any]:
     """Name and value of ``section.key=value``; the value is TOML, or plain text if it is not."""
     name, equals, text = (part.strip() for part in assignment.partition("="))
     if name not in NAMES:
-        raise UsageError(f"--set {quoted(assignment)}: unknown setting{did_you_mean(name, NAMES)}")
+        hint = did_you_mean("training.seed" if name == "seed" else name, NAMES)
+        raise UsageError(f"--set {quoted(assignment)}: unknown setting{hint}")
     if not equals:
         raise UsageError(f"--set {quoted(assignment)}: give a value, {name}=VALUE")
     try:

@@ -24,7 +24,7 @@ from ..claims.rules import PLAIN, RULES
 from ..claims.rules import UNIFORM as UNIFORM_WEIGHTS
 from ..claims.verdict import FLOOR_BLEU, BucketScores, Verdict, conclude, learned, unlearned
 from ..results.bundle import Results
-from ..results.folders import has_probe, results_inside
+from ..results.folders import has_probe, results_inside, without_runs
 from ..results.schema import BENCHMARK, GOLD
 from ..scoring.bootstrap import difference
 from ..settings.concerns import UNSELECTIVE
@@ -80,9 +80,11 @@ class Decision:
 
     @property
     def command(self) -> str:
-        """The command that would produce what a verdict lacks."""
-        option = "--out" if self.claim.makes else "--results"
-        words = f"bottleneck {self.claim.command} {option} {shlex.quote(str(self.folder))}"
+        """The command that would produce what a verdict lacks, in this folder if it has runs."""
+        words = f"bottleneck {self.claim.command}"
+        if not (self.claim.own_runs or without_runs(self.folder) or results_inside(self.folder)):
+            option = "--out" if self.claim.makes else "--results"
+            words += f" {option} {shlex.quote(str(self.folder))}"
         return "" if self.measured else words
 
 
