@@ -73,7 +73,7 @@ def options(
 
     Try `translate "the black cat sat on the mat"` (at once, with a trained pair that comes with the
     package), `lecture` (recomputes the slides' numbers in seconds), then `reproduce` (measures the
-    two tables in 8 to 17 minutes).
+    two tables in 10 to 20 minutes).
     """
 
 

@@ -137,14 +137,24 @@ def table_lines(names: tuple[str, ...]) -> dict[str, str]:
     return {name: (OF_RUNS | texts)[name] for name in names}
 
 
-def results_folder(results: Path | None) -> Path:
-    """The folder that was named, else the one written last."""
-    from ..results.folders import check_named, latest_output
+def results_folder(results: Path | None, name: str = "") -> Path:
+    """The folder that was named, else the one written last.
+
+    In a folder of results folders it is the one that a table or figure of this ``name`` belongs to.
+    """
+    from ..claims.registry import CLAIMS
+    from ..results.folders import check_named, has_probe, is_bundle, latest_output, store_of
 
     if results is None:
         return latest_output(DEFAULT_OUT)
     check_named(results)
-    return results
+    homes = {claim.study: claim.home for claim in CLAIMS}
+    homes |= dict.fromkeys(("context-size", "compression"), "context_size")
+    homes |= dict.fromkeys(("failure-pattern", "vindication", "bleu"), "vindication")
+    inside = results / homes.get(name, "")
+    alone = is_bundle(results) or store_of(results) != results
+    known = is_bundle(inside) or has_probe(inside, name)
+    return inside if name in homes and not alone and known else results
 
 
 def trained_folder(results: Path | None) -> tuple[Path, str]:

@@ -94,9 +94,10 @@ def table(
         check_name(name, like_slide)
     if name == BENCHMARK:
         refuse({"--where": where})
-        show(study_page(name, results or DEFAULT_OUT / "bench"), form, details, out)
+        folder = options.results_folder(results, name) if results else DEFAULT_OUT / "bench"
+        show(study_page(name, folder), form, details, out)
         return
-    bundle = select(Results.open(options.results_folder(results)), where or [])
+    bundle = select(Results.open(options.results_folder(results, name)), where or [])
     pages = [make_page(name, bundle, like_slide)] if name else fitting_pages(bundle)
     for page in pages if form == "rich" else pages[-1:]:
         show(page, form, details, out)
@@ -160,7 +161,7 @@ def plot(
     if sentence is not None:
         figure, data = _plot_sentence(sentence, beam, results, where or [])
     else:
-        figure, data = make_figure(name, options.results_folder(results), where=where or [])
+        figure, data = make_figure(name, options.results_folder(results, name), where=where or [])
     say(f"{path}: its numbers are in {write_figure(figure, data, path)}")
 
 
@@ -235,6 +236,8 @@ def export(
         raise UsageError("--without-text is of a bundle: name its folder with --bundle")
     if out is not None:
         check_output(out)
+        if out.suffix.lower() not in (".csv", ".html", ".htm"):
+            raise UsageError(f"{str(out)!r}: the name ends in .csv, or in .html for a page")
     if bundle is not None:
         check_place(bundle)
     folder, *others = results or [options.results_folder(None)]

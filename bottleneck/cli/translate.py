@@ -286,8 +286,9 @@ def lecture(
         return
     names = list(WALKTHROUGHS) if name is None else [name.upper()]
     if names[0] not in WALKTHROUGHS:
-        hint = did_you_mean(names[0], WALKTHROUGHS)
-        raise UsageError(f"unknown id {name!r}{hint} (`bottleneck table claims` decides C1 to C14)")
+        if names[0] in {claim.id.upper() for claim in CLAIMS}:
+            raise UsageError(f"{names[0]} is a claim: `bottleneck table claims` decides it")
+        raise UsageError(f"unknown id {name!r}{did_you_mean(names[0], WALKTHROUGHS)}")
     if results is not None:
         check_is_folder(trained_folder(results)[0])
     folder = results or DEFAULT_OUT / "bench"

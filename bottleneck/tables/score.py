@@ -188,8 +188,8 @@ def score_page(outputs: Sequence[Output], scoring: ScoringSettings, trials: int 
         *([f"References: {len(gold.references)} per sentence."] if gold.references[1:] else []),
         "BLEU levels are not comparable across buckets: texts of other lengths have other n-grams.",
         f"Ranges: 95 % bootstrap over test sentences ({scoring.resamples:,} resamples, seed "
-        f"{scoring.seed}); they say nothing of a second training.",
-        f"Outside the buckets, in no row of them: {outside} of fewer than {edges[0]} source words.",
+        f"{scoring.seed}); they do not cover a second training run.",
+        f"Outside the buckets: {outside} of fewer than {edges[0]} source words.",
         *([f"{IN_CHARACTERS}."] if spaceless(gold.sources) else []),
         *([f"* {small}."] if small else []),
         f"sacreBLEU: {whole['signature']}; chrF: {chrf_signature(len(gold.references))}",
