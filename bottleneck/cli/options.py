@@ -148,7 +148,7 @@ def results_folder(results: Path | None, name: str = "") -> Path:
     if results is None:
         return latest_output(DEFAULT_OUT)
     check_named(results)
-    homes = {claim.study: claim.home for claim in CLAIMS}
+    homes = {claim.study: claim.home for claim in CLAIMS if claim.study}
     homes |= dict.fromkeys(("context-size", "compression"), "context_size")
     homes |= dict.fromkeys(("failure-pattern", "vindication", "bleu"), "vindication")
     inside = results / homes.get(name, "")

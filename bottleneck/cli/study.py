@@ -80,10 +80,9 @@ def study(
     if (any(files) or first_word is not None) and not (all(files) and name == "alignment"):
         raise UsageError("--gold, --source, --target go together, and are for study alignment")
     if question.probe is None:
-        given = {"--preset": preset, "--set": assignments, "--seeds": seeds, "--where": where}
-        given |= {"--dry-run": dry_run, "--jobs": jobs}
+        refuse({"--preset": preset, "--set": assignments, "--seeds": seeds, "--where": where,
+                "--dry-run": dry_run, "--jobs": jobs})  # fmt: skip
         folder = results or DEFAULT_OUT / "bench"
-        refuse(given)
         if force or lengths or arms or quick or not has_probe(folder, name):
             _measure_cost(folder, lengths, arms, quick, quiet)
         show(study_page(name, folder), form, details)

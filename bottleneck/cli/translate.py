@@ -72,18 +72,8 @@ def translate(
     package. A file or standard input gives one line of output per line of input.
     """
     if diagnose:
-        if given := [
-            name
-            for name, value in {
-                "--file": file,
-                "--arm": arm,
-                "--alignment": alignment,
-                "--beam": beam,
-                "--copy-unknown": copy_unknown,
-            }.items()
-            if value
-        ]:
-            raise UsageError(f"--diagnose takes a sentence in quotes and all arms: not {given[0]}")
+        if file or arm or alignment or beam or copy_unknown:
+            raise UsageError("--diagnose takes a sentence in quotes, --results and --format alone")
         _diagnose(sentence, results, form)
         return
     if form != "rich":
