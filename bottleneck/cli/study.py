@@ -7,14 +7,13 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from ..results.schema import BENCHMARK, QUESTIONS
+from ..results.schema import BENCHMARK, GOLD, QUESTIONS
 from ..settings.errors import UsageError, UserError, counted
 from ..settings.files import check_place
 from ..settings.machine import DEFAULT_OUT
@@ -70,9 +69,8 @@ def study(
     if not name:
         print_names(options.table_lines(QUESTIONS))
         return
-    from ..questions.question import find_study
+    from ..questions.question import find_question, find_study
     from ..results.folders import check_named, check_trainable, has_probe, latest_output
-    from ..runs.pool import default_width
     from ..tables.pages import study_page
 
     name = options.find_name("study", name)
@@ -90,9 +88,7 @@ def study(
     if lengths or arms or quick:
         raise UsageError("--lengths, --arms, --quick are for study cost")
     if gold is not None:  # every run whose weights can be read, whatever text it was trained on
-        from ..questions.alignment import GOLD_QUESTION
-
-        question = replace(question, suits=GOLD_QUESTION.suits)
+        question = find_question(GOLD)
     chosen = {"preset": preset, "assignments": assignments, "seeds": seeds}
     folder = results or DEFAULT_OUT / (name if question.own_runs else preset or "lecture")
     if not (results or question.own_runs or any(chosen.values())):
@@ -116,15 +112,15 @@ def study(
             + f"; `bottleneck table runs --results {folder}` lists them all"
         )
     if dry_run:
-        listed = f"{counted(len(runs), 'run')} of {folder}: {', '.join(run.name for run in runs)}"
-        say(f"study {name} would measure {listed}")
+        names = ", ".join(run.name for run in runs)
+        say(f"study {name} would measure {counted(len(runs), 'run')} of {folder}: {names}")
         return
     check_place(folder)
     tell = str if quiet else partial(say, err=True)
     if gold is not None:
         name = _measure_gold(runs, folder, files, first_word, tell)
     else:
-        _measure(question, runs, folder, jobs or default_width(), force, tell)
+        _measure(question, runs, folder, jobs, force, tell)
     show(study_page(name, folder), form, details)
 
 
@@ -172,19 +168,20 @@ def _train(
 
 
 def _measure(
-    question: "Question", runs: Sequence[Path], folder: Path, width: int, force: bool,
+    question: "Question", runs: Sequence[Path], folder: Path, jobs: int | None, force: bool,
     tell: Callable[[str], object]
 ) -> None:  # fmt: skip
     """Measure, and write the study's table."""
     from ..questions.probing import is_kept, probe_runs, read_kept, write_table
     from ..results.folders import read_settings
+    from ..runs.pool import default_width
 
     waiting = [run for run in runs if force or not is_kept(run, question)]
 
     def listen(run: Path, phase: str) -> None:
         tell(f"{run.name} ({waiting.index(run) + 1} of {len(waiting)}): {phase}")
 
-    probe_runs(question, waiting, listen, width)
+    probe_runs(question, waiting, listen, jobs or default_width())
     probed = [read_kept(run, read_settings(run), question) for run in runs]
     path = write_table(question, probed, folder)
     tell(f"{question.question} ({counted(len(runs), 'run')}; numbers: {path})")
