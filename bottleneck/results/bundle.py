@@ -14,6 +14,7 @@ from jaxtyping import Integer
 from numpy import ndarray
 
 from ..settings.errors import UserError, plain
+from ..settings.files import of_one_time
 from ..settings.run import RunSettings, parse_settings
 from ..settings.sweep import Member
 from . import schema
@@ -248,6 +249,11 @@ def _environment(folder: Path) -> Mapping[str, Any]:
         raise UserError(
             f"{str(folder)!r} has results of schema {environment.get('schema')}, this program "
             f"reads {schema.VERSION}; use the version of bottleneck that wrote them"
+        )
+    if not of_one_time(folder, schema.FILES):
+        raise UserError(
+            f"{str(folder)!r} is incomplete: an export or a merge was stopped between two files; "
+            "run the same command again"
         )
     return environment
 

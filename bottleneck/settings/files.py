@@ -182,3 +182,17 @@ def write_listed(
             for name in gone:
                 (folder / name).unlink(missing_ok=True)
             write_bytes(folder / SUMS, written(after))
+
+
+def of_one_time(folder: Path, names: Collection[str]) -> bool:
+    """Whether files that were written together are all as they were, or all as they were to be.
+
+    Only where a writer was killed between two of them can they be of both.
+    """
+    times = set()
+    for name, digests in (read_sums(folder) or {}).items():
+        if name in names and len(digests) > 1 and (folder / name).is_file():
+            digest = digest_of((folder / name).read_bytes())
+            if digest in digests:
+                times.add("new" if digest == digests[-1] else digests.index(digest))
+    return len(times) <= 1
