@@ -87,7 +87,7 @@ def table(
         return
     if name == "runs":
         if where or out or form != "rich":
-            raise UsageError("table runs is a plain list: --where, --format and -o are not for it")
+            raise UsageError("table runs prints a plain list: leave out --where, --format and -o")
         print_runs(options.results_folder(results))
         return
     if name:
@@ -228,12 +228,12 @@ def export(
 
     given = {"--all": everything, "--bundle": bundle, "-o": out}
     if len(several := [name for name, value in given.items() if value]) > 1:
-        raise UsageError(f"{' and '.join(several)} are different things to write: give one of them")
+        raise UsageError(f"{' and '.join(several)}: give only one of them")
     page = out is not None and out.suffix.lower() in (".html", ".htm")
     if where and (everything or page):
         raise UsageError("--where is for the CSV and a bundle; a page and --all have all results")
     if without_text and bundle is None:
-        raise UsageError("--without-text is of a bundle: name its folder with --bundle")
+        raise UsageError("--without-text is for a bundle: give --bundle FOLDER")
     if out is not None:
         check_output(out)
         if out.suffix.lower() not in (".csv", ".html", ".htm"):
@@ -243,7 +243,7 @@ def export(
     folder, *others = results or [options.results_folder(None)]
     if others:
         if bundle is None or where or without_text:
-            raise UsageError("several --results are merged: give --bundle FOLDER, and no --where")
+            raise UsageError("to merge several --results, give --bundle FOLDER and no --where")
         _write_merged([folder, *others], bundle)
         return
     options.results_folder(folder)

@@ -243,4 +243,4 @@ def _measure_cost(
 def refuse(given: Mapping[str, Any]) -> None:
     """Refuse options that choose or train runs, where the benchmark is asked for."""
     if named := [name for name, value in given.items() if value]:
-        raise UsageError(f"{BENCHMARK} is about no runs: {named[0]} is not for it")
+        raise UsageError(f"{BENCHMARK} uses no trained runs: leave out {named[0]}")

@@ -140,7 +140,7 @@ def sweep(
     if save and not (given or assignments):
         raise UsageError("--save: type what varies, as in --context-size 64,256")
     if preset and not (name or given or assignments):
-        raise UsageError("--preset alone is no sweep: name one, or type what varies")
+        raise UsageError("--preset alone does not make a sweep: name one, or type what varies")
     if not (name or given or assignments):
         questions = {name: sweeps.load_sweep(name).question for name in sweeps.experiment_names()}
         print_names({name: f"{text.partition('?')[0]}?" for name, text in questions.items()})
