@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def print_runs(folder: Path) -> None:
     """Print a line per run of a folder's store: name, status, settings, and why it failed."""
     from ..results import bundle
-    from ..results.folders import STORE, check_one, check_trainable, without_runs
+    from ..results.folders import STORE, check_one, without_runs
     from ..runs.store import run_folders
     from ..tables.comparison import describe
 
@@ -26,7 +26,6 @@ def print_runs(folder: Path) -> None:
             known = describe(bundle.Results.open(folder, sentences=False).runs)
             say(f"{folder} is a bundle without run folders ({known})")
             return
-        check_trainable(folder)
         raise UserError(f"{str(folder)!r} holds no run; make some with `bottleneck sweep`")
     names, rows = _names(stored), [("run", "status", "settings")]
     for item in stored:

@@ -27,7 +27,7 @@ from ..corpus.vocabulary import is_word, tokenize
 from ..scoring.bootstrap import Score, ratio_of_sums
 
 Tokens = Sequence[str]
-Floats, Ints = Float[ndarray, "words"], Int[ndarray, "words"]
+Floats = Float[ndarray, "words"]
 CHUNK_CELLS = 2**20
 """Cells (target words x source words) that IBM model 1 counts at once."""
 FUNCTION_WORD = "function word"
