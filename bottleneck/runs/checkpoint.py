@@ -29,7 +29,7 @@ from ..settings.files import digest_of, write_bytes
 from ..training.loop import Learner, Progress, Snapshot, Trained
 from ..training.step import initial_state
 
-FORMAT = b"7"  # raised when what a checkpoint holds changes
+FORMAT = b"8"  # raised when what a checkpoint holds changes
 EVERY = 60.0
 """Seconds between two checkpoints."""
 

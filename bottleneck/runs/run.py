@@ -35,7 +35,7 @@ from ..settings.machine import COMMAND, cache_root, cores, mendable, nproc_from
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
 from .checkpoint import Checkpoints, join, read_checkpoint, save_vocabularies, save_weights
-from .evaluation import EVALUATION_BATCH, by_bucket, encode, evaluate, scoring_notes
+from .evaluation import EVALUATION_BATCH, encode, evaluate, scoring_notes
 from .store import RunFolder
 
 Report = Callable[[int, dict[str, Any]], None]
@@ -172,7 +172,6 @@ def _train(
         run.report({"phase": "training", "run": folder.run, "parameters": parameters})
     learners, settings = [run.learner for run in runs], runs[0].settings
     valid = evaluation_batches(encode(corpus, "valid", settings), EVALUATION_BATCH)
-    buckets = by_bucket([pair.words for pair in corpus.valid], settings)
 
     def report(place: int, progress: Progress) -> None:
         epoch = progress.update / learners[place].batches.updates_per_epoch
@@ -181,7 +180,7 @@ def _train(
     snapshots = [run.snapshot for run in runs if run.snapshot]
     resumed = join(snapshots) if len(snapshots) == len(runs) else None
     checkpoints.folders = [run.folder.path for run in runs]
-    end = train(graph, learners, valid, report, checkpoints, resumed, buckets)
+    end = train(graph, learners, valid, report, checkpoints, resumed)
     checkpoints.keep(end)  # what is trained is never trained again
     checkpoints.folders = ()
     return end.trained

@@ -2,14 +2,14 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 from flax import nnx
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from ..corpus.batches import EvaluationBatch, TrainingBatches, restore
 from ..model.parts import Stack, on_host, parts_of
@@ -19,14 +19,6 @@ from .step import TrainState, initial_state, make_sentence_losses, make_update
 
 REPORT_EVERY = 20
 """Updates between two looks at the loss; each look waits for the device."""
-Buckets = Mapping[str, Int[np.ndarray, " rows"]]
-"""Of each length bucket the places of its sentences in the corpus; none where it is empty."""
-
-
-ByBucket = dict[str, dict[str, int | float | None]]
-"""Of each bucket at one validation the ``sentences``; the target ``tokens``, end tokens included;
-``nats``: -log P summed over them; and the ``standard_error`` of nats / tokens, None for under two.
-"""
 
 
 @dataclass(frozen=True)
@@ -35,8 +27,7 @@ class Progress:
 
     Tokens are target tokens, end tokens included; ``update`` counts from 1.
     ``loss`` is what training makes small: with label smoothing more than -log P. ``valid_loss`` is
-    always -log P, and ``valid_buckets`` are its sums by length bucket. ``seconds_left`` goes by the
-    updates since the first report, so that compiling does not count.
+    always -log P.
     """
 
     update: int
@@ -45,7 +36,6 @@ class Progress:
     tokens_per_second: float
     seconds_left: float
     valid_loss: float | None = None
-    valid_buckets: ByBucket | None = None
 
 
 @dataclass
@@ -93,26 +83,22 @@ class Snapshot(NamedTuple):
         return Snapshot(stack.part(self.state, place), [self.trained[place]], losses)
 
 
-Report = Callable[[int, Progress], None]
-"""Told how one learner stands, by its place in the stack."""
-
-
 def train(
     graph: nnx.GraphDef,
     learners: Sequence[Learner],
     validation: Sequence[EvaluationBatch],
-    report: Report,
+    report: Callable[[int, Progress], None],
     keeper: Any = None,
     resumed: Snapshot | None = None,
-    buckets: Buckets | None = None,
 ) -> Snapshot:
     """Train learners that differ in their seed alone, as one stack, to their last update.
 
     What ``trained`` holds of each is the result. One whose loss is not finite ends as diverged,
     and the others go on. A resumed training gives the same weights, bit for bit, as one that was
     never stopped: the batch and the random numbers of an update depend on the seed and the
-    update's number alone. ``keeper`` (`runs.checkpoint.Checkpoints`) is asked after every update
-    whether it wants a snapshot. ``buckets`` are those of the validation's sentences.
+    update's number alone. ``report`` gets a learner's place in the stack and how it stands;
+    ``keeper`` (`runs.checkpoint.Checkpoints`) is asked after every update whether it wants a
+    snapshot.
     """
     settings = learners[0].settings
     parts = parts_of(max(learners[0].batches.batch_sizes)) if len(learners) == 1 else 1
@@ -123,9 +109,10 @@ def train(
         new = [Trained(learner.weights) for learner in learners]
         resumed = Snapshot(stack.join(states), new, [])
     state, trained, losses = resumed
-    due, done = set(validation_updates(settings)), updates_done(state)
-    tokens = target_tokens(validation)
-    course = _Course(stack, settings.updates, trained, tokens, buckets or {}, report, done)
+    done, before, opened = updates_done(state), trained[0].seconds, time.perf_counter()
+    # Validation is spread evenly, and the last update is followed by one.
+    count = min(settings.validations, settings.updates)
+    due = {round(settings.updates * share / count) for share in range(1, count + 1)}
     for number in range(done + 1, settings.updates + 1):
         batches = [learner.batches.batch(number - 1) for learner in learners]
         state, loss = update(state, stack.join(batches))
@@ -133,17 +120,26 @@ def train(
         for item, batch in zip(trained, batches, strict=True):
             item.target_tokens += int(batch.target_lengths.sum())
         if number % REPORT_EVERY == 0 or number in due:
-            means = np.mean([stack.numbers(loss) for loss in losses], axis=0)
-            losses, rows = [], None
+            means, valid = np.mean([stack.numbers(loss) for loss in losses], axis=0), None
+            losses = []
             if number in due:
-                rows = sentence_losses(evaluate, state.kept, validation)
-            course.judge(state, number, means, rows)
+                valid = _validation_losses(evaluate, state.kept, validation)
+            elapsed = time.perf_counter() - opened
+            left = elapsed / (number - done) * (settings.updates - number)
+            for place, item in enumerate(trained):
+                item.seconds = before + elapsed
+                if item.status == "done":
+                    speed = item.target_tokens / item.seconds
+                    given = float(means[place]), speed, left, valid and valid[place]
+                    at = Progress(number, settings.updates, *given)
+                    if _take(item, at, state, stack, place):
+                        report(place, at)
             if all(item.status == "diverged" for item in trained):
                 break
         if keeper is not None and keeper.wanted():
-            course.stop_clock()
+            for item in trained:
+                item.seconds = before + time.perf_counter() - opened
             keeper.keep(Snapshot(state, trained, [stack.numbers(loss) for loss in losses]))
-    course.stop_clock()
     if stack.parts > 1:
         # Weights on these devices could not go into a program of more or fewer of them.
         for item in trained:
@@ -151,15 +147,42 @@ def train(
     return Snapshot(state, trained, [])
 
 
+def _take(trained: Trained, at: Progress, state: TrainState, stack: Stack, place: int) -> bool:
+    """Log how a seed stands and keep the best weights; False where the seed diverged.
+
+    With averaging, a validation inside the window judges the mean so far, one before it the weights
+    as they are; the last one judges the whole mean, which is kept whatever came before.
+    """
+    loss = at.valid_loss
+    if not math.isfinite(at.loss) or not math.isfinite(loss or 0.0):
+        trained.status = "diverged"
+        trained.reason = (
+            f"the loss was no longer finite by update {at.update}; try a lower "
+            "training.learning_rate or training.clip_norm"
+        )
+        return False
+    if loss is not None:
+        is_best = loss < trained.valid_loss
+        if is_best:
+            trained.best_update = at.update
+        if is_best or (state.mean is not None and at.update == at.updates):
+            trained.weights, trained.valid_loss = stack.part(state.kept, place), loss
+    trained.log.append(at)
+    return True
+
+
 def updates_done(state: TrainState) -> int:
     """How many updates lie behind a state."""
     return int(np.max(state.update))
 
 
-def validation_updates(settings: TrainingSettings) -> list[int]:
-    """After which updates (from 1) validation takes place: evenly spread, the last one included."""
-    count = min(settings.validations, settings.updates)
-    return [round(settings.updates * share / count) for share in range(1, count + 1)]
+def _validation_losses(
+    evaluate: Callable, weights: Weights, batches: Sequence[EvaluationBatch]
+) -> list[float]:
+    """-log P in nats per target token, end tokens included, of each seed."""
+    tokens = sum(int(item.batch.target_lengths[: len(item.rows)].sum()) for item in batches)
+    rows = sentence_losses(evaluate, weights, batches)
+    return np.reshape(rows.sum(axis=0) / tokens, -1).tolist()
 
 
 def sentence_losses(
@@ -170,99 +193,3 @@ def sentence_losses(
     results = [evaluate(weights, batch.batch) for batch in batches]
     rows = [on_host(result).T for result in results]
     return np.array(restore(rows, list(batches)), dtype=np.float64)
-
-
-@dataclass
-class _Course:
-    """Counts time, notices divergence, keeps the best weights of each seed, and reports.
-
-    With averaging, a validation inside the window judges the mean so far, one before it the weights
-    as they are; the last one judges the whole mean, which is kept whatever came before.
-    """
-
-    stack: Stack
-    updates: int
-    trained: list[Trained]
-    tokens: Int[np.ndarray, " sentences"]
-    buckets: Buckets
-    report: Report
-    done: int
-
-    def __post_init__(self) -> None:
-        self.opened = time.perf_counter()
-        self.start, self.first = self.opened - self.trained[0].seconds, (self.updates, self.opened)
-
-    def stop_clock(self) -> float:
-        """How late it is; the seconds of every seed are those until now."""
-        now = time.perf_counter()
-        for trained in self.trained:
-            trained.seconds = now - self.start
-        return now
-
-    def judge(
-        self,
-        state: TrainState,
-        number: int,
-        means: Float[np.ndarray, " seeds"],
-        rows: Float[np.ndarray, "sentences *stack"] | None,
-    ) -> None:
-        """Take the mean losses of each seed, and where validation was due its sentences' losses."""
-        now = self.stop_clock()
-        if number < self.first[0]:
-            self.first = number, now
-        before, since = self.first if number > self.first[0] else (self.done, self.opened)
-        left = (now - since) / (number - before) * (self.updates - number)
-        whole = state.mean is not None and number == self.updates
-        for place, trained in enumerate(self.trained):
-            if trained.status == "diverged":
-                continue
-            loss = sums = None
-            if rows is not None:
-                loss = float(np.reshape(rows.sum(axis=0) / self.tokens.sum(), -1)[place])
-            if not math.isfinite(means[place]) or not math.isfinite(loss or 0.0):
-                trained.status = "diverged"
-                trained.reason = (
-                    f"the loss was no longer finite by update {number}; try a lower "
-                    "training.learning_rate or training.clip_norm"
-                )
-                continue
-            if loss is not None and (loss < trained.valid_loss or whole):
-                if loss < trained.valid_loss:
-                    trained.best_update = number
-                trained.weights, trained.valid_loss = self.stack.part(state.kept, place), loss
-            if rows is not None:
-                column = rows.reshape(len(rows), -1)[:, place]
-                sums = by_bucket(column, self.tokens, self.buckets)
-            speed = trained.target_tokens / trained.seconds
-            at = Progress(number, self.updates, float(means[place]), speed, left, loss, sums)
-            trained.log.append(at)
-            self.report(place, at)
-
-
-def target_tokens(batches: Sequence[EvaluationBatch]) -> Int[np.ndarray, " sentences"]:
-    """Target tokens of each sentence, end token included, in the order of the corpus."""
-    lengths = [batch.batch.target_lengths.tolist() for batch in batches]
-    return np.array(restore(lengths, list(batches)), dtype=np.int64)
-
-
-def by_bucket(
-    losses: Float[np.ndarray, " sentences"],
-    tokens: Int[np.ndarray, " sentences"],
-    buckets: Buckets,
-) -> ByBucket:
-    """-log P in nats of each sentence, summed by bucket.
-
-    The standard error is that of the ratio of two sums over sentences (Cochran 1977, equation
-    2.46, with no end to draw): sqrt(n / (n - 1) sum of (nats - ratio tokens)^2) / sum of tokens.
-    """
-    sums: ByBucket = {}
-    for name, rows in buckets.items():
-        count, total, nats, error = len(rows), tokens[rows].sum(), losses[rows].sum(), None
-        if count > 1:
-            deviation = losses[rows] - nats / total * tokens[rows]
-            variance = count / (count - 1) * float((deviation**2).sum())
-            error = math.sqrt(variance) / float(total)
-        sums[name] = {
-            "sentences": count, "tokens": int(total), "nats": float(nats), "standard_error": error
-        }  # fmt: skip
-    return sums

@@ -24,10 +24,6 @@ from ..settings.concerns import TrainingSettings
 from .loss import summed_losses, token_losses
 
 ONE = Stack(1)
-MUON = {"beta": 0.95, "consistent_rms": 0.2, "ns_steps": 3, "preconditioning": "aol"}
-"""Arguments of `optax.contrib.muon`. The preconditioning (Boissin et al. 2025) takes the place of
-two of Jordan's five steps, in two thirds of their time (results/LOG.md, 2026-11-27).
-"""
 
 
 class TrainState(NamedTuple):
@@ -54,11 +50,9 @@ def learning_rates(settings: TrainingSettings) -> optax.Schedule:
 
     Warming up takes half of the updates at most.
     """
-    peak = settings.learning_rate
+    peak, final = settings.learning_rate, settings.final_learning_rate
     warmup = min(settings.warmup_updates, settings.updates // 2)
-    decay = optax.linear_schedule(
-        peak, peak * settings.final_learning_rate, settings.updates - warmup
-    )
+    decay = optax.linear_schedule(peak, peak * final, settings.updates - warmup)
     if warmup == 0:
         return decay
     # From the first step up, so that no update is wasted at a rate of 0.
@@ -74,8 +68,11 @@ def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
     rates = learning_rates(settings)
     clip, rule = optax.clip_by_global_norm(settings.clip_norm), optax.adam(rates)
     if settings.optimizer == "muon":
+        # The preconditioning (Boissin et al. 2025) takes the place of two of Jordan's five steps, in
+        # two thirds of their time (results/LOG.md, 2026-11-27).
+        by_muon = muon(rates, beta=0.95, consistent_rms=0.2, ns_steps=3, preconditioning="aol")
         # optax would train the rest by Adam with Nesterov's momentum.
-        rule = optax.partition({"muon": muon(rates, **MUON), "adam": rule}, optimizers)
+        rule = optax.partition({"muon": by_muon, "adam": rule}, optimizers)
     return optax.chain(clip, rule)
 
 
@@ -95,9 +92,8 @@ def optimizers(weights: Weights) -> Weights:
 
 def averaged_updates(settings: TrainingSettings) -> int:
     """How many of the last updates the kept weights are the mean of; 0 without averaging."""
-    if settings.average_last == 0:
-        return 0
-    return max(1, round(settings.average_last * settings.updates))
+    share = settings.average_last
+    return max(1, round(share * settings.updates)) if share else 0
 
 
 def initial_state(weights: Weights, settings: TrainingSettings) -> TrainState:
@@ -135,13 +131,12 @@ def make_update(
     def apply(state: TrainState, gradient: Weights) -> TrainState:
         change, optimizer_state = optimizer.update(gradient, state.optimizer, state.weights)
         weights, done = optax.apply_updates(state.weights, change), state.update + 1
-        mean, count = state.mean, done - before
-        if mean is not None:  # by differences, so that float32 is enough
-            parts = jnp.maximum(count, 1)
-            mean = jax.tree.map(
-                lambda mean, new: jnp.where(count > 1, mean + (new - mean) / parts, new),
-                mean, weights,
-            )  # fmt: skip
+        count, parts = done - before, jnp.maximum(done - before, 1)
+
+        def averaged(mean: Array, new: Array) -> Array:  # by differences: float32 is enough
+            return jnp.where(count > 1, mean + (new - mean) / parts, new)
+
+        mean = None if state.mean is None else jax.tree.map(averaged, state.mean, weights)
         return TrainState(weights, optimizer_state, done, state.random, mean)
 
     slope, apply = stack.program(slope, cut=(1,)), stack.program(apply)

@@ -7,11 +7,9 @@ from itertools import count
 from pathlib import Path
 
 import jax
-import pandas as pd
 import pytest
 from executing import Killed, executed, killed_at, same_results, smoke
 
-from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.results.folders import run_rows
 from seq2seq_bottleneck.runs import checkpoint
 from seq2seq_bottleneck.runs.checkpoint import Checkpoints
@@ -26,23 +24,12 @@ SEEDS = (1, 2, 3)
 pytestmark = pytest.mark.exhaustive(sample="session")
 
 
-def test_the_log_has_every_validation_sentence_once_and_the_environment_versions(tmp_path):
-    settings = smoke("scoring.edges=5,11,21")
-    run = tmp_path / executed(tmp_path, settings)[-1]["run"]
+def test_the_log_has_the_validations_and_the_environment_versions(tmp_path):
+    run = tmp_path / executed(tmp_path, smoke("scoring.edges=5,11,21"))[-1]["run"]
     versions = json.loads((run / "environment.json").read_text())["versions"]
     assert versions["jax"] == jax.__version__
-    corpus = load_corpus(settings.corpus, settings.scoring.lower_edges)
-    words = pd.Series([pair.words for pair in corpus.valid])
-    targets = pd.Series([len(pair.target.split()) + 1 for pair in corpus.valid])
     lines = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
-    logged = {line["update"]: line["valid_buckets"] for line in lines if line["valid_buckets"]}
-    assert list(logged) == [20, 40]
-    for buckets in logged.values():
-        assert list(buckets) == ["5-10", "11-20", "21+"]
-        for name, (low, high) in zip(buckets, [(5, 10), (11, 20), (21, 999)], strict=True):
-            inside = words.between(low, high)
-            assert buckets[name]["sentences"] == inside.sum() > 2
-            assert buckets[name]["tokens"] == targets[inside].sum()
+    assert [line["update"] for line in lines if line["valid_loss"]] == [20, 40]
 
 
 def go(store: Path, *seeds: int, kill_at: int | None = None) -> dict[int, list[dict]]:

@@ -1,4 +1,4 @@
-"""The loop: it validates when due and by bucket, keeps the best, resumes, trains seeds together."""
+"""The loop: it validates when due, keeps the best, resumes, trains seeds together."""
 
 import jax
 import jax.numpy as jnp
@@ -25,20 +25,11 @@ from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.runs.checkpoint import Checkpoints, join, read_checkpoint
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve
 from seq2seq_bottleneck.training.loop import (
-    by_bucket,
     sentence_losses,
-    target_tokens,
     train,
     updates_done,
-    validation_updates,
 )
 from seq2seq_bottleneck.training.step import make_sentence_losses
-
-
-def test_validation_is_spread_evenly_and_ends_with_the_last_update():
-    assert validation_updates(settings_of(updates=10, validations=5)) == [2, 4, 6, 8, 10]
-    assert validation_updates(settings_of(updates=3, validations=7)) == [1, 2, 3]
-    assert validation_updates(settings_of(updates=11, validations=3)) == [4, 7, 11]
 
 
 def test_the_best_weights_are_kept_and_reports_and_tokens_counted():
@@ -52,9 +43,10 @@ def test_the_best_weights_are_kept_and_reports_and_tokens_counted():
     assert trained.valid_loss == min(losses.values()) == losses[trained.best_update]
     assert losses[50] > trained.valid_loss  # else the last weights would pass for the best
     again = sentence_losses(make_sentence_losses(graph), trained.weights, validation()).sum()
-    loss = again / target_tokens(validation()).sum()
+    tokens = sum(item.batch.target_lengths[: len(item.rows)].sum() for item in validation())
+    loss = again / tokens
     np.testing.assert_allclose(loss, trained.valid_loss, rtol=1e-6)
-    assert list(losses) == validation_updates(settings)
+    assert list(losses) == [*range(5, 51, 5)]
     assert reports == trained.log
     assert [at.update for at in reports] == sorted({*range(5, 51, 5), 20, 40})
     counts = [stream().batch(update).target_lengths.sum() for update in range(50)]
@@ -74,31 +66,7 @@ def test_a_loss_that_is_not_finite_ends_the_run_as_diverged(updates):
     assert trained.best_update == 0
 
 
-# Losses by length bucket; training resumed.
-
-SENTENCES = 9
-BUCKETS = {"a": np.array([0, 2, 5, 7]), "b": np.array([1]), "c": np.array([], np.int64)}
-"""Places; three sentences are in no bucket."""
-
-
-def test_sums_are_those_of_the_sentences_of_the_bucket():
-    tokens = np.arange(1, 10)
-    sums = by_bucket(np.arange(9.0), tokens, BUCKETS)
-    assert [tuple(bucket.values())[:3] for bucket in sums.values()] == [
-        (4, 18, 14.0), (1, 2, 1.0), (0, 0, 0.0)
-    ]  # fmt: skip
-    assert sums["b"]["standard_error"] is sums["c"]["standard_error"] is None
-
-
-def test_the_error_is_that_of_resampled_sentences():
-    random = np.random.default_rng(2)
-    tokens = random.integers(3, 40, 400)
-    losses = tokens * random.gamma(4.0, 0.5, 400)
-    error = by_bucket(losses, tokens, {"all": np.arange(400)})["all"]["standard_error"]
-    drawn = random.integers(400, size=(4000, 400))
-    means = losses[drawn].sum(axis=1) / tokens[drawn].sum(axis=1)
-    assert error == pytest.approx(means.std(), rel=0.05)
-
+# Training resumed.
 
 AVERAGED = {"average_last": 0.4, "learning_rate": 0.02}
 MUON = {"optimizer": "muon", "learning_rate": 0.02}
@@ -128,7 +96,7 @@ class StopsAfter(Checkpoints):
 def logged(end):
     """All that a training leaves of each seed but its weights and times."""
     return [
-        [(at.update, at.loss, at.valid_loss, at.valid_buckets) for at in item.log]
+        [(at.update, at.loss, at.valid_loss) for at in item.log]
         + [(item.best_update, item.valid_loss, item.target_tokens)]
         for item in end.trained
     ]
@@ -142,16 +110,16 @@ def logged(end):
 def test_a_resumed_training_gives_the_same_bits(tmp_path, seeds, changes, stop):
     """Stopped between two reports, and read back from files."""
     graph, members = learning(seeds, changes)
-    unseen, folders = validation(count=SENTENCES), [tmp_path / str(seed) for seed in seeds]
-    whole = train(graph, members, unseen, silent, buckets=BUCKETS)
+    unseen, folders = validation(count=9), [tmp_path / str(seed) for seed in seeds]
+    whole = train(graph, members, unseen, silent)
     keeper = StopsAfter(folders)
     keeper.left = stop
     with pytest.raises(SystemExit):
-        train(graph, members, unseen, silent, keeper, buckets=BUCKETS)
+        train(graph, members, unseen, silent, keeper)
     pairs = zip(folders, members, strict=True)
     snapshot = join([read_checkpoint(folder, member) for folder, member in pairs])
     assert updates_done(snapshot.state) == stop
-    resumed = train(graph, members, unseen, silent, None, snapshot, BUCKETS)
+    resumed = train(graph, members, unseen, silent, None, snapshot)
     assert logged(resumed) == logged(whole)
     assert same(resumed.state, whole.state)
     pairs = zip(resumed.trained, whole.trained, strict=True)
