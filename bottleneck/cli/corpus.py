@@ -20,10 +20,6 @@ def corpus(
     fetch: Annotated[
         bool, Option("--fetch", help="Download real text once. Runs then read it offline.")
     ] = False,
-    limit: Annotated[
-        int | None,
-        Option(min=1, help="With --fetch: training pairs to keep, evenly spread over the text."),
-    ] = None,
     preset: options.Preset = "lecture",
     source: options.Source = None,
     target: options.Target = None,
@@ -44,9 +40,7 @@ def corpus(
     from ..settings.run import resolve
 
     if fetch:
-        _fetch(name, limit, quiet)
-    elif limit is not None:
-        raise UsageError("--limit is for --fetch")
+        _fetch(name, quiet)
     elif not given:
         _list()
     else:
@@ -57,15 +51,13 @@ def corpus(
 
 def _list() -> None:
     """The corpora that can be downloaded, and which are here."""
-    from ..corpus.download import CORPORA, read_source
+    from ..corpus.download import CORPORA, folder_of
     from ..tables.render import new_table, print_prose
 
     table = new_table("", ["name", "pairs", "MB", "licence", "cite", "here"], texts=1)
     for name, corpus in CORPORA.items():
-        source = read_source(name)
-        pairs = f"{sum(source['pairs'].values()):,}" if source else f"~{corpus.pairs:,}"
-        facts = corpus.licence, corpus.citation, "yes" if source else "no"
-        table.add_row(name, pairs, f"{corpus.megabytes:g}", *facts)
+        facts = corpus.licence, corpus.citation, "yes" if folder_of(name).is_dir() else "no"
+        table.add_row(name, f"~{corpus.pairs:,}", f"{corpus.megabytes:g}", *facts)
     for column in table.columns[3:]:
         column.justify = "left"
     console = output()
@@ -73,21 +65,18 @@ def _list() -> None:
     print_prose(console, "`bottleneck corpus NAME --fetch` brings one here.")
 
 
-def _fetch(name: str, limit: int | None, quiet: bool) -> None:
-    """Download a corpus, whole or not at all."""
+def _fetch(name: str, quiet: bool) -> None:
+    """Download a corpus that is not here yet, whole or not at all."""
     from ..corpus.download import CORPORA, fetch, folder_of
 
     if name not in CORPORA:
         raise UsageError(f"no corpus {name!r} to fetch{did_you_mean(name, CORPORA)}")
-    tell = (lambda _: None) if quiet else lambda file: say(f"downloading {file}", err=True)
-    source = fetch(name, limit, tell)
-    splits = {"train": "training", "valid": "validation", "test": "test"}
-    counts = [f"{count:,} {splits[split]}" for split, count in source["pairs"].items()]
-    say(f"{name}: {', '.join(counts)} pairs in {folder_of(name)}")
-    for file in source["sources"]:
-        if file["sha256"] not in CORPORA[name].files.values():
-            say(f"sha256 of {file['url']}: {file['sha256']} (none is published)")
-    say(f"licence: {source['licence']}; cite: {source['citation']}")
+    corpus, folder = CORPORA[name], folder_of(name)
+    if not folder.is_dir():
+        fetch(
+            name, (lambda _: None) if quiet else lambda file: say(f"downloading {file}", err=True)
+        )
+    say(f"{name} is in {folder}\nlicence: {corpus.licence}; cite: {corpus.citation}")
 
 
 def _show(settings: "RunSettings", count: int) -> None:
@@ -118,13 +107,12 @@ def _describe(settings: "RunSettings") -> None:
     edges, tokens = settings.scoring.lower_edges, settings.corpus.tokens
     text = load_corpus(settings.corpus, edges)
     rows = describe(text, edges)
-    drawn = any(row.bits is not None for row in rows)
+    drawn = any(bits is not None for *_, bits in rows)
     heads = ["pairs", "mean\nwords", "mean target\ntokens", *(["mean\nbits"] if drawn else [])]
     table = new_table("", ["split", "source\nwords", *heads], texts=2)
-    for row in rows:
-        means = (row.source_words, row.target_tokens, *([row.bits] if drawn else []))
-        texts = ["" if mean is None else f"{mean:.1f}" for mean in means]
-        table.add_row(row.split, row.bucket, f"{row.pairs:,}", *texts)
+    for split, bucket, pairs, *means in rows:
+        texts = ["" if mean is None else f"{mean:.1f}" for mean in means[: 3 if drawn else 2]]
+        table.add_row(split, bucket, f"{pairs:,}", *texts)
     sizes = [len(item.words) for item in (text.source_vocabulary, text.target_vocabulary)]
     unknown = [f"{100 * rate:.2f} %" for rate in text.unknown_rates]
     lines = [

@@ -8,12 +8,15 @@ sentences of like lengths share a shape. A dynamic programme cuts them, ordered 
 their sides, into classes where padding is least.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from jaxtyping import Float, Int, Int32
+from jaxtyping import Int, Int32
 
 from .pair import SentencePair
 from .vocabulary import EOS, PAD, Vocabulary
@@ -56,14 +59,6 @@ class EvaluationBatch(NamedTuple):
     rows: Int[np.ndarray, "real"]
 
 
-class ShapeClass(NamedTuple):
-    """Sentences that share a padded shape; ``rows`` are their places in the corpus, ascending."""
-
-    rows: Int[np.ndarray, "members"]
-    source_length: int
-    target_length: int
-
-
 def encode_pairs(
     pairs: Iterable[SentencePair],
     source_vocabulary: Vocabulary,
@@ -80,60 +75,49 @@ def encode_pairs(
 
 
 def shape_classes(
-    source_lengths: Sequence[int],
-    target_lengths: Sequence[int],
+    lengths: Int[np.ndarray, "side=2 sentences"],
+    sizes: Int[np.ndarray, "sentences"],
     groups: int,
     smallest: int,
-    sizes: Sequence[int] | None = None,
-) -> tuple[ShapeClass, ...]:
-    """Put every sentence into one of at most ``groups`` classes, the shortest first.
+) -> list[Int[np.ndarray, "members"]]:
+    """The sentences that share a padded shape, in at most ``groups`` classes, the shortest first.
 
-    A class holds at least ``smallest`` sentences, or with ``sizes`` a sum of at least that.
+    The sizes of a class sum to ``smallest`` or more.
     """
-    lengths = np.array([source_lengths, target_lengths])
-    counted = np.ones(lengths.shape[1]) if sizes is None else np.array(sizes)
     keys, key, counts = np.unique(lengths.max(axis=0), return_inverse=True, return_counts=True)
+    totals = np.bincount(key, sizes)
     longest = np.zeros((2, len(keys)), dtype=np.int64)
     for side in (0, 1):
         np.maximum.at(longest[side], key, lengths[side])
-    totals = np.bincount(key, counted)
-    # cost[i, j]: padded places of a class from key i to key j, infinite where it is too small.
-    cost = np.full((len(keys), len(keys)), np.inf)
-    for first in range(len(keys)):
-        padded = np.maximum.accumulate(longest[:, first:], axis=1)
-        places = (-(-padded // MULTIPLE) * MULTIPLE).sum(axis=0) * np.cumsum(counts[first:])
-        cost[first, first:] = np.where(np.cumsum(totals[first:]) >= smallest, places, np.inf)
-    groups = max(1, min(groups, int(counted.sum()) // smallest, len(keys)))
-    number = np.searchsorted(np.array(_cuts(cost, groups), dtype=np.int64), key)
-    classes = []
-    for chosen in range(int(number.max()) + 1):
-        rows = np.flatnonzero(number == chosen)
-        padded = -(-lengths[:, rows].max(axis=1) // MULTIPLE) * MULTIPLE
-        classes.append(ShapeClass(rows, *padded.tolist()))
-    return tuple(classes)
+
+    @cache
+    def places(first: int, last: int) -> float:
+        """Padded places of a class from one key to another, infinite where it is too small."""
+        if totals[first : last + 1].sum() < smallest:
+            return math.inf
+        padded = -(-longest[:, first : last + 1].max(axis=1) // MULTIPLE) * MULTIPLE
+        return float(padded.sum() * counts[first : last + 1].sum())
+
+    @cache
+    def cut(last: int, classes: int) -> tuple[float, tuple[int, ...]]:
+        """The least places of the keys up to ``last``, and the first keys of the classes."""
+        if classes == 1:
+            return places(0, last), (0,)
+        ways = [cut(last, classes - 1)]
+        for first in range(1, last + 1):
+            before, starts = cut(first - 1, classes - 1)
+            ways.append((before + places(first, last), (*starts, first)))
+        return min(ways, key=lambda way: way[0])  # the first of equals
+
+    _, starts = cut(len(keys) - 1, groups)
+    ends = pairwise((*starts, len(keys)))
+    return [np.flatnonzero((key >= first) & (key < end)) for first, end in ends]
 
 
-def _cuts(cost: Float[np.ndarray, "key key"], groups: int) -> list[int]:
-    """The last key of every class but the last, for at most ``groups`` classes of least cost."""
-    best = cost[0]  # best[j]: least cost of the keys up to j
-    uncut, rounds = -1, []
-    for _ in range(groups - 1):
-        joined = best[:-1, None] + cost[1:]  # classes up to key i, then one from i + 1 to j
-        rounds.append(np.where(joined.min(axis=0) < best, joined.argmin(axis=0), uncut))
-        best = np.minimum(best, joined.min(axis=0))
-    cuts: list[int] = []
-    end = len(cost) - 1
-    for choice in reversed(rounds):
-        if choice[end] != uncut:
-            end = int(choice[end])
-            cuts.append(end)
-    return sorted(cuts)
-
-
-def pad_class(pairs: EncodedPairs, shape_class: ShapeClass) -> Batch:
-    """All sentences of a shape class as one batch, ``PAD`` behind their ends."""
-    rows, arrays = shape_class.rows.tolist(), []
-    for side, length in zip(pairs, shape_class[1:], strict=True):
+def pad(pairs: EncodedPairs, rows: Sequence[int], lengths: Sequence[int]) -> Batch:
+    """These rows as one batch, each side of its padded length, ``PAD`` behind their ends."""
+    arrays = []
+    for side, length in zip(pairs, lengths, strict=True):
         padded = np.full((len(rows), length), PAD, dtype=np.int32)
         for place, row in enumerate(rows):
             padded[place, : len(side[row])] = side[row]
@@ -197,16 +181,17 @@ def training_batches(
     A batch holds ``batch_size`` pairs or, where ``batch_tokens`` is given, as many pairs of its
     class as have about so many target tokens, EOS included.
     """
-    lengths = (pairs.source_lengths, pairs.target_lengths)
-    sizes = None if batch_tokens is None else lengths[1]
+    lengths = np.array([pairs.source_lengths, pairs.target_lengths])
+    sizes = np.ones_like(lengths[1]) if batch_tokens is None else lengths[1]
+    classes, batch_sizes = [], []
     # A class fills its last batch up by repeating sentences: at least four batches, or odd
     # sentences would be seen much more often than others.
-    shapes = shape_classes(*lengths, groups, 4 * (batch_tokens or batch_size), sizes)
-    classes = tuple(pad_class(pairs, item) for item in shapes)
-    if batch_tokens is None:
-        return TrainingBatches(classes, (batch_size,) * len(classes), seed)
-    means = [float(item.target_lengths.mean()) for item in classes]
-    return TrainingBatches(classes, tuple(max(1, round(batch_tokens / n)) for n in means), seed)
+    for rows in shape_classes(lengths, sizes, groups, 4 * (batch_tokens or batch_size)):
+        padded = -(-lengths[:, rows].max(axis=1) // MULTIPLE) * MULTIPLE
+        classes.append(pad(pairs, rows.tolist(), padded.tolist()))
+        mean = float(lengths[1, rows].mean())
+        batch_sizes.append(max(1, round(batch_tokens / mean)) if batch_tokens else batch_size)
+    return TrainingBatches(tuple(classes), tuple(batch_sizes), seed)
 
 
 def evaluation_batches(pairs: EncodedPairs, batch_size: int) -> list[EvaluationBatch]:
@@ -222,7 +207,7 @@ def evaluation_batches(pairs: EncodedPairs, batch_size: int) -> list[EvaluationB
         # The last row is repeated up to a full batch.
         filled = np.concatenate([rows, np.repeat(rows[-1:], batch_size - len(rows))])
         length = -(-int(longest[rows].max()) // 16) * 16
-        batches.append(EvaluationBatch(pad_class(pairs, ShapeClass(filled, length, length)), rows))
+        batches.append(EvaluationBatch(pad(pairs, filled.tolist(), (length, length)), rows))
     return batches
 
 

@@ -2,27 +2,17 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from hashlib import sha256
 from itertools import chain
 from statistics import fmean
-from typing import NamedTuple
 
 from ..settings.concerns import CorpusSettings
-from ..settings.errors import UserError, counted
-from .drawing import (
-    Copying,
-    Reversed,
-    SentenceSource,
-    cached_splits,
-    chained,
-    draw_splits,
-    note,
-    side_by_side,
-)
+from ..settings.errors import UsageError, UserError, counted
+from .drawing import Copying, Language, cached_splits, draw_splits, note
 from .files import split_files
 from .grammar import LECTURE_SENTENCES, english_french
-from .pair import Pairs, SentencePair, Splits, by_bucket, reverse_pair, sources
+from .pair import Pairs, SentencePair, Splits, by_bucket, sources
 from .subwords import learn_subwords
 from .vocabulary import IN_CHARACTERS, UNK, Vocabulary, build_vocabulary, spaceless, tokenize
 
@@ -77,28 +67,25 @@ class Corpus:
         return {"train": self.train, "valid": self.valid, "test": self.test}
 
 
-class SplitRow(NamedTuple):
-    """One split within one length bucket; means are None where there is no pair.
-
-    ``target_tokens`` are without the end token; ``bits`` a sentence, None too where none are known.
-    """
-
-    split: str
-    bucket: str
-    pairs: int
-    source_words: float | None
-    target_tokens: float | None
-    bits: float | None
-
-
 def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
     """Make or read the corpus; vocabularies come from the training side alone.
 
     Raises UsageError for settings that do not go together, UserError for text that cannot be had,
     or that is too little for two splits or two buckets: there is nothing to compare then.
     """
+    if corpus.is_drawn and corpus.reverse_direction:
+        raise UsageError(
+            f"corpus.reverse_direction is for real text, not for corpus {corpus.name!r}"
+        )
+    if corpus.joined > 1 and corpus.name != "grammar":
+        raise UsageError(f"corpus.joined is for corpus 'grammar', not for {corpus.name!r}")
     if corpus.is_drawn:
-        splits = cached_splits(corpus, edges, partial(_draw, corpus, edges))
+
+        def draw() -> Splits:
+            held_out = sources(lecture_pairs(corpus))
+            return draw_splits(language_of(corpus), corpus, edges, held_out)
+
+        splits = cached_splits(corpus, edges, draw)
     else:
         splits = split_files(corpus, edges)
     below, *buckets = by_bucket(splits.test, edges).items()
@@ -132,28 +119,16 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
     return Corpus(*splits[:3], *vocabularies, digits, tuple(notes))
 
 
-def _draw(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
-    join = side_by_side
-    if corpus.name == "grammar":
-        join = partial(chained, english_french(corpus.lexicon).parse, corpus.reverse_direction)
-    held_out = sources(lecture_pairs(corpus))
-    return draw_splits(language_of(corpus), corpus, edges, held_out, join)
-
-
 def lecture_pairs(corpus: CorpusSettings) -> Pairs:
     """The lecture's own sentences with their translations; none if the corpus has other text."""
     if corpus.name != "grammar":
         return ()
-    pairs = filter(None, map(english_french(corpus.lexicon).parse, LECTURE_SENTENCES))
-    return tuple(map(reverse_pair, pairs) if corpus.reverse_direction else pairs)
+    return tuple(map(english_french(corpus.lexicon).parse, LECTURE_SENTENCES))
 
 
-def language_of(corpus: CorpusSettings) -> SentenceSource:
+def language_of(corpus: CorpusSettings) -> Language:
     """The language that a corpus is drawn from."""
-    if corpus.name == "copy":
-        return Copying(corpus.copy_words)
-    grammar = english_french(corpus.lexicon)
-    return Reversed(grammar) if corpus.reverse_direction else grammar
+    return Copying(corpus.copy_words) if corpus.name == "copy" else english_french(corpus.lexicon)
 
 
 def fingerprint(splits: Splits, reverse: bool = False) -> str:
@@ -169,8 +144,12 @@ def fingerprint(splits: Splits, reverse: bool = False) -> str:
     return digest.hexdigest()[:16]
 
 
-def describe(corpus: Corpus, edges: tuple[int, ...]) -> list[SplitRow]:
-    """Counts and means per split and bucket, the sentences below every bucket first."""
+def describe(corpus: Corpus, edges: tuple[int, ...]) -> list[tuple]:
+    """Rows of a split, a bucket and its pairs, the sentences below every bucket first.
+
+    Then means per sentence: source words, target tokens without the end token, bits; None where
+    there is no pair, or where no bits are known.
+    """
     target, rows = corpus.target_vocabulary, []
     for split, pairs in corpus.splits.items():
         for bucket, group in by_bucket(pairs, edges).items():
@@ -178,7 +157,7 @@ def describe(corpus: Corpus, edges: tuple[int, ...]) -> list[SplitRow]:
             words = [pair.words for pair in group]
             tokens = [len(target.pieces(pair.target)) for pair in group]
             means = (fmean(numbers) if numbers else None for numbers in (words, tokens, bits))
-            rows.append(SplitRow(split, bucket, len(group), *means))
+            rows.append((split, bucket, len(group), *means))
     return rows
 
 

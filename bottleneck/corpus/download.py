@@ -1,29 +1,22 @@
 """Parallel text by name: pooch downloads it once, and runs read it from the user's cache.
 
-A corpus is a folder of one gzip file for each language and split (``train.en.gz``) and of
-``SOURCE.json``, which says where the text came from.
+A corpus is a folder of two files per split, English and French (``train.en.gz``, ``train.fr.gz``),
+or of one of both (``train.tsv``).
 """
 
-import gzip
-import json
 import tarfile
 import tomllib
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..settings.errors import UserError
 from ..settings.machine import cache_root
-
-SOURCE = "SOURCE.json"
-SIDES = ("en", "fr")
-BROKEN = (EOFError, zlib.error, tarfile.TarError, zipfile.BadZipFile)
 
 
 class NamedCorpus(NamedTuple):
@@ -38,8 +31,12 @@ class NamedCorpus(NamedTuple):
     splits: Mapping[str, Sequence[str]]
 
 
-_CATALOGUE = tomllib.loads(files(__package__).joinpath("corpora.toml").read_text("utf8"))
-CORPORA = {name: NamedCorpus(**fields) for name, fields in _CATALOGUE.items()}
+CORPORA = {
+    name: NamedCorpus(**fields)
+    for name, fields in tomllib.loads(
+        files(__package__).joinpath("corpora.toml").read_text("utf8")
+    ).items()
+}
 """Every corpus of ``settings.concerns.NAMED``."""
 
 
@@ -51,104 +48,57 @@ def folder_of(name: str) -> Path:
     return root / "corpora" / name
 
 
-def read_source(name: str) -> dict[str, Any] | None:
-    """What ``SOURCE.json`` says of a corpus, None where it is not on this machine."""
-    path = cache_root() and folder_of(name) / SOURCE
-    return json.loads(path.read_text(encoding="utf8")) if path and path.is_file() else None
-
-
-def named_files(name: str, split: str) -> tuple[str, str] | None:
-    """English and French file of a split, None where the corpus has no such split."""
-    source = read_source(name)
-    if source is None:
+def named_files(name: str, split: str) -> list[str]:
+    """The one or two files of a split, English first; none where the corpus has no such split."""
+    folder = folder_of(name)
+    if not folder.is_dir():
         raise UserError(
             f"corpus {name!r} is not on this machine; `bottleneck corpus {name} --fetch` brings it"
         )
-    if split not in source["pairs"]:
-        return None
-    english, french = (str(folder_of(name) / f"{split}.{side}.gz") for side in SIDES)
-    return english, french
+    return sorted(map(str, folder.glob(f"{split}.*")))
 
 
-def fetch(
-    name: str, limit: int | None = None, report: Callable[[str], None] = lambda _: None
-) -> dict[str, Any]:
-    """Download a corpus unless it is here already with this limit; returns its ``SOURCE.json``.
+def fetch(name: str, report: Callable[[str], None] = lambda _: None) -> None:
+    """Download a corpus, whole or not at all; ``report`` gets the name of each file."""
+    import pooch
 
-    ``limit`` training pairs are kept, evenly spread over the text; ``report`` gets the name of each
-    file. A fetch that fails leaves what was there.
-    """
-    existing = read_source(name)
-    if existing is not None and existing["limit"] == limit:
-        return existing
-    corpus, folder, pairs = CORPORA[name], folder_of(name), {}
+    corpus, folder = CORPORA[name], folder_of(name)
+    pooch.get_logger().setLevel("WARNING")
+    registry = {file: known or None for file, known in corpus.files.items()}
+    # manythings.org refuses the names of libraries.
+    agent = "Mozilla/5.0 (compatible; seq2seq-bottleneck)"
+    headers = {"User-Agent": agent, "Accept-Encoding": "identity"}
+    load = pooch.HTTPDownloader(timeout=30, headers=headers)
+    members, unpack = [*chain(*corpus.splits.values())], {".zip": pooch.Unzip, ".tgz": pooch.Untar}
     folder.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=f".{name}.", dir=folder.parent) as temporary:
         packed, text = Path(temporary, "packed"), Path(temporary, "text")
         text.mkdir()
         try:
-            sources = _download(corpus, packed, report)
+            host = pooch.create(packed, corpus.base_url, registry=registry)
+            for file in corpus.files:
+                report(file)
+                kind = unpack.get(Path(file).suffix)
+                host.fetch(file, kind and kind(members, extract_dir="."), load)
             for split, texts in corpus.splits.items():
-                sides = [text / f"{split}.{side}.gz" for side in SIDES]
-                most = limit if split == "train" else None
-                pairs[split] = _write([packed / part for part in texts], sides, most)
-        except (*BROKEN, OSError, ValueError) as error:
+                for side, file in zip(("en", "fr"), texts, strict=False):
+                    end = ".gz" if file.endswith(".gz") else ""
+                    (packed / file).rename(text / f"{split}.{side}{end}")
+                if len(texts) == 1:  # columns, of which the first two are the pair
+                    lines = (text / f"{split}.en").read_text("utf8").split("\n")
+                    rows = ["\t".join(line.split("\t")[:2]) for line in lines]
+                    (text / f"{split}.tsv").write_text("\n".join(rows), "utf8")
+                    (text / f"{split}.en").unlink()
+            text.rename(folder)
+        except (
+            EOFError,
+            zlib.error,
+            tarfile.TarError,
+            zipfile.BadZipFile,
+            OSError,
+            ValueError,
+        ) as error:
             raise UserError(
                 f"cannot fetch {name} from {corpus.base_url} ({error}); nothing is kept: is this "
                 "machine online?"
             ) from None
-        source = {
-            "name": name, "licence": corpus.licence, "citation": corpus.citation,
-            "fetched": datetime.now(UTC).date().isoformat(), "sources": sources, "pairs": pairs,
-            "limit": limit,
-        }  # fmt: skip
-        (text / SOURCE).write_text(json.dumps(source, indent=1) + "\n", encoding="utf8")
-        if folder.exists():
-            folder.rename(Path(temporary, "old"))
-        text.rename(folder)
-    return source
-
-
-def _download(
-    corpus: NamedCorpus, folder: Path, report: Callable[[str], None]
-) -> list[dict[str, str]]:
-    """Bring the files of a corpus into a folder, unpacked; returns their addresses and sha256."""
-    import pooch
-
-    pooch.get_logger().setLevel("WARNING")
-    registry = {file: known or None for file, known in corpus.files.items()}
-    host = pooch.create(folder, corpus.base_url, registry=registry)
-    # manythings.org refuses the names of libraries.
-    agent = "Mozilla/5.0 (compatible; seq2seq-bottleneck)"
-    headers = {"User-Agent": agent, "Accept-Encoding": "identity"}
-    load = pooch.HTTPDownloader(timeout=30, headers=headers)
-    texts, unpack = [*chain(*corpus.splits.values())], {".zip": pooch.Unzip, ".tgz": pooch.Untar}
-    sources = []
-    for file in corpus.files:
-        report(file)
-        kind = unpack.get(Path(file).suffix)
-        host.fetch(file, kind and kind(texts, extract_dir="."), load)
-        digest = pooch.file_hash(str(folder / file))
-        sources.append({"url": host.get_url(file), "sha256": digest})
-    return sources
-
-
-def _write(texts: Sequence[Path], sides: Sequence[Path], limit: int | None) -> int:
-    """Write the two files of a split, of no more pairs than ``limit``; returns how many."""
-
-    def pairs() -> Iterator[Sequence[bytes]]:
-        opened = gzip.open if texts[0].suffix == ".gz" else open
-        with opened(texts[0], "rb") as first, opened(texts[-1], "rb") as second:
-            if len(texts) == 2:
-                yield from zip(first, second, strict=True)
-            else:
-                yield from (line.split(b"\t")[:2] for line in first)
-
-    count = sum(1 for _ in pairs())
-    kept = min(limit or count, count)
-    with gzip.open(sides[0], "wb", 6) as ours, gzip.open(sides[1], "wb", 6) as theirs:
-        for place, (english, french) in enumerate(pairs()):
-            if place * kept // count != (place + 1) * kept // count:
-                ours.write(english.strip(b"\r\n") + b"\n")
-                theirs.write(french.strip(b"\r\n") + b"\n")
-    return kept

@@ -19,36 +19,22 @@ from itertools import accumulate
 from math import fsum, log2
 from pathlib import Path
 from random import Random
-from typing import Protocol, runtime_checkable
 
 from ..settings.concerns import FILES, CorpusSettings, span_label
 from ..settings.errors import UsageError, UserError, counted
 from ..settings.files import write_bytes
 from ..settings.machine import cache_root
-from .pair import Link, Pairs, SentencePair, Splits, by_bucket, reverse_pair, sources
-from .vocabulary import tokenize
+from .grammar import Grammar
+from .pair import Pairs, SentencePair, Splits, by_bucket, sources
 
 TRIES = 10_000
 """Draws in a row that may give nothing new before the language counts as exhausted."""
 KEPT = 5_000
 """Training pairs, at least, of a corpus worth a file: fewer are drawn in a second or two."""
-Join = Callable[[Pairs], SentencePair | None]
-"""Makes one pair of several, None where they do not go together."""
-
-
-@runtime_checkable  # so that beartype can check it in tests
-class SentenceSource(Protocol):
-    """A language that draws a sentence pair; its sources have ``shortest`` to ``longest`` words."""
-
-    shortest: int
-    longest: int
-
-    def draw(self, random: Random, words: int) -> SentencePair:
-        """Draw a pair with this many source words; its bits are those given the length."""
 
 
 @dataclass(frozen=True)
-class Copying(SentenceSource):
+class Copying:
     """The copying corpus: words ``w0`` to ``w{vocabulary - 1}``, and the target is the source.
 
     A sentence of n words of V equally probable ones has exactly n log2 V bits.
@@ -65,33 +51,8 @@ class Copying(SentenceSource):
         return SentencePair(text, text, links, words * log2(self.vocabulary))
 
 
-class Reversed(SentenceSource):
-    """A language drawn by the length of its translations, which are the sources, without bits.
-
-    A length near the one that is wanted is drawn, then a sentence of it, until its translation has
-    the right length. What came at other lengths is kept for later draws with the same ``Random``.
-    """
-
-    def __init__(self, language: SentenceSource) -> None:
-        self.language = language
-        self.shortest, self.longest = language.shortest, language.longest
-        self._spare: dict[Random, dict[int, list[SentencePair]]] = {}
-
-    def draw(self, random: Random, words: int) -> SentencePair:
-        """Raises UserError where `TRIES` draws find no translation of this many words."""
-        spare = self._spare.setdefault(random, {})
-        if spare.get(words):
-            return spare[words].pop()
-        spread = 2 + words // 10
-        low = max(self.shortest, min(words, self.longest) - spread)
-        lengths = range(low, min(self.longest, words + spread) + 1)
-        for _ in range(TRIES):
-            length = lengths[int(random.random() * len(lengths))]
-            pair = replace(reverse_pair(self.language.draw(random, length)), bits=None)
-            if pair.words == words:
-                return pair
-            spare.setdefault(pair.words, []).append(pair)
-        raise UserError(f"found no sentence of {words} words; change corpus.min_words or max_words")
+Language = Copying | Grammar
+"""It draws pairs whose sources have ``shortest`` to ``longest`` words."""
 
 
 def note(notes: list[str], count: int, noun: str, text: str) -> None:
@@ -110,24 +71,25 @@ def within_test(pairs: Pairs, corpus: CorpusSettings, notes: list[str]) -> Pairs
 
 
 def join_test(
-    test: Pairs, corpus: CorpusSettings, edges: tuple[int, ...], join: Join, notes: list[str]
+    test: Pairs,
+    corpus: CorpusSettings,
+    edges: tuple[int, ...],
+    parse: Callable[[str], SentencePair | None],
+    notes: list[str],
 ) -> Pairs:
-    """The test set as ``corpus.joined`` asks for it; UserError where nothing can be joined.
+    """Join every ``corpus.joined`` neighbours of a length bucket by ", and " to one sentence.
 
-    Every ``joined`` neighbours of a length bucket become one sentence, whose own length decides its
-    bucket: the same content made longer, to tell length and content apart.
+    The same content made longer tells length and content apart. What the grammar does not parse, or
+    what has more than ``corpus.max_words``, is left out. Nothing drew the sentences: they have no
+    bits.
     """
-    count = corpus.joined
-    if count == 1:
-        return test
-    _, *buckets = by_bucket(test, edges).values()
-    joined = []
-    for bucket in buckets:
+    count, joined = corpus.joined, []
+    for bucket in [*by_bucket(test, edges).values()][1:]:
         for start in range(0, len(bucket) - count + 1, count):
-            parts = tuple(bucket[start : start + count])
-            pair = join(parts) if sum(part.words for part in parts) <= corpus.max_words else None
+            text = ", and ".join(pair.source for pair in bucket[start : start + count])
+            pair = parse(text)
             if pair is not None and pair.words <= corpus.max_words:
-                joined.append(pair)
+                joined.append(replace(pair, bits=None))
     if not joined:
         raise UserError(f"corpus.joined={count} makes no test sentence of up to corpus.max_words")
     left = len(test) - count * len(joined)
@@ -136,37 +98,11 @@ def join_test(
     return tuple(joined)
 
 
-def side_by_side(parts: Pairs) -> SentencePair:
-    """One sentence after the other, and no bits: the text does not say where one ends."""
-    links: list[Link] = []
-    source, target = 0, 0
-    for part in parts:
-        links += [(source + ours, target + theirs) for ours, theirs in part.links]
-        source += len(tokenize(part.source))
-        target += len(tokenize(part.target))
-    texts = (" ".join(getattr(part, side) for part in parts) for side in ("source", "target"))
-    return SentencePair(*texts, tuple(links))
-
-
-def chained(
-    parse: Callable[[str], SentencePair | None], reverse: bool, parts: Pairs
-) -> SentencePair | None:
-    """The parts with ", and " between them as a grammar reads it; None if it does not.
-
-    ``reverse`` is for pairs whose source is the grammar's French. Nothing drew it: it has no bits.
-    """
-    pair = parse(", and ".join(part.target if reverse else part.source for part in parts))
-    if pair is None:
-        return None
-    return reverse_pair(pair) if reverse else SentencePair(pair.source, pair.target, pair.links)
-
-
 def draw_splits(
-    source: SentenceSource,
+    source: Language,
     corpus: CorpusSettings,
     edges: tuple[int, ...],
     held_out: frozenset[str] = frozenset(),
-    join: Join = side_by_side,
 ) -> Splits:
     """Draw test, then validation, then training pairs; no source sentence is in two of them.
 
@@ -199,7 +135,9 @@ def draw_splits(
 
     notes: list[str] = []
     drawn = stratified("test", corpus.test_pairs, chances, held_out)
-    test = join_test(within_test(drawn, corpus, notes), corpus, edges, join, notes)
+    test = within_test(drawn, corpus, notes)
+    if corpus.joined > 1:
+        test = join_test(test, corpus, edges, source.parse, notes)
     taken = held_out | sources(drawn) | sources(test)
     valid = stratified("valid", corpus.valid_pairs, trained_chances, taken)
     taken |= sources(valid)
@@ -209,7 +147,7 @@ def draw_splits(
 
 
 def draw_pairs(
-    source: SentenceSource,
+    source: Language,
     count: int,
     probabilities: dict[int, float],
     random: Random,
@@ -274,10 +212,8 @@ def shares(count: int, masses: list[float]) -> list[int]:
     exact = [count * mass / total for mass in masses]
     parts = [int(part + 1e-9) for part in exact]
     # Rounded, so that the last bit of a sum cannot decide who is first.
-    by_remainder = sorted(
-        range(len(masses)), key=lambda place: round(parts[place] - exact[place], 6)
-    )
-    for place in by_remainder[: count - sum(parts)]:
+    lacks = [round(part - whole, 6) for part, whole in zip(parts, exact, strict=True)]
+    for place in sorted(range(len(lacks)), key=lacks.__getitem__)[: count - sum(parts)]:
         parts[place] += 1
     return parts
 
@@ -299,7 +235,7 @@ def cached_splits(
             digest.update(code.read_bytes())
     path = root / "drawn" / f"{digest.hexdigest()[:16]}.json.gz"
     link = cache(lambda source, target: (source, target))  # of equal links one is in memory
-    with suppress(OSError, EOFError, zlib.error, ValueError):
+    with suppress(OSError, EOFError, zlib.error):
         *rows, notes = json.loads(gzip.decompress(path.read_bytes()))
         train, valid, test = (
             tuple(

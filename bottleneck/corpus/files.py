@@ -8,7 +8,7 @@ LF or CRLF. It is brought to Unicode form NFC and its white space folded to sing
 import gzip
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from itertools import zip_longest
 from pathlib import Path
@@ -19,7 +19,7 @@ from unicodedata import normalize
 from ..settings.concerns import NAMED, CorpusSettings, span_label
 from ..settings.errors import UsageError, UserError, counted
 from .download import named_files
-from .drawing import join_test, note, side_by_side, within_test
+from .drawing import note, within_test
 from .pair import Pairs, SentencePair, Splits, by_bucket, reverse_pair, sources
 
 
@@ -28,7 +28,7 @@ class PairFiles(NamedTuple):
 
     setting: str
     source: str
-    target: str | None
+    target: str | None = None
 
 
 def pair_files(corpus: CorpusSettings, split: str) -> PairFiles | None:
@@ -38,8 +38,8 @@ def pair_files(corpus: CorpusSettings, split: str) -> PairFiles | None:
     """
     name = corpus.test if corpus.test and split == "test" else corpus.name
     if name in NAMED:
-        parts = named_files(name, split)
-        return parts and PairFiles(f"corpus {name!r}", *parts)
+        paths = named_files(name, split)
+        return PairFiles(f"corpus {name!r}", *paths) if paths else None
     fields = [side if split == "train" else f"{split}_{side}" for side in ("source", "target")]
     source, target = (getattr(corpus, field) for field in fields)
     if split != "train" and source is None and target is None:
@@ -66,8 +66,8 @@ def languages(corpus: CorpusSettings) -> Sequence[str]:
     return sides[::-1] if corpus.reverse_direction else sides
 
 
-def read_pairs(files: PairFiles, lowercase: bool) -> tuple[list[SentencePair], int]:
-    """The pairs in the order of the file, and how many were dropped for an empty side."""
+def read_pairs(files: PairFiles, lowercase: bool) -> list[SentencePair]:
+    """The pairs in the order of the file; a side may be empty."""
     name = f"{files.setting} {files.source!r}"
     lines = read_lines(files.source, files.setting, lowercase)
     if files.target is not None:
@@ -78,7 +78,7 @@ def read_pairs(files: PairFiles, lowercase: bool) -> tuple[list[SentencePair], i
                 f"{name} has {len(lines):,} lines and {setting} {files.target!r} has "
                 f"{len(theirs):,}; line by line one must translate the other"
             )
-        rows = list(zip(lines, theirs, strict=True))
+        rows = zip(lines, theirs, strict=True)
     else:
         rows = [line.split("\t") if line.strip() else ("", "") for line in lines]
         for number, row in enumerate(rows, start=1):
@@ -87,9 +87,7 @@ def read_pairs(files: PairFiles, lowercase: bool) -> tuple[list[SentencePair], i
                     f"{name} line {number} has {counted(len(row), 'column')}; each line must be "
                     "source<TAB>target"
                 )
-    folded = (SentencePair(*(" ".join(side.split()) for side in row)) for row in rows)
-    pairs = [pair for pair in folded if pair.source and pair.target]
-    return pairs, len(rows) - len(pairs)
+    return [SentencePair(*(" ".join(side.split()) for side in row)) for row in rows]
 
 
 def read_lines(path: str, setting: str, lowercase: bool = False) -> list[str]:
@@ -132,57 +130,52 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     A given test set is used whole, repeated pairs once; else one is split off, spread evenly
     over the length buckets as far as there are sentences. Validation is a random part of a given
     set, else of the training text, so like training in its lengths. Only training and validation
-    keep to min_words and longest_trained; they share neither a joined test sentence nor a part of
-    one.
+    keep to min_words and longest_trained.
     """
     notes: list[str] = []
-    pairs = read_split(corpus, "train", "line", notes)
-    parts = read_split(corpus, "test", "test line", notes)
+    pairs, parts = read_split(corpus, "train"), read_split(corpus, "test")
     if parts is not None:
-        different = tuple(dict.fromkeys(parts))
-        note(notes, len(parts) - len(different), "repeated test pair", "dropped")
-        parts = within_test(different, corpus, notes)
+        different = tuple(dict.fromkeys(pair for pair in parts if pair.source and pair.target))
+        note(notes, len(parts) - len(different), "test pair", "empty or repeated: dropped")
+        test = within_test(different, corpus, notes)
     else:
         if corpus.test:  # a named corpus without a test set: what a run on it is tested on
-            other = corpus.model_copy(update={"name": corpus.test, "test": None})
-            parts = read_split(other, "train", "test line", notes)
-        within = within_test(pairs if parts is None else parts, corpus, notes)
-        parts = split_off(within, corpus.test_pairs, f"{corpus.seed}:test", edges)
-    test = join_test(parts, corpus, edges, side_by_side, notes)
-    tested, seed = sources(parts) | sources(test), f"{corpus.seed}:valid"
+            parts = read_split(corpus.model_copy(update={"name": corpus.test}), "train")
+        whole = tuple(pair for pair in parts or pairs if pair.source and pair.target)
+        within = within_test(whole, corpus, notes)
+        test = split_off(within, corpus.test_pairs, f"{corpus.seed}:test", edges)
+    tested = sources(test)
     span = range(corpus.min_words, corpus.longest_trained + 1)
-    disjoint = [pair for pair in pairs if pair.source not in tested]
-    fitting = tuple(pair for pair in disjoint if pair.words in span)
-    given = read_split(corpus, "valid", "validation line", notes)
-    if given is None:
-        valid = split_off(fitting, corpus.valid_pairs, seed)
-    else:
-        fit = tuple(pair for pair in given if pair.source not in tested and pair.words in span)
-        valid = split_off(fit, corpus.valid_pairs, seed, part=1)
-    validated = sources(valid)
-    left = [pair for pair in fitting if pair.source not in validated]
-    words = span_label(span[0], span[-1])
+
+    def fitting(pairs: Iterable[SentencePair]) -> Pairs:
+        return tuple(
+            pair
+            for pair in pairs
+            if pair.words in span and pair.target and pair.source not in tested
+        )
+
+    usable, given = fitting(pairs), read_split(corpus, "valid")
+    unseen, part = (usable, 10) if given is None else (fitting(given), 1)
+    valid = split_off(unseen, corpus.valid_pairs, f"{corpus.seed}:valid", part=part)
+    validated, words = sources(valid), span_label(span[0], span[-1])
+    left = [pair for pair in usable if pair.source not in validated]
     if not valid or not left:
         raise UserError(
             f"{pair_files(corpus, 'train').setting} leaves no pairs of {words} words to train on; "
             "give more text, other lengths or another test set"
         )
-    reason = "taken out of training: their source is in the"
-    note(notes, len(pairs) - len(disjoint), "pair", f"{reason} test set")
-    note(notes, len(fitting) - len(left), "pair", f"{reason} validation set")
-    outside = len(disjoint) - len(fitting)
-    note(notes, outside, "pair", f"outside {words} words taken out of training")
+    reason = f"not trained on: empty, not of {words} words, or tested or validated on"
+    note(notes, len(pairs) - len(left), "pair", reason)
     train = sample(left, corpus.train_pairs, f"{corpus.seed}:train")
     return Splits(train, valid, test, tuple(notes))
 
 
-def read_split(corpus: CorpusSettings, split: str, noun: str, notes: list[str]) -> Pairs | None:
+def read_split(corpus: CorpusSettings, split: str) -> Pairs | None:
     """The pairs of a split's files, source first; None where the split has none."""
     files = pair_files(corpus, split)
     if files is None:
         return None
-    pairs, blank = read_pairs(files, corpus.lowercase)
-    note(notes, blank, noun, "with an empty side dropped")
+    pairs = read_pairs(files, corpus.lowercase)
     return tuple(map(reverse_pair, pairs) if corpus.reverse_direction else pairs)
 
 

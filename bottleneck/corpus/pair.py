@@ -62,8 +62,7 @@ def reverse_pair(pair: SentencePair) -> SentencePair:
     """The pair with its sides, and the sides of its links, exchanged.
 
     Several English sentences may share a French one, whose probability is then not known: a
-    reversed pair has no bits. A copied sentence is its own source, and keeps them.
+    reversed pair has no bits.
     """
     links = tuple(sorted((theirs, ours) for ours, theirs in pair.links))
-    bits = pair.bits if pair.source == pair.target else None
-    return SentencePair(pair.target, pair.source, links, bits)
+    return SentencePair(pair.target, pair.source, links)

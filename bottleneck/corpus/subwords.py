@@ -51,10 +51,6 @@ class Subwords(Tokenizer):
         text = b"".join(map(_bytes_of, pieces)).decode(errors="replace")
         return " ".join(text.split())
 
-    def display(self, piece: str) -> str:
-        """The piece itself."""
-        return piece
-
     def size(self, piece: str) -> int:
         """Bytes, of which ``▁`` has none."""
         return len(_bytes_of(piece).strip())

@@ -78,7 +78,7 @@ def check_text(settings: RunSettings) -> list[str]:
     if corpus.name != "files":
         return []
     for files in filter(None, given):
-        pairs, _ = read_pairs(files, corpus.lowercase)
+        pairs = read_pairs(files, corpus.lowercase)
     side = "source" if corpus.reverse_direction else "target"
     references = [getattr(pair, side) for pair in pairs[:1000]]
     return tokenizer_advice(references, tokenize, "--set scoring.tokenize=")

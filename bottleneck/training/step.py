@@ -68,8 +68,8 @@ def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
     rates = learning_rates(settings)
     clip, rule = optax.clip_by_global_norm(settings.clip_norm), optax.adam(rates)
     if settings.optimizer == "muon":
-        # The preconditioning (Boissin et al. 2025) takes the place of two of Jordan's five steps, in
-        # two thirds of their time (results/LOG.md, 2026-11-27).
+        # The preconditioning (Boissin et al. 2025) takes the place of two of Jordan's five steps
+        # in two thirds of their time (results/LOG.md, 2026-11-27).
         by_muon = muon(rates, beta=0.95, consistent_rms=0.2, ns_steps=3, preconditioning="aol")
         # optax would train the rest by Adam with Nesterov's momentum.
         rule = optax.partition({"muon": by_muon, "adam": rule}, optimizers)

@@ -32,12 +32,10 @@ def test_fetch_then_list_describe_and_show(ok):
     assert all(name in text for name in (*NAMED, "--fetch` brings one"))
     assert here(ok) == []
     fetched = ok("corpus multi30k --fetch")
-    assert fetched.out.startswith("multi30k: 300 training, 30 validation, 60 test pairs in ")
+    assert fetched.out.startswith("multi30k is in ")
     assert "non-commercial; cite: Elliott et al. 2016" in fetched.out
     assert fetched.err.splitlines()[0] == "downloading train.en.gz"
-    assert "sha256" not in fetched.out
     assert here(ok) == ["multi30k"]
-    assert " 390 " in ok("corpus").out
     described = ok("corpus multi30k -n 0", SMOKE).out
     assert "fingerprint" in described
     assert "bits" not in described  # only what draws sentences knows

@@ -10,7 +10,7 @@ from disturbed import TIMES
 from ordinary_user import bottleneck
 from small_sweeps import TINY
 
-from seq2seq_bottleneck.corpus.download import folder_of, read_source
+from seq2seq_bottleneck.corpus.download import folder_of
 from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.runs.run import use_cache
 from seq2seq_bottleneck.settings.errors import UserError
@@ -113,7 +113,7 @@ def test_without_a_home_nothing_is_kept(fails, monkeypatch):
     for name in ("HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(pwd, "getpwuid", unknown)
-    assert cache_root() is read_source("europarl") is None
+    assert cache_root() is None
     use_cache()
     with pytest.raises(UserError, match="XDG_CACHE_HOME"):
         folder_of("europarl")

@@ -57,17 +57,18 @@ def test_encoding():
 def test_classes_pad_least():
     """The dynamic programme against every way to cut nine sentences into three."""
     lengths = [2, 3, 3, 9, 10, 12, 30, 33, 40]
-    classes = shape_classes(lengths, lengths, groups=3, smallest=1)
-    least = min(
-        sum(
-            len(part) * 2 * (max(part) + max(part) % 2)
-            for part in (lengths[:i], lengths[i:j], lengths[j:])
-        )
-        for i, j in combinations(range(1, 9), 2)
-    )
-    assert sum(len(rows) * (source + target) for rows, source, target in classes) == least
-    assert [item.rows.tolist() for item in classes] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
-    assert [item[1:] for item in classes] == [(4, 4), (12, 12), (40, 40)]
+    sides = np.array([lengths, lengths])
+    classes = shape_classes(sides, np.ones(9, int), groups=3, smallest=1)
+
+    def places(parts):
+        return sum(len(part) * 2 * (max(part) + max(part) % 2) for part in parts)
+
+    ways = combinations(range(1, 9), 2)
+    least = min(places((lengths[:i], lengths[i:j], lengths[j:])) for i, j in ways)
+    assert places([[lengths[row] for row in rows] for rows in classes]) == least
+    assert [rows.tolist() for rows in classes] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+    stream = training_batches(numbered(list(zip(lengths, lengths, strict=True))), 1, 1, groups=2)
+    assert [item.source.shape[1] for item in stream.classes] == [10, 40]
 
 
 @settings(max_examples=40, deadline=None)

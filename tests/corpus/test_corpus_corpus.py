@@ -1,7 +1,6 @@
 """Whole corpora: from settings to splits, vocabularies, fingerprint and description."""
 
 import gzip
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +8,6 @@ import pytest
 
 from seq2seq_bottleneck.corpus.corpus import (
     Corpus,
-    SplitRow,
     describe,
     fingerprint,
     lecture_pairs,
@@ -18,7 +16,7 @@ from seq2seq_bottleneck.corpus.corpus import (
 )
 from seq2seq_bottleneck.corpus.download import folder_of
 from seq2seq_bottleneck.corpus.grammar import LECTURE_SENTENCES, english_french
-from seq2seq_bottleneck.corpus.pair import SentencePair, Splits, reverse_pair, sources
+from seq2seq_bottleneck.corpus.pair import SentencePair, Splits, sources
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 
@@ -58,9 +56,9 @@ def test_rows_by_hand(copied):
         SentencePair("hi", "salut"),
     )
     assert describe(replace(copied, train=pairs), (5, 11))[:3] == [
-        SplitRow("train", "under 5", 1, 1.0, 1.0, None),
-        SplitRow("train", "5-10", 2, 6.0, 2.5, 4.0),
-        SplitRow("train", "11+", 0, None, None, None),
+        ("train", "under 5", 1, 1.0, 1.0, None),
+        ("train", "5-10", 2, 6.0, 2.5, 4.0),
+        ("train", "11+", 0, None, None, None),
     ]
 
 
@@ -83,6 +81,11 @@ def test_what_cannot_be_loaded():
         load_corpus(COPY.model_copy(update={"max_words": 10}), EDGES)
     with pytest.raises(UsageError, match=r"^sentences of corpus 'grammar' have 2 to 60 words: ch"):
         load_corpus(GRAMMAR.model_copy(update={"max_words": 61}), EDGES)
+    for setting in ({"reverse_direction": True}, {"joined": 2}):
+        with pytest.raises(
+            UsageError, match=r"^corpus\.(reverse_direction|joined) is for .*'copy'$"
+        ):
+            load_corpus(COPY.model_copy(update=setting), EDGES)
     with pytest.raises(UserError, match=r"`bottleneck corpus tatoeba --fetch` brings it$"):
         load_corpus(CorpusSettings(name="tatoeba"), SHORT)
 
@@ -112,20 +115,16 @@ def test_known_near_copies(copied):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("reverse", [False, True])
-def test_nothing_is_shared_and_the_lecture_is_held_out(reverse):
-    settings = CorpusSettings(
-        train_pairs=300, valid_pairs=40, test_pairs=80, max_words=30, reverse_direction=reverse
-    )
+def test_nothing_is_shared_and_the_lecture_is_held_out():
+    settings = CorpusSettings(train_pairs=300, valid_pairs=40, test_pairs=80, max_words=30)
     corpus = load_corpus(settings, SHORT)
     train, valid, test = (sources(pairs) for pairs in corpus.splits.values())
     assert not train & valid | train & test | valid & test
     known = lecture_pairs(settings)
-    assert [pair.target if reverse else pair.source for pair in known] == list(LECTURE_SENTENCES)
+    assert [pair.source for pair in known] == list(LECTURE_SENTENCES)
     assert not (train | valid | test) & sources(known)
     for pair in corpus.test:
-        english = english_french().parse(pair.target if reverse else pair.source)
-        assert pair == (reverse_pair(english) if reverse else replace(english, bits=pair.bits))
+        assert pair == replace(english_french().parse(pair.source), bits=pair.bits)
 
 
 # Named corpora as a run meets them: read from the cache, offline.
@@ -154,8 +153,6 @@ def put(name: str, **splits: list[tuple[str, str]]):
         for place, side in enumerate(("en", "fr")):
             text = "".join(f"{pair[place]}\n" for pair in pairs)
             (folder / f"{split}.{side}.gz").write_bytes(gzip.compress(text.encode()))
-    source = {"pairs": {split: len(pairs) for split, pairs in splits.items()}, "limit": None}
-    (folder / "SOURCE.json").write_text(json.dumps(source))
 
 
 @pytest.mark.usefixtures("named")

@@ -43,7 +43,7 @@ def two(folder: Path, source: str | bytes, target: str | bytes, end: str = "") -
 
 
 def texts(files: PairFiles, lowercase: bool = False) -> Rows:
-    return [(pair.source, pair.target) for pair in read_pairs(files, lowercase)[0]]
+    return [(pair.source, pair.target) for pair in read_pairs(files, lowercase)]
 
 
 @pytest.mark.parametrize("end", ["", ".gz"])
@@ -54,16 +54,15 @@ def test_two_files_and_columns(tmp_path: Path, end: str):
     assert texts(files, lowercase=True)[0] == ("a cat.", "un chat.")
     data = "A cat.\tUn chat.\r\n\r\nIt sleeps.\tIl dort.\r\n"
     files = PairFiles("corpus.source", write(tmp_path / f"x.TSV{end}", data), None)
-    assert texts(files) == expected
-    assert read_pairs(files, False)[1] == 1
+    assert texts(files) == [expected[0], ("", ""), expected[1]]
 
 
 def test_mark_line_ends_composition_white_space_and_blank_sides(tmp_path: Path):
     source = "\ufeffe\u0301te\u0301\r\na\x85b\u2028c\x0bd  e\r\n"
     files = two(tmp_path, source, "été\na\tb\xa0!\n")
     assert texts(files) == [("été", "été"), ("a b c d e", "a b !")]
-    pairs, blank = read_pairs(two(tmp_path, "a\n\nc\nd\n", "A\nB\n \t\nD\n"), False)
-    assert ([pair.source for pair in pairs], blank) == (["a", "d"], 2)
+    files = two(tmp_path, "a\n\nc\nd\n", "A\nB\n \t\nD\n")
+    assert texts(files) == [("a", "A"), ("", "B"), ("c", ""), ("d", "D")]
 
 
 PACKED = gzip.compress(b"a sentence or two\n" * 40)
@@ -172,15 +171,10 @@ def test_split_off_counts_and_notes(tmp_path):
     assert not train & valid | train & test | valid & test
     assert (len(splits.valid), len(splits.test)) == (5, len(test)) == (5, 12)
     # A short sentence has two pairs.
-    tested, validated = (
-        sum(1 + (pair.words == 7) for pair in pairs) for pairs in (splits.test, splits.valid)
-    )
-    assert splits.notes == (
-        "2 lines with an empty side dropped",
-        f"{tested} pairs taken out of training: their source is in the test set",
-        f"{validated} pairs taken out of training: their source is in the validation set",
-        "46 pairs outside 2-60 words taken out of training",
-    )
+    used = sum(1 + (pair.words == 7) for pair in (*splits.test, *splits.valid))
+    reason = "not trained on: empty, not of 2-60 words, or tested or validated on"
+    outside = 50 - sum(pair.words == 70 for pair in splits.test)
+    assert splits.notes == (f"{2 + used + outside} pairs {reason}",)
     assert len(splits.train) == 200
 
 
@@ -192,26 +186,15 @@ def test_given_sets_are_used_and_share_nothing(tmp_path):
     targets = [pair.target for pair in splits.test]
     assert targets == [*(f"t{n}" for n in range(10)), "other", "salut", "y"]
     assert len(splits.valid) == 9
-    assert splits.notes == (
-        "1 test line with an empty side dropped",
-        "1 repeated test pair dropped",
-        "10 pairs taken out of training: their source is in the test set",
-        "9 pairs taken out of training: their source is in the validation set",
-    )
+    reason = "not trained on: empty, not of 2-60 words, or tested or validated on"
+    assert splits.notes == ("2 test pairs empty or repeated: dropped", f"19 pairs {reason}")
     given = rows[5:20] + sentences(3, 9) + sentences(2, 80) + [("", "t"), rows[15]]
     splits = split(tmp_path, rows, valid_source=given, test_source=rows[:10], valid_pairs=50)
     assert rows_of(splits.valid) == rows[10:20] + sentences(3, 9)
     assert rows_of(splits.train) == rows[20:]
 
 
-def test_joined_sentences_and_their_parts_stay_out_of_training(tmp_path):
-    given = sentences(4, 5)
-    whole = [(f"{one[0]} {other[0]}", "t") for one, other in (given[:2], given[2:])]
-    rows = sentences(60, 5) + sentences(60, 12) + whole
-    splits = split(tmp_path, rows, test_source=given, joined=2)
-    assert rows_of(splits.test) == [(whole[0][0], "t0 t1"), (whole[1][0], "t2 t3")]
-    kept = sources((*splits.train, *splits.valid))
-    assert kept == sources(pairs_of(rows)) - sources(pairs_of(given + whole))
+def test_text_that_leaves_nothing_to_train_on(tmp_path):
     with pytest.raises(UserError, match=r"^corpus\.source leaves no pairs of 2-60 words to train"):
         split(tmp_path, sentences(10, 7), test_source=sentences(10, 7))
 
