@@ -8,7 +8,7 @@ one, in one order, so that the draws are the same under every version of Python.
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, reduce
-from itertools import accumulate, chain, product
+from itertools import accumulate
 from math import fsum, log2
 from random import Random
 from typing import Any
@@ -53,28 +53,27 @@ class Grammar:
         return self._pair(self._derive(START, words, random.random))
 
     def parse(self, sentence: str) -> SentencePair | None:
-        """The pair of an English sentence, or None if it is not of this language."""
-        _, derivation = self._derivations(sentence)
-        if derivation is None or not self.shortest <= len(sentence.split()) <= self.longest:
-            return None
-        return self._pair(derivation)
-
-    def count_derivations(self, sentence: str) -> int:
-        """In how many ways the grammar makes this sentence."""
-        return self._derivations(sentence)[0]
-
-    def sentences(self, words: int) -> Iterator[SentencePair]:
-        """Every sentence of so many words; there are many from four words on."""
-        return map(self._pair, self._enumerate(START, words))
-
-    def vocabulary(self) -> tuple[str, ...]:
-        """Every English token of the language, sorted."""
-        every = [rule for choices in self._rules.values() for rule in choices]
-        symbols = {symbol for rule in every for symbol in rule.symbols}
-        return tuple(sorted({"an", *(part for rule in every for part in rule.parts)} - symbols))
+        """The pair of an English sentence, or None if it does not have one derivation."""
+        tokens = tokenize(sentence)
+        general = ["a" if token == "an" else token for token in tokens]  # as the rules know it
+        articled = list(general)
+        fix_articles(articled)
+        fits = articled == tokens and self.shortest <= len(sentence.split()) <= self.longest
+        ends = self._ends(START, 0, general, {}) if fits else {}
+        count, derivation = ends.get(len(tokens), (0, None))
+        return self._pair(derivation) if count == 1 else None
 
     def _inside_weights(self) -> dict[str, list[float]]:
         """The weight of each symbol at each length; a rule may end in its own symbol."""
+
+        def convolve(left: list[float], right: list[float]) -> list[float]:
+            whole = [0.0] * len(left)
+            for n, weight in enumerate(left):
+                if weight:
+                    for more, other in enumerate(right[: len(left) - n], n):
+                        whole[more] += weight * other
+            return whole
+
         inside: dict[str, list[float]] = {}
         for symbol, choices in self._rules.items():
             whole = [0.0] * (self.longest + 1)
@@ -85,7 +84,7 @@ class Grammar:
                     continue
                 recursive = rule.symbols[-1] == symbol
                 rows = [inside[part] for part in rule.symbols[: -1 if recursive else None]]
-                row = [0.0] * rule.fixed + reduce(_convolve, rows)[: len(whole) - rule.fixed]
+                row = [0.0] * rule.fixed + reduce(convolve, rows)[: len(whole) - rule.fixed]
                 if recursive:
                     tails.append([rule.weight * weight for weight in row])
                 else:
@@ -129,13 +128,6 @@ class Grammar:
                 for more, whole in self._ways(others, words - length, weight * inside[length]):
                     yield (length, *more), whole
 
-    def _enumerate(self, symbol: str, words: int) -> Iterator[Derivation]:
-        for rule in self._rules[symbol]:
-            for lengths, _ in self._ways(rule.symbols, words - rule.fixed, rule.weight):
-                parts = zip(rule.symbols, lengths, strict=True)
-                for derivations in product(*[list(self._enumerate(*part)) for part in parts]):
-                    yield rule, derivations
-
     def _pair(self, derivation: Derivation) -> SentencePair:
         english: list[str] = []
         trace: list[float] = []
@@ -159,16 +151,6 @@ class Grammar:
         source = detokenize(english)
         bits = fsum(trace) + log2(self._inside[START][len(source.split())])
         return SentencePair(source, detokenize(french), tuple(sorted(links)), bits)
-
-    def _derivations(self, sentence: str) -> tuple[int, Derivation | None]:
-        """How many derivations, and the first; the rules know "an" as "a"."""
-        tokens = tokenize(sentence)
-        general = ["a" if token == "an" else token for token in tokens]
-        articled = list(general)
-        fix_articles(articled)
-        if articled != tokens:
-            return 0, None
-        return self._ends(START, 0, general, {}).get(len(tokens), (0, None))
 
     def _ends(
         self, symbol: str, place: int, tokens: list[str], chart: dict[tuple[str, int], Ends]
@@ -205,26 +187,17 @@ def _reachable(choices: list[Rule]) -> dict[str, list[Rule]]:
     by_symbol: dict[str, list[Rule]] = {}
     for rule in choices:
         by_symbol.setdefault(rule.symbol, []).append(rule)
-    visited, result = set(), {}
+    result = {}
 
     def visit(symbol: str) -> None:
-        visited.add(symbol)
-        for part in chain.from_iterable(rule.symbols for rule in by_symbol[symbol]):
-            if part not in visited:
-                visit(part)
+        for rule in by_symbol[symbol]:
+            for part in rule.symbols:
+                if part != symbol and part not in result:
+                    visit(part)
         result[symbol] = by_symbol[symbol]
 
     visit(START)
     return result
-
-
-def _convolve(left: list[float], right: list[float]) -> list[float]:
-    whole = [0.0] * len(left)
-    for n, weight in enumerate(left):
-        if weight:
-            for more, other in enumerate(right[: len(left) - n], n):
-                whole[more] += weight * other
-    return whole
 
 
 def english_french(lexicon: Lexicon = "full") -> Grammar:

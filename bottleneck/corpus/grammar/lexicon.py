@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from ..vocabulary import JOINER
-from .french import INFINITIVE, adjective, before_noun, conjugate, plural
+from .french import adjective, before_noun, conjugate, plural
 
 COMMA = JOINER + ","
 POSSESSIVE = JOINER + "'s"
@@ -64,24 +64,20 @@ def noun_gender(noun: str) -> str:
 
 @cache
 def _classes_and_genders() -> tuple[dict[str, str], dict[str, str]]:
-    nouns = [word for word in words() if word.symbol.startswith(("Noun", "Topic"))]
-    genders = {word.parts[0]: "mf"[word.build(0)[1] % 2] for word in nouns if len(word.parts) == 1}
-    for gender, tokens in _DATA["genders"].items():
-        genders |= dict.fromkeys(tokens.split(), gender)
-    return dict(assignments()), genders
-
-
-def assignments() -> Iterator[tuple[str, str]]:
-    """Every token with a class that the lexicon gives it; it may come up more than once."""
     symbols = {symbol: kind for kind, row in _DATA["symbols"].items() for symbol in row.split()}
+    classes, genders = {COMMA: "punctuation", POSSESSIVE: "possessive"}, {}
     for word in words():
         symbol, *frame = word.symbol.split(".")
-        composed = symbol == "Topic" and len(word.parts) > 1
-        if symbol in symbols and frame[:1] != ["Can"] and not composed:
-            yield word.parts[0], symbols[symbol]
-    for kind, tokens in _DATA["classes"].items():
-        yield from ((token, kind) for token in tokens.split())
-    yield from ((COMMA, "punctuation"), (POSSESSIVE, "possessive"))
+        if symbol == "Topic" and len(word.parts) > 1:
+            continue
+        if symbol in ("Noun", "Topic") and len(word.parts) == 1:
+            genders[word.parts[0]] = "mf"[word.build(0)[1] % 2]
+        if symbol in symbols and frame[:1] != ["Can"]:
+            classes[word.parts[0]] = symbols[symbol]
+    for table, known in ((_DATA["classes"], classes), (_DATA["genders"], genders)):
+        for kind, tokens in table.items():
+            known |= dict.fromkeys(tokens.split(), kind)
+    return classes, genders
 
 
 def _entries(section: str, key: str, size: str) -> Iterator[list[str]]:
@@ -138,9 +134,6 @@ def _verbs(size: str) -> Iterator[Rule]:
                 forms["past"] = past or _inflected(base, "ed")
             for form, token in forms.items():
                 yield Rule(f"Verb.{frame}.{form}", (token, *particle), _linked(verb))
-            if base in ("present", "publish", "discuss", "share"):
-                gerund = base.removesuffix("e") + "ing"
-                yield Rule("Gerund", (gerund,), _phrase(str(verb.forms[INFINITIVE]), 1))
 
 
 def _phrases(size: str) -> Iterator[Rule]:
