@@ -193,7 +193,7 @@ def _with_ties(estimates: Mapping[str, Estimate]) -> list[str]:
     """Name of the largest, then of those that it does not clearly exceed, in bucket order."""
     best = max(estimates, key=lambda name: estimates[name].value)
     gaps = {name: difference(estimates[best], other) for name, other in estimates.items()}
-    return [best, *(n for n in gaps if n != best and not gaps[n].interval.above_zero)]
+    return [best, *(n for n in gaps if n != best and not gaps[n].interval.low > 0)]
 
 
 def _steps(estimates: Mapping[str, Estimate]) -> dict[str, Measured]:

@@ -19,11 +19,9 @@ Values = Float[Array, "batch source context"]
 
 
 class Memory(NamedTuple):
-    """What the encoder leaves for the decoder.
+    """What the encoder leaves: states, their products in the score, and the one vector h_Tx.
 
-    ``values`` are the encoder states at context width, ``keys`` the score's own product of them
-    (hoisted: computed once per sentence), ``mask`` true on real positions, ``last`` the one vector
-    that an arm without attention gets.
+    ``mask`` is true on real positions; an arm without attention gets ``last`` alone.
     """
 
     values: Values
@@ -98,10 +96,7 @@ class Attention(nnx.Module):
         return Read(jnp.einsum("bs,bsc->bc", weights, memory.values), weights)
 
     def read_all(self, queries: Float[Array, "steps batch hidden"], memory: Memory) -> Read:
-        """The reads of every step, when all queries are known: (steps, batch, ...) each.
-
-        One that never changes is read once; plain products of all steps are two products.
-        """
+        """The reads of every step, when all queries are known: (steps, batch, ...) each."""
         if self.constant:
             read = self.read(queries[0], memory)
             return jax.tree.map(
@@ -139,25 +134,17 @@ class UniformAttention(Attention):
 
 
 class DotAttention(Attention):
-    """e_i = s . h_i (Luong et al. 2015, section 3.1, "dot"; L6).
+    """e_i = s . h_i or s W h_i (Luong et al. 2015, section 3.1, "dot" and "general"; L6).
 
     With ``scale`` width^(-1/2) it is the scaled one (Vaswani et al. 2017, eq. 1).
     """
 
-    def __init__(self, scale: float = 1.0):
-        self.scale = scale
-
-
-class GeneralAttention(DotAttention):
-    """e_i = s W h_i (Luong et al. 2015, section 3.1, "general")."""
-
-    def __init__(self, hidden: int, context: int, rngs: nnx.Rngs):
-        super().__init__()
-        self.matrix = nnx.Param(nnx.initializers.glorot_uniform()(rngs.params(), (hidden, context)))
+    def __init__(self, scale: float = 1.0, matrix: nnx.Param | None = None):
+        self.scale, self.matrix = scale, nnx.data(matrix)
 
     def score(self) -> Score:
-        """W."""
-        return Score(self.matrix[...], None)
+        """W, if there is one."""
+        return Score(None if self.matrix is None else self.matrix[...], None)
 
 
 class AdditiveAttention(Attention):
@@ -180,17 +167,11 @@ class AdditiveAttention(Attention):
 
 def make_attention(kind: str, hidden: int, context: int, width: int, rngs: nnx.Rngs) -> Attention:
     """The read named by ``model.attention``; ``width`` is the additive score's own."""
-    match kind:
-        case "none":
-            return NoAttention()
-        case "uniform":
-            return UniformAttention()
-        case "dot":
-            return DotAttention()
-        case "scaled-dot":
-            return DotAttention(context**-0.5)
-        case "general":
-            return GeneralAttention(hidden, context, rngs)
-        case "additive":
-            return AdditiveAttention(hidden, context, width, rngs)
-    raise ValueError(f"no attention named {kind!r}")
+    if kind == "general":
+        init = nnx.initializers.glorot_uniform()
+        return DotAttention(matrix=nnx.Param(init(rngs.params(), (hidden, context))))
+    if kind == "additive":
+        return AdditiveAttention(hidden, context, width, rngs)
+    if kind in ("dot", "scaled-dot"):
+        return DotAttention(context**-0.5 if kind == "scaled-dot" else 1.0)
+    return NoAttention() if kind == "none" else UniformAttention()

@@ -40,10 +40,7 @@ _EMBEDDING_DEVIATION = 0.1
 
 
 class Decoder(nnx.Module):
-    """Embedding, recurrent layers, attention and the output layer.
-
-    Between two layers the same units are dropped at every step of a sentence, in every arm.
-    """
+    """Embedding, recurrent layers, attention and the output layer."""
 
     def __init__(self, settings: ModelSettings, vocabulary: int, rngs: nnx.Rngs):
         hidden, context, kind = settings.hidden, settings.context_size, settings.cell
@@ -92,16 +89,12 @@ class Decoder(nnx.Module):
         matrix = self.embedding[...].T if self.output is None else self.output[...]
         return OutputLayer(matrix, self.output_bias[...])
 
-    def logits(self, read_out: Float[Array, "*steps width"]) -> Float[Array, "*steps vocabulary"]:
-        """W_o s_t + b_o, of the state (input placement) or of the joined one (output)."""
-        return self.output_layer().logits(read_out)
-
     def step(
         self, states: States, token: Int[Array, " batch"], memory: Memory
     ) -> tuple[States, Float[Array, "batch vocabulary"], Float[Array, "batch source"]]:
         """One word: new states, logits of the next word, attention weights."""
         states, output, weights = self.advance(states, token, memory)
-        return states, self.logits(output), weights
+        return states, self.output_layer().logits(output), weights
 
     def advance(
         self,
@@ -110,18 +103,15 @@ class Decoder(nnx.Module):
         memory: Memory,
         key: PRNGKeyArray | None = None,
     ) -> tuple[States, Float[Array, "batch width"], Float[Array, "batch source"]]:
-        """One word: new states, what the output layer reads, attention weights.
-
-        With one key for all steps, the same units are dropped at every step of a sentence.
-        """
+        """One word: new states, what the output layer reads, attention weights."""
         embedded = dropout(self.embedding[...][token], self.rate, key, _DROPOUT_PLACE)
-        gates = self.inputs[0].project(embedded)
+        gates, context = self.inputs[0].project(embedded), None
         if self.placement == "input":
             states, output, weights = self._run(states, gates, key, memory)
-            return states, self._read_out(output, None, key), weights
-        states, output, _ = self._run(states, gates, key)
-        read = self.attention.read(output, memory)
-        return states, self._read_out(output, read.context, key), read.weights
+        else:
+            states, output, _ = self._run(states, gates, key)
+            context, weights = self.attention.read(output, memory)
+        return states, self._read_out(output, context, key), weights
 
     def __call__(
         self,
@@ -196,8 +186,7 @@ class Decoder(nnx.Module):
     ) -> tuple[States, Float[Array, "batch hidden"], Float[Array, "batch source"] | None]:
         """All layers, one time step: new states, the highest layer's output, weights of a read.
 
-        ``gates`` are the lowest layer's; ``memory`` is read before the step. A residual connection
-        adds to a layer's output, not to the state that it carries on.
+        ``gates`` are the lowest layer's; ``memory`` is read before the step.
         """
         weights = None
         if memory is not None:

@@ -43,10 +43,6 @@ class Encoder(nnx.Module):
             glorot = nnx.initializers.glorot_uniform()
             self.to_context = nnx.Param(glorot(rngs.params(), (width, settings.context_size)))
 
-    def embed(self, source: Int[Array, "batch source"]) -> Float[Array, "batch source embedding"]:
-        """Word vectors of the source tokens."""
-        return self.embedding[...][source]
-
     def __call__(
         self,
         embedded: Float[Array, "batch source embedding"],
@@ -64,9 +60,9 @@ class Encoder(nnx.Module):
         key: PRNGKeyArray | None = None,
     ) -> Encoded:
         """The same, of words, whose vectors are looked up here."""
-        if self.rate > 0.0 and key is not None:
-            return self(self.embed(source), mask, key)
         table = self.embedding[...]
+        if self.rate > 0.0 and key is not None:
+            return self(table[source], mask, key)
         gates = [layer.inputs.of_words(table, source.T) for layer in self.layers[0]]
         return self._run(gates, mask, key)
 

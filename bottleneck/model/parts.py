@@ -1,11 +1,7 @@
 """Several devices, or several seeds, as one program.
 
-A batch's rows are cut among the cores of one process, each core a device with its part of them:
-the products of a small model are too small to share among threads (results/LOG.md, 2026-11-21). A
-process has as many devices as ``JAX_NUM_CPU_DEVICES`` says when it starts.
-
-The runs of a stack are equal but for their seed, so all their arrays have the same shapes, and
-every array gets the seeds as its first axis.
+A batch's rows are cut among the cores of one process, each core a device (``JAX_NUM_CPU_DEVICES``):
+the products of a small model are too small to share among threads (results/LOG.md, 2026-11-21).
 """
 
 from collections.abc import Callable, Sequence
@@ -39,7 +35,8 @@ def parts_of(rows: int) -> int:
 class Stack:
     """How arrays of ``seeds`` runs become one and are taken apart; or a batch of one, in parts.
 
-    The arrays of a stack of one have no axis of seeds.
+    Runs that are equal but for their seed have arrays of the same shapes: the seeds are the first
+    axis. The arrays of a stack of one have no such axis.
     """
 
     seeds: int
@@ -58,29 +55,49 @@ class Stack:
         return tree if self.seeds == 1 else jax.tree.map(lambda leaf: leaf[seed], tree)
 
     def program(
-        self, function: Callable, shared: Sequence[int] = (), cut: Sequence[int] = ()
+        self,
+        function: Callable,
+        shared: Sequence[int] = (),
+        cut: Sequence[int] = (),
+        by_row: bool = False,
     ) -> Callable:
         """The jitted function for all seeds; ``shared`` arguments are the same for each.
 
-        The rows of ``cut`` arguments are those of a part.
+        Where batches are cut, every device has its rows of the arguments in ``cut``. The others are
+        the same everywhere, and so must the result be (a `total`), unless it is ``by_row``: then it
+        is put together again.
         """
-        if self.parts > 1 and cut:
-            return in_parts(function, self.parts, cut)
-        if self.seeds == 1:
-            return jax.jit(function)
-        count = len(signature(function).parameters)
-        axes = tuple(None if place in shared else 0 for place in range(count))
-        return jax.jit(jax.vmap(function, in_axes=axes))
+        places = range(len(signature(function).parameters))
+        if self.parts == 1 or not cut:
+            if self.seeds == 1:
+                return jax.jit(function)
+            axes = tuple(None if place in shared else 0 for place in places)
+            return jax.jit(jax.vmap(function, in_axes=axes))
+        mesh = Mesh(np.array(jax.local_devices()[: self.parts]), (AXIS,))
+        rows, same = PartitionSpec(AXIS), PartitionSpec()
+        given = tuple(rows if place in cut else same for place in places)
+        # What is the same everywhere is so by construction; the check does not know our gradients.
+        program = jax.jit(
+            jax.shard_map(
+                function,
+                mesh=mesh,
+                in_specs=given,
+                out_specs=rows if by_row else same,
+                check_vma=False,
+            )
+        )
+        # One at a time: from 32 computations under way on, a sum over the parts may wait for ever
+        # (jax 0.10.2, results/LOG.md, 2026-11-21).
+        return lambda *arguments: jax.block_until_ready(program(*arguments))
 
     def by_row(self, function: Callable, cut: Sequence[int]) -> Callable:
-        """The jitted function of rows to rows; all seeds have the same rows.
+        """The jitted function of any number of rows to rows; all seeds have the same rows.
 
-        Every array of the arguments in ``cut`` and of the result has the shape ``rows ...``; any
-        number of rows will do.
+        Every array of the arguments in ``cut`` and of the result has the shape ``rows ...``.
         """
         if self.seeds > 1 or self.parts == 1:
             return self.program(function, shared=cut)
-        program = in_parts(function, self.parts, cut, by_row=True)
+        program = self.program(function, cut=cut, by_row=True)
 
         def run(*arguments: Any) -> Any:
             rows = len(jax.tree.leaves(arguments[cut[0]])[0])
@@ -99,29 +116,6 @@ class Stack:
     def numbers(self, values: Any) -> Float[np.ndarray, " seeds"]:
         """One number per seed, on the host."""
         return np.reshape(on_host(values).astype(np.float64), self.seeds)
-
-
-def in_parts(
-    function: Callable, parts: int, cut: Sequence[int], *, by_row: bool = False
-) -> Callable:
-    """The jitted function, run on every device with its rows of the arguments in ``cut``.
-
-    The other arguments are the same everywhere, and so must the result be (a sum over ``AXIS``),
-    unless it is ``by_row``: then it is put together again. Rows must divide evenly among the parts.
-    """
-    mesh = Mesh(np.array(jax.local_devices()[:parts]), (AXIS,))
-    rows, same = PartitionSpec(AXIS), PartitionSpec()
-    places = range(len(signature(function).parameters))
-    given = tuple(rows if place in cut else same for place in places)
-    # What is the same everywhere is so by construction; the check does not know our own gradients.
-    program = jax.jit(
-        jax.shard_map(
-            function, mesh=mesh, in_specs=given, out_specs=rows if by_row else same, check_vma=False
-        )
-    )
-    # One at a time: from 32 computations under way on, a sum over the parts may wait for ever
-    # (jax 0.10.2, results/LOG.md, 2026-11-21).
-    return lambda *arguments: jax.block_until_ready(program(*arguments))
 
 
 def fill(parts: int, rows: Shaped[np.ndarray, "rows ..."]) -> Shaped[np.ndarray, "filled ..."]:

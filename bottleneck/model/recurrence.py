@@ -29,10 +29,7 @@ BIASED = {"gru": 2, "lstm": 1}
 
 
 class Parameters(NamedTuple):
-    """U_g of each gate and the bias of one; of a read the context's entry into each gate, a score.
-
-    Their gradients have the same form.
-    """
+    """U_g of each gate, the bias of one; of a read the context's entry into each gate, a score."""
 
     matrices: tuple[Float[Array, "hidden hidden"], ...]
     bias: Float[Array, " hidden"] | None
@@ -68,10 +65,7 @@ def advance(kind: str, weights: Parameters, state: State, inputs: Gates) -> tupl
 
 
 def step_slopes(kind: str, kept: Gates, state: State, slope: State) -> tuple[Gates, Gates, State]:
-    """Slopes of a step's inputs, its products and, but for those, its old state.
-
-    sigmoid' = y (1 - y), tanh' = 1 - y^2. ``slope`` is that of the new state.
-    """
+    """Slopes of a step's inputs, its products and, but for those, its old state."""
     if kind == "rnn":
         before = slope[0] * (1 - kept[0] ** 2)
         return (before,), (before,), (jnp.zeros_like(state[0]),)
@@ -127,8 +121,7 @@ class Cell(nnx.Module):
         self.kind, shape = kind, (hidden, hidden)
         init, gates = nnx.initializers.orthogonal(), range(GATES[kind])
         self.weights = nnx.List([nnx.Param(init(rngs.params(), shape)) for _ in gates])
-        # GRU: the candidate's recurrent bias sits inside the reset product; LSTM: the forget
-        # gate starts open (Jozefowicz et al. 2015); the tanh RNN needs neither.
+        # An LSTM's forget gate starts open (Jozefowicz et al. 2015).
         start = jnp.ones(hidden) if kind == "lstm" else jnp.zeros(hidden)
         self.bias = nnx.Param(start) if kind != "rnn" else None
 
@@ -153,8 +146,8 @@ def dropout(
 ) -> Float[Array, "*shape"]:
     """Zero a share ``rate`` of the values and scale up the rest (Srivastava et al. 2014).
 
-    ``place`` numbers the call within the network, so that each has its own random numbers.
-    ``every_step`` drops the same along the first axis (Gal and Ghahramani 2016).
+    ``place`` numbers the call within the network: each has its own random numbers. ``every_step``
+    drops the same along the first axis (Gal and Ghahramani 2016).
     """
     if key is None or rate == 0.0:
         return values
@@ -188,8 +181,7 @@ def hidden_states(
     """The hidden state after every step, and the attention weights of every read.
 
     ``inputs`` are what enters each gate but for the context. Where the ``mask`` is false the last
-    state stands; None where all positions are real. The ``memory`` is read before every step; None
-    for no read.
+    state stays. The ``memory``, if there is one, is read before every step.
     """
     return _forward(kind, parameters, start, inputs, mask, memory, reverse, scale, keep=False)[0]
 

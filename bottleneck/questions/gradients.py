@@ -118,14 +118,14 @@ def token_norms(graph: "nnx.GraphDef") -> "Callable[..., Float[Array, 'batch tar
             return decoder(decoder_inputs(target), memory)[0]
 
         def summed_losses(outputs: "Array") -> "Array":
-            scores = jax.nn.log_softmax(decoder.logits(outputs))
+            scores = jax.nn.log_softmax(decoder.output_layer().logits(outputs))
             return -jnp.sum(jnp.take_along_axis(scores, target.T[..., None], axis=-1))
 
         def norms_of(position: "Array") -> "Array":
             alone = jnp.zeros_like(slopes).at[position].set(slopes[position])
             return jnp.sqrt(jnp.sum(back(alone)[0] ** 2, axis=-1))
 
-        outputs, back = jax.vjp(read_outs, translator.encoder.embed(source))
+        outputs, back = jax.vjp(read_outs, translator.encoder.embedding[...][source])
         slopes = jax.grad(summed_losses)(outputs)
         return jnp.swapaxes(jax.lax.map(norms_of, jnp.arange(target.shape[1])), 0, 1)
 

@@ -18,7 +18,6 @@ from .bootstrap import ratio_of_sums
 
 HYPOTHESIS, REFERENCE = 0, 1
 """Columns of BLEU's two lengths, in tokens of the scorer; sacreBLEU's own order of columns."""
-CHRF_ORDERS = 6
 
 
 @cache
@@ -55,10 +54,9 @@ def bleu(sums: Real[ndarray, "*rows 10"]) -> Float[ndarray, "*rows"]:
 
 
 def precisions(sums: Real[ndarray, "*rows 10"]) -> Float[ndarray, "*rows 4"]:
-    """n-gram precisions of orders 1 to 4 in per cent, smoothed as in the score.
+    """n-gram precisions of orders 1 to 4 in per cent; 0 without any match, or without n-grams.
 
-    The k-th order without a match counts 1 / 2^k matches (NIST's smoothing, sacreBLEU's ``exp``);
-    without any match at all, or without n-grams of the order, the precision is 0.
+    The k-th order without a match counts 1 / 2^k matches (NIST's smoothing, sacreBLEU's ``exp``).
     """
     correct, total = sums[..., 2:6], sums[..., 6:]
     halvings = np.cumsum((correct == 0) & (total > 0), axis=-1)
@@ -87,25 +85,19 @@ def chrf_statistics(
 
     Of several references that with the sentence's highest chrF, the first of equals.
     """
-    counts = np.stack([_matches(hypotheses, texts) for texts in references])
+    counts = np.zeros((len(references), len(hypotheses), 8), dtype=np.int64)
+    for number, gold_texts in enumerate(references):
+        for cells, *pair in zip(counts[number], hypotheses, gold_texts, strict=True):
+            texts = ["".join(text.split()) for text in pair]
+            cells[:2] = [len(text) for text in texts]
+            for order in range(1, 7):
+                ours, gold = (
+                    Counter(text[place : place + order] for place in range(len(text) - order + 1))
+                    for text in texts
+                )
+                cells[1 + order] = (ours & gold).total()
     scores = [np.nan_to_num(chrf(expanded(rows))) for rows in counts]
     return counts[np.argmax(scores, axis=0), np.arange(counts.shape[1])]
-
-
-def _matches(hypotheses: Sequence[str], references: Sequence[str]) -> Int[ndarray, "sentences 8"]:
-    """The counts of `chrf_statistics` against one reference per sentence."""
-    rows = []
-    for pair in zip(hypotheses, references, strict=True):
-        texts = ["".join(text.split()) for text in pair]
-        row = [len(text) for text in texts]
-        for order in range(1, CHRF_ORDERS + 1):
-            ours, gold = (
-                Counter(text[place : place + order] for place in range(len(text) - order + 1))
-                for text in texts
-            )
-            row.append((ours & gold).total())
-        rows.append(row)
-    return np.array(rows, dtype=np.int64).reshape(len(rows), 2 + CHRF_ORDERS)
 
 
 def expanded(counts: Int[ndarray, "sentences 8"]) -> Int[ndarray, "sentences 18"]:
@@ -114,10 +106,10 @@ def expanded(counts: Int[ndarray, "sentences 8"]) -> Int[ndarray, "sentences 18"
     How many n-grams a text has follows from its characters. sacreBLEU's rule: an order that the
     reference lacks counts no n-grams of the hypothesis.
     """
-    orders = np.arange(1, CHRF_ORDERS + 1)
+    orders = np.arange(1, 7)
     ours, gold = (np.maximum(counts[:, [side]] - orders + 1, 0) for side in (0, 1))
     columns = np.stack([np.where(gold > 0, ours, 0), gold, counts[:, 2:]], axis=2)
-    return columns.reshape(len(counts), 3 * CHRF_ORDERS)
+    return columns.reshape(len(counts), 18)
 
 
 def chrf(sums: Real[ndarray, "*rows 18"]) -> Float[ndarray, "*rows"]:

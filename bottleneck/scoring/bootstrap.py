@@ -18,8 +18,6 @@ Score = Callable[[Real[ndarray, "..."]], Float[ndarray, "..."]]
 
 LEVEL = 0.95
 """Share of the resamples that lies within every interval."""
-BLOCK = 2**22
-"""Coins that are tossed at once: 32 MiB of them as floats."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +26,6 @@ class Interval:
 
     low: float
     high: float
-
-    @property
-    def above_zero(self) -> bool:
-        """Whether all of it is above zero."""
-        return self.low > 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +124,7 @@ def bootstrap_p(gain: Estimate) -> float:
     """Two-sided p-value of the paired bootstrap; nan where there was nothing to score.
 
     Koehn 2004 (section 4) counts the resamples in which the other system is ahead; here that share
-    is doubled, for either of two may be. The resample that was observed counts as one (Riezler and
-    Maxwell 2005, figure 2), so with N of them it is never under 2 / (N + 1).
+    is doubled, and what was observed counts as one of them (Riezler and Maxwell 2005, figure 2).
     """
     if np.isnan(gain.draws).any():
         return np.nan
@@ -151,23 +143,21 @@ def randomisation_p(
 ) -> float:
     """Two-sided p-value of the difference in score of two systems, of their statistics.
 
-    Approximate randomisation (Riezler and Maxwell 2005, figure 1): if the systems did not differ,
-    it would not matter which of them wrote which of a sentence's two outputs. Each trial swaps
-    every sentence's outputs or not, by the toss of a coin, and scores both halves. The p-value is
-    the share of trials that differ at least as much as the systems do, the systems' own difference
-    counted as one of them; nan where there is nothing to score.
+    Approximate randomisation (Riezler and Maxwell 2005, figure 1): each trial swaps every
+    sentence's outputs or not, by the toss of a coin, and scores both halves. The p-value is the
+    share of trials that differ at least as much as the systems do, whose own difference counts as
+    one; nan where there is nothing to score.
     """
     first, total = a.sum(axis=0), a.sum(axis=0) + b.sum(axis=0)
 
     def distance(half: ndarray) -> Float[ndarray, "trials"]:
-        """How far the scores of both halves lie from each other."""
         return np.abs(score(total - half) - score(half))
 
     observed = distance(first[None])[0]
     if np.isnan(observed):
         return np.nan
     stream = np.random.Generator(np.random.PCG64([seed, bucket, 1]))
-    rows, beyond = max(1, BLOCK // max(1, len(a))), 0
+    rows, beyond = max(1, 2**22 // max(1, len(a))), 0  # 32 MiB of coins at once, as floats
     for done in range(0, trials, rows):
         swapped = stream.integers(2, size=(min(rows, trials - done), len(a)), dtype=bool)
         # Sums of the first half: A's output of a sentence, or B's where the two are swapped.

@@ -35,9 +35,8 @@ def read_outs(
 ) -> Float[Array, "target batch width"]:
     """What the output layer reads at every position, under teacher forcing at a ratio.
 
-    Each word before is the true one with probability ``ratio``, else the model's own best:
-    scheduled sampling (Bengio et al. 2015); no gradient flows through the choice. Without a key
-    every word before is the true one, whatever the ratio.
+    Each word before is the true one with probability ``ratio``, without a key always, else the
+    model's own best: scheduled sampling (Bengio et al. 2015); no gradient goes through the choice.
     """
     decoder = translator.decoder
     if ratio == 1.0 or key is None:
@@ -53,7 +52,7 @@ def read_outs(
         true_word, use_true = at
         word = jnp.where(use_true, true_word, best_word)
         states, output, _ = decoder.advance(states, word, memory, key)
-        best = jnp.argmax(decoder.logits(jax.lax.stop_gradient(output)), axis=-1)
+        best = jnp.argmax(decoder.output_layer().logits(jax.lax.stop_gradient(output)), axis=-1)
         return (states, best.astype(word.dtype)), output
 
     # The start token is nobody's guess.

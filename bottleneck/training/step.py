@@ -29,8 +29,7 @@ ONE = Stack(1)
 class TrainState(NamedTuple):
     """All that changes from update to update, and ``random``: the seed, as a key's two words.
 
-    ``mean`` is that of the weights after each update of the averaging window so far; before the
-    window it is the weights, and without averaging there is none.
+    ``mean`` is that of the weights in the averaging window so far, before it the weights.
     """
 
     weights: Weights
@@ -46,10 +45,7 @@ class TrainState(NamedTuple):
 
 
 def learning_rates(settings: TrainingSettings) -> optax.Schedule:
-    """Linear warm-up to ``learning_rate``, then linear decay to ``final_learning_rate`` times it.
-
-    Warming up takes half of the updates at most.
-    """
+    """Linear warm-up, then linear decay to ``final_learning_rate`` times the learning rate."""
     peak, final = settings.learning_rate, settings.final_learning_rate
     warmup = min(settings.warmup_updates, settings.updates // 2)
     decay = optax.linear_schedule(peak, peak * final, settings.updates - warmup)
@@ -61,10 +57,7 @@ def learning_rates(settings: TrainingSettings) -> optax.Schedule:
 
 
 def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
-    """Gradient norm clipped (Pascanu et al. 2013), then Adam (Kingma and Ba 2015) or Muon.
-
-    With Muon, Adam trains what `optimizers` leaves to it, at the same learning rate.
-    """
+    """Gradient norm clipped (Pascanu et al. 2013), then Adam (Kingma and Ba 2015) or Muon."""
     rates = learning_rates(settings)
     clip, rule = optax.clip_by_global_norm(settings.clip_norm), optax.adam(rates)
     if settings.optimizer == "muon":
@@ -77,10 +70,7 @@ def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
 
 
 def optimizers(weights: Weights) -> Weights:
-    """With Muon, which optimizer trains each parameter: a tree of "muon" and "adam".
-
-    Adam trains embeddings and the output layer, as Jordan et al. (2024) advise, and vectors.
-    """
+    """Which parameters Muon trains: not embeddings, the output layer (Jordan et al.), vectors."""
 
     def optimizer(path: tuple, parameter: jax.Array | jax.ShapeDtypeStruct) -> str:
         names = {key.key for key in path if isinstance(key, jax.tree_util.DictKey)}

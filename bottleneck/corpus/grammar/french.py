@@ -26,11 +26,10 @@ _IRREGULAR = tomllib.loads(files(__package__).joinpath("french.toml").read_text(
 
 def plural(word: str) -> str:
     """The regular plural of a noun or of a masculine adjective."""
-    if word.endswith(("s", "x", "z")):
-        return word
     if word.endswith("al"):
         return word[:-2] + "aux"
-    return word + ("x" if word.endswith(("eau", "eu")) and word != "bleu" else "s")
+    ending = "x" if word.endswith(("eau", "eu")) and word != "bleu" else "s"
+    return word if word.endswith(("s", "x", "z")) else word + ending
 
 
 def adjective(word: str) -> Forms:
@@ -54,17 +53,15 @@ def before_noun(forms: Forms) -> Forms:
 
 _ETRE = frozenset(["aller", "venir", "revenir", "retourner", "arriver", "partir", "tomber"])
 _IMPERFECT = frozenset(["être", "vouloir", "avoir", "pouvoir", "espérer"])
-_REFLEXIVE = ("me", "te", "se", "nous", "vous", "se")
 
 
 @dataclass(frozen=True, slots=True)
 class Verb:
     """A French verb with all that a clause needs of it.
 
-    The past is the imperfect where the English simple past means a state (was: était), and
-    elsewhere the auxiliary of the passé composé (``compound``), whose participle ``agrees`` with
-    the subject after être. ``link`` is the preposition before its complement. ``generic`` verbs
-    take their object with the definite article (aimer les chats).
+    The past is the imperfect of a state (was: était), elsewhere the auxiliary of the passé composé
+    (``compound``), whose participle ``agrees`` with the subject after être. ``link`` is the
+    preposition before its complement. ``generic`` verbs take le, la, les (aimer les chats).
     """
 
     forms: dict[str, Persons | str]
@@ -135,9 +132,7 @@ def conjugate(lemma: str, link: str = "", generic: bool = False) -> Verb:
 
 Nominal = tuple[list[Item], int, int, tuple[str, ...], Links]
 
-_DEFINITE = ("le", "la", "les", "les")
 _INDEFINITE = (("un",), ("une",))
-_BARE = (("de", "le"), ("de", "la"), ("des",), ("des",))
 
 
 def agree(items: list[Item], nominal: Nominal) -> list[Item]:
@@ -154,9 +149,10 @@ def agree(items: list[Item], nominal: Nominal) -> list[Item]:
 def group(items: list[Item], noun: Nominal, adjective_first: bool) -> Nominal:
     """A noun and its adjectives; without an article of its own it has de la, des, or de."""
     _, agreement, person, _, links = noun
-    article = ("de",) if adjective_first and agreement > 1 else _BARE[agreement]
-    agreeing = agree(items, noun) if len(items) > 1 else items
-    return agreeing, agreement, person, article, links
+    article = (("de", "le"), ("de", "la"), ("des",), ("des",))[agreement]
+    if adjective_first and agreement > 1:
+        article = ("de",)
+    return agree(items, noun) if len(items) > 1 else items, agreement, person, article, links
 
 
 def indefinite(position: int, noun_group: Nominal) -> Nominal:
@@ -191,7 +187,8 @@ def affirmed(nominal: Nominal) -> list[Item]:
 def definite(nominal: Nominal, links: Links | None = None) -> list[Item]:
     """A noun group with le, la or les, which is linked to the noun or to ``links``."""
     items, agreement, _, _, noun_links = nominal
-    return [(_DEFINITE[agreement], noun_links if links is None else links), *items]
+    article = ("le", "la", "les", "les")[agreement]
+    return [(article, noun_links if links is None else links), *items]
 
 
 # Verb groups: verb, tense, links of the finite form, links of the verb, negation, its links,
@@ -203,20 +200,14 @@ VerbGroup = tuple[Verb, str, Links, Links, str, Links, list[Item]]
 def verbal(
     verb_group: VerbGroup, clitic: Item | None = None, agreement: int | None = 0
 ) -> list[Item]:
-    """A verb group, and its pronoun if it has one; the participle of avoir has this agreement.
-
-    None keeps all four forms.
-    """
+    """A verb group, and its pronoun; the participle of avoir has this agreement, None keeps all."""
     verb, tense, links, verb_links, negation, denial, adverb = verb_group
     items: list[Item] = [("ne", denial)] if negation else []
     if verb.reflexive:
-        items.append((_REFLEXIVE, verb_links))
-    if clitic is not None:
-        items.append(clitic)
+        items.append((("me", "te", "se", "nous", "vous", "se"), verb_links))
+    items += [] if clitic is None else [clitic]
     items.append((verb.forms[tense], links))
-    if negation:
-        items.append((negation, denial))
-    items += adverb
+    items += [(negation, denial), *adverb] if negation else adverb
     if tense == PAST and verb.compound:
         every = verb.agrees or agreement is None
         items.append((verb.participle if every else verb.participle[agreement], verb_links))
@@ -231,12 +222,10 @@ def with_pronoun(verb_group: VerbGroup, pronoun: Nominal, *to: int) -> list[Item
 
 def gapped(subject: Nominal, verb_group: VerbGroup) -> list[Item]:
     """Subject and verb whose object has gone before: the participle waits for it."""
-    verb = verbal(verb_group, agreement=None)
-    conjugated = [
+    return affirmed(subject) + [
         (form[subject[2]] if type(form) is tuple and len(form) == 6 else form, links)
-        for form, links in verb
+        for form, links in verbal(verb_group, agreement=None)
     ]
-    return affirmed(subject) + conjugated
 
 
 def link(verb_group: VerbGroup, links: Links | None = None) -> list[Item]:
