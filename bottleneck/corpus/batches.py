@@ -1,8 +1,5 @@
 """Sentence pairs as padded arrays: an endless stream to train on, and batches to evaluate.
 
-The source ends in EOS, the target too; the decoder's input, BOS and then the target's words, is
-the target shifted by one and made in the model.
-
 Every padded shape is compiled once and every padded place is computed, so both are to be few:
 sentences of like lengths share a shape. A dynamic programme cuts them, ordered by the longer of
 their sides, into classes where padding is least.
@@ -129,9 +126,8 @@ def pad(pairs: EncodedPairs, rows: Sequence[int], lengths: Sequence[int]) -> Bat
 class TrainingBatches:
     """The endless stream of full batches; update k is computed from the seed and k alone.
 
-    ``classes`` hold all sentences, padded once; ``batch_sizes`` say of each how many of them a
-    batch takes. The order of the *shapes* is the same for every seed, so that seeds can be stacked
-    along one more axis, and every arm computes equally many tokens.
+    ``classes`` hold all sentences, padded once. The order of the *shapes* is the same for every
+    seed, so that seeds can be stacked along one more axis.
     """
 
     classes: tuple[Batch, ...]
@@ -178,8 +174,7 @@ def training_batches(
 ) -> TrainingBatches:
     """An endless stream of the pairs, sorted into shape classes and padded.
 
-    A batch holds ``batch_size`` pairs or, where ``batch_tokens`` is given, as many pairs of its
-    class as have about so many target tokens, EOS included.
+    A batch holds ``batch_size`` pairs, or as many as have about ``batch_tokens`` target tokens.
     """
     lengths = np.array([pairs.source_lengths, pairs.target_lengths])
     sizes = np.ones_like(lengths[1]) if batch_tokens is None else lengths[1]
@@ -197,8 +192,7 @@ def training_batches(
 def evaluation_batches(pairs: EncodedPairs, batch_size: int) -> list[EvaluationBatch]:
     """Every sentence once, in full batches, the shortest first.
 
-    Both sides of a batch have one padded length, a multiple of 16, so that all corpora are
-    evaluated in the same few shapes: padding costs little here, compiling more.
+    Both sides have one padded length, a multiple of 16: padding costs less here than compiling.
     """
     longest = np.maximum(pairs.source_lengths, pairs.target_lengths)
     order, batches = np.argsort(longest, kind="stable"), []

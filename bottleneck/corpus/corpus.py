@@ -19,10 +19,7 @@ from .vocabulary import IN_CHARACTERS, UNK, Vocabulary, build_vocabulary, spacel
 
 @dataclass(frozen=True)
 class Corpus:
-    """Sentence pairs of three splits that share no source sentence, and their vocabularies.
-
-    ``fingerprint`` stands for all the text and links, ``notes`` say what was dropped.
-    """
+    """Sentence pairs of three splits that share no source sentence, and their vocabularies."""
 
     train: Pairs
     valid: Pairs
@@ -44,11 +41,7 @@ class Corpus:
 
     @cached_property
     def near_copies(self) -> list[tuple[int, int]]:
-        """Of each test source its 5-grams of word tokens that some training source has, and all.
-
-        Text of laws or of a grammar repeats its phrases, and what was seen in training is
-        translated better than what was not. A sentence under five tokens has none.
-        """
+        """Of each test source its 5-grams of word tokens that some training source has, and all."""
 
         def grams(pair: SentencePair) -> Iterable[tuple[str, ...]]:
             tokens = tokenize(pair.source)
@@ -71,7 +64,7 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
     """Make or read the corpus; vocabularies come from the training side alone.
 
     Raises UsageError for settings that do not go together, UserError for text that cannot be had,
-    or that is too little for two splits or two buckets: there is nothing to compare then.
+    or that fills under two buckets: there is nothing to compare then.
     """
     if corpus.is_drawn and corpus.reverse_direction:
         raise UsageError(
@@ -132,10 +125,7 @@ def language_of(corpus: CorpusSettings) -> Language:
 
 
 def fingerprint(splits: Splits, reverse: bool = False) -> str:
-    """Sixteen hex digits over the text and links of all pairs in order, and the direction.
-
-    Bits stay out: their last digit may differ between machines.
-    """
+    """Sixteen hex digits over the text and links of all pairs in order, and the direction."""
     digest = sha256(b"reversed\n" if reverse else b"")
     for name, pairs in zip(("train", "valid", "test"), splits[:3], strict=True):
         digest.update(f"{name}\t{len(pairs)}\n".encode())

@@ -31,12 +31,8 @@ class NamedCorpus(NamedTuple):
     splits: Mapping[str, Sequence[str]]
 
 
-CORPORA = {
-    name: NamedCorpus(**fields)
-    for name, fields in tomllib.loads(
-        files(__package__).joinpath("corpora.toml").read_text("utf8")
-    ).items()
-}
+_TABLES = tomllib.loads(files(__package__).joinpath("corpora.toml").read_text("utf8"))
+CORPORA = {name: NamedCorpus(**fields) for name, fields in _TABLES.items()}
 """Every corpus of ``settings.concerns.NAMED``."""
 
 

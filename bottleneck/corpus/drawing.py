@@ -1,8 +1,6 @@
 """Drawing sentence pairs from a language whose probabilities are known, and keeping what was drawn.
 
-Only ``Random.random()`` is used, seeded by strings, so that the sentences are the same on every
-machine and Python version. Drawn corpora are kept on this machine: reading one takes a twentieth of
-the time of drawing it.
+Only ``Random.random()`` is used, seeded by strings, so that the sentences are the same everywhere.
 """
 
 import gzip
@@ -15,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import fsum, log2
 from pathlib import Path
 from random import Random
@@ -35,10 +33,7 @@ KEPT = 5_000
 
 @dataclass(frozen=True)
 class Copying:
-    """The copying corpus: words ``w0`` to ``w{vocabulary - 1}``, and the target is the source.
-
-    A sentence of n words of V equally probable ones has exactly n log2 V bits.
-    """
+    """The copying corpus: the target is the source, n of V equal words of n log2 V bits."""
 
     vocabulary: int
     shortest: int = 1
@@ -65,8 +60,8 @@ def within_test(pairs: Pairs, corpus: CorpusSettings, notes: list[str]) -> Pairs
     """The pairs of lengths to test on, and a note on others."""
     least, most = corpus.test_min_words or 1, corpus.test_max_words
     kept = tuple(pair for pair in pairs if least <= pair.words <= (most or pair.words))
-    bounds = f"under {least}" if most is None else f"outside {span_label(least, most)}"
-    note(notes, len(pairs) - len(kept), "pair", f"{bounds} words left out of the test set")
+    bounds = f"{least} to {most or 'any number of'} words"
+    note(notes, len(pairs) - len(kept), "pair", f"not of {bounds} left out of the test set")
     return kept
 
 
@@ -77,11 +72,9 @@ def join_test(
     parse: Callable[[str], SentencePair | None],
     notes: list[str],
 ) -> Pairs:
-    """Join every ``corpus.joined`` neighbours of a length bucket by ", and " to one sentence.
+    """Join every ``corpus.joined`` neighbours of a length bucket: the same content, longer.
 
-    The same content made longer tells length and content apart. What the grammar does not parse, or
-    what has more than ``corpus.max_words``, is left out. Nothing drew the sentences: they have no
-    bits.
+    What does not parse or is too long is left out. Nothing drew the sentences: they have no bits.
     """
     count, joined = corpus.joined, []
     for bucket in [*by_bucket(test, edges).values()][1:]:
@@ -106,10 +99,9 @@ def draw_splits(
 ) -> Splits:
     """Draw test, then validation, then training pairs; no source sentence is in two of them.
 
-    Test and validation are stratified by length group, each getting its exact share, the shortest
-    first, and hold no sentence twice; training draws its lengths at random and repeats what the
-    language repeats. The test set depends on nothing that concerns the other two.
-    ``held_out`` sentences are in none.
+    Test and validation are stratified by length group and hold no sentence twice; training draws
+    its lengths at random and repeats what the language repeats. The test set depends on nothing
+    that concerns the other two.
     """
     least, most, trained = corpus.min_words, corpus.max_words, corpus.longest_trained
     if least < source.shortest or most > source.longest:
@@ -157,9 +149,8 @@ def draw_pairs(
 ) -> Pairs:
     """Draw pairs: a length, then a sentence of it; bits gain -log2 P(length).
 
-    An excluded or, with ``distinct``, repeated sentence is thrown back together with its length:
-    what is left is the language given that those sentences do not occur. ``lengths`` restricts
-    the draw to some of the lengths; the bits stay those of the whole distribution.
+    An excluded or, with ``distinct``, repeated sentence is thrown back together with its length.
+    With ``lengths`` alone drawn, the bits stay those of the whole distribution.
     """
     choices = sorted(probabilities if lengths is None else lengths)
     ladder = list(accumulate(probabilities[words] for words in choices))
@@ -186,10 +177,9 @@ def draw_pairs(
 
 def length_groups(min_words: int, max_words: int, edges: tuple[int, ...]) -> tuple[range, ...]:
     """The lengths from min to max cut at the bucket edges; what lies below the first is a group."""
-    starts = sorted({1, *edges})
+    starts = [*sorted({1, *edges}), max_words + 1]
     groups = (
-        range(max(start, min_words), min(stop, max_words + 1))
-        for start, stop in zip(starts, [*starts[1:], max_words + 1], strict=True)
+        range(max(start, min_words), min(stop, max_words + 1)) for start, stop in pairwise(starts)
     )
     return tuple(group for group in groups if group)
 
@@ -198,10 +188,10 @@ def length_probabilities(
     kind: str, min_words: int, max_words: int, edges: tuple[int, ...]
 ) -> dict[int, float]:
     """Probability of each length: all equal, or for ``buckets`` all groups of `length_groups`."""
-    masses = dict.fromkeys(range(min_words, max_words + 1), 1.0)
-    if kind == "buckets":
-        groups = length_groups(min_words, max_words, edges)
-        masses = {words: 1 / len(group) for group in groups for words in group}
+    groups = length_groups(min_words, max_words, edges)
+    masses = {
+        words: 1.0 if kind == "uniform" else 1 / len(group) for group in groups for words in group
+    }
     total = fsum(masses.values())
     return {words: mass / total for words, mass in masses.items()}
 
@@ -221,7 +211,7 @@ def shares(count: int, masses: list[float]) -> list[int]:
 def cached_splits(
     corpus: CorpusSettings, edges: tuple[int, ...], draw: Callable[[], Splits]
 ) -> Splits:
-    """The splits from their file or, where there is none, drawn and written to it.
+    """The splits from the user's cache, a twentieth of the time of drawing, else drawn and written.
 
     The file is named by a hash of all that the pairs depend on, this package's code included.
     """

@@ -1,6 +1,5 @@
-"""Reading parallel text, and splitting it by source sentence.
+"""Reading parallel text, the user's own or fetched, and splitting it by source sentence.
 
-The text is the user's own, or a named corpus that was fetched, of which English is the first side.
 It is two files line by line, or one of tab-separated columns; plain or gzip, UTF-8, lines ended by
 LF or CRLF. It is brought to Unicode form NFC and its white space folded to single spaces.
 """
@@ -8,7 +7,7 @@ LF or CRLF. It is brought to Unicode form NFC and its white space folded to sing
 import gzip
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import zip_longest
 from pathlib import Path
@@ -32,10 +31,7 @@ class PairFiles(NamedTuple):
 
 
 def pair_files(corpus: CorpusSettings, split: str) -> PairFiles | None:
-    """The files of split train, valid or test; None where it is to be split off.
-
-    The test set of another named corpus, ``corpus.test``, goes before one of the corpus's own.
-    """
+    """The files of split train, valid or test; None where it is to be split off."""
     name = corpus.test if corpus.test and split == "test" else corpus.name
     if name in NAMED:
         paths = named_files(name, split)
@@ -99,11 +95,7 @@ def read_lines(path: str, setting: str, lowercase: bool = False) -> list[str]:
 
 
 def lines_as_given(path: str, setting: str) -> list[str]:
-    """The lines of a text file, each character as it stands, as a score needs them.
-
-    Only LF and CRLF end a line; a file whose name ends in ``.gz`` is unpacked. A byte-order mark is
-    dropped.
-    """
+    """The lines of a text file or gzip file, but for a byte-order mark, as a score needs them."""
     name = f"{setting} {path!r}"
     try:
         opened = gzip.open if path.lower().endswith(".gz") else open
@@ -128,9 +120,8 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     """Read the text and split it by source sentence.
 
     A given test set is used whole, repeated pairs once; else one is split off, spread evenly
-    over the length buckets as far as there are sentences. Validation is a random part of a given
-    set, else of the training text, so like training in its lengths. Only training and validation
-    keep to min_words and longest_trained.
+    over the length buckets. Validation is a random part of a given set, else of the training text.
+    Only training and validation keep to min_words and longest_trained.
     """
     notes: list[str] = []
     pairs, parts = read_split(corpus, "train"), read_split(corpus, "test")
@@ -147,15 +138,11 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     tested = sources(test)
     span = range(corpus.min_words, corpus.longest_trained + 1)
 
-    def fitting(pairs: Iterable[SentencePair]) -> Pairs:
-        return tuple(
-            pair
-            for pair in pairs
-            if pair.words in span and pair.target and pair.source not in tested
-        )
+    def fits(pair: SentencePair) -> bool:
+        return pair.words in span and pair.target != "" and pair.source not in tested
 
-    usable, given = fitting(pairs), read_split(corpus, "valid")
-    unseen, part = (usable, 10) if given is None else (fitting(given), 1)
+    usable, given = tuple(filter(fits, pairs)), read_split(corpus, "valid")
+    unseen, part = (usable, 10) if given is None else (tuple(filter(fits, given)), 1)
     valid = split_off(unseen, corpus.valid_pairs, f"{corpus.seed}:valid", part=part)
     validated, words = sources(valid), span_label(span[0], span[-1])
     left = [pair for pair in usable if pair.source not in validated]
@@ -182,11 +169,10 @@ def read_split(corpus: CorpusSettings, split: str) -> Pairs | None:
 def split_off(
     pairs: Pairs, count: int, seed: str, edges: tuple[int, ...] | None = None, part: int = 10
 ) -> Pairs:
-    """Choose up to ``count`` pairs of different sources at random, in the order of the file.
+    """Choose up to ``count`` pairs of different sources by seed, in the order of the file.
 
     With ``edges`` the buckets take turns until there are enough. At most one pair in ``part`` of a
-    bucket, or of all pairs, is chosen. The choice hangs on the seed and the sentences alone: two
-    files that share lines make like choices.
+    bucket, or of all pairs, is chosen.
     """
     first: dict[str, SentencePair] = {}
     for pair in pairs:

@@ -14,9 +14,8 @@ Link = tuple[int, int]
 class SentencePair:
     """A source sentence and its translation.
 
-    ``links`` are the gold word alignment as (source, target) positions, 0-based, over word tokens
-    (``vocabulary.tokenize``); empty where no gold is known. ``bits`` is the exact -log2 probability
-    of the pair in the language that it was drawn from; ``None`` where that is unknown.
+    ``links`` are the gold alignment as (source, target) positions, 0-based, over word tokens.
+    ``bits`` is the exact -log2 probability of the pair in the language that it was drawn from.
     """
 
     source: str
@@ -59,10 +58,6 @@ def by_bucket(
 
 
 def reverse_pair(pair: SentencePair) -> SentencePair:
-    """The pair with its sides, and the sides of its links, exchanged.
-
-    Several English sentences may share a French one, whose probability is then not known: a
-    reversed pair has no bits.
-    """
+    """The pair with its sides, and the sides of its links, exchanged; without bits."""
     links = tuple(sorted((theirs, ours) for ours, theirs in pair.links))
     return SentencePair(pair.target, pair.source, links)

@@ -1,13 +1,11 @@
 """Subwords: pieces of words that byte-pair encoding found in the training text (sentencepiece).
 
-Byte-pair encoding (Sennrich et al. 2016) goes by the counts of chunks (what stands between spaces)
-alone, so that the same text gives the same model on any machine. A piece that begins a chunk begins
-with ``▁``; none reaches over a space. A character that training hardly showed is spelled in bytes
-(``<0xC5>``), so that no text has an unknown piece.
+Byte-pair encoding (Sennrich et al. 2016) goes by the counts of chunks (what is between spaces). A
+piece that begins a chunk begins with ``▁``; none reaches over a space. A character that training
+hardly showed is spelled in bytes (``<0xC5>``), so that no text has an unknown piece.
 
-Gold links, IBM model 1 and word classes speak of words; attention weights and gradients are of a
-model's own tokens. Where these are finer, the weights of the pieces of a source word are added, and
-those of the pieces of a target word averaged (`by_word`): so they still add up to 1.
+Gold links and word classes are of words, attention weights of a model's own tokens. Where these are
+finer, the weights of a source word's pieces are added, those of a target word's averaged.
 """
 
 import io

@@ -2,9 +2,7 @@
 
 A token that was glued to its neighbour carries the joiner on that side, so that
 ``"l'homme, dit-il"`` becomes ``l'￭ homme ￭, dit-il``. White space is folded to single spaces.
-
-Word tokens are what gold links, IBM model 1 and word classes speak of, in any run. What a model
-reads and writes are the pieces of its run's `Tokenizer`: these word tokens, or `subwords`.
+What a model reads and writes are the pieces of its run's `Tokenizer`: word tokens, or `subwords`.
 """
 
 import re
@@ -13,13 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import chain, takewhile
 
 from ..settings.concerns import CorpusSettings
 
 JOINER, SQUARE = "\uffed\u25a0"
-"""The joiner stands on the side on which a token was glued to its neighbour; in the user's text it
-is read as a square."""
+"""The mark of a token that was glued to its neighbour; in the user's text it becomes a square."""
 SPACELESS = {
     "ja-mecab": "\u3040-\u30ff\uff66-\uff9d",
     "zh": "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff",
@@ -42,20 +39,14 @@ _PIECES = re.compile(
 )
 _characters = re.compile(_CHARACTER)
 PAD, BOS, EOS, UNK = range(4)
-"""Token ids that every vocabulary begins with: padding behind a sentence (never read, never
-predicted), what the decoder reads before the first word, the end of a sentence on both sides, and
-any word outside the vocabulary."""
-UNKNOWN = "⁇"
-"""How an unknown word prints: U+2047, which sacreBLEU's 13a tokenizer leaves whole."""
+"""Token ids that every vocabulary begins with: padding behind a sentence, what the decoder reads
+before the first word, the end of a sentence on both sides, any word outside the vocabulary."""
+UNKNOWN = "⁇"  # U+2047, which sacreBLEU's 13a tokenizer leaves whole
 SPECIAL = ("<pad>", "<s>", "</s>", UNKNOWN)
-"""The first tokens by id."""
 
 
 def tokenize(text: str) -> list[str]:
-    """Split text into word tokens.
-
-    Elisions, possessives, punctuation and characters of a script without spaces stand alone.
-    """
+    """Split text into words, elisions, possessives, punctuation and characters of `SPACELESS`."""
     chunks = text.replace(JOINER, SQUARE).split()
     return list(chain.from_iterable(map(_split_chunk, chunks)))
 
@@ -106,8 +97,8 @@ def spaceless(texts: Sequence[str]) -> str:
 def tokenizer_advice(references: Sequence[str], tokenize: str, option: str) -> list[str]:
     """A line where BLEU's tokenizer finds no words in references without spaces, else none."""
     fitting = spaceless(references) if tokenize in ("13a", "intl") else ""
-    line = f"BLEU by {tokenize} takes what stands between spaces for one word, and the script of "
-    return [f"{line}the references has no spaces: give {option}{fitting}"] if fitting else []
+    line = f"BLEU by {tokenize} finds no words in references without spaces: give {option}{fitting}"
+    return [line] if fitting else []
 
 
 def prepare_source(sentence: str, corpus: CorpusSettings) -> str:
@@ -124,7 +115,7 @@ class Tokenizer:
     """How text becomes the pieces that a model reads and writes, and text again: word tokens."""
 
     def pieces(self, text: str) -> list[str]:
-        """The pieces of a text; they are as many as the model has tokens, less its end token."""
+        """The pieces of a text: the model's tokens but for its end token."""
         return tokenize(text)
 
     def text(self, pieces: Sequence[str]) -> str:
@@ -168,8 +159,7 @@ class Vocabulary:
 
     def decode(self, ids: Iterable[int]) -> list[str]:
         """Tokens up to the first ``EOS``, without padding."""
-        ids = list(ids)
-        sentence = ids[: ids.index(EOS)] if EOS in ids else ids
+        sentence = takewhile(lambda place: place != EOS, ids)
         return [self.tokens[place] for place in sentence if place not in (PAD, BOS)]
 
     def pieces(self, text: str) -> list[str]:
@@ -179,10 +169,6 @@ class Vocabulary:
     def numbers(self, text: str) -> list[int]:
         """Ids of a text's pieces."""
         return self.encode(self.pieces(text))
-
-    def text(self, pieces: Sequence[str]) -> str:
-        """The text of pieces; the unknown one prints as `UNKNOWN`."""
-        return self.tokenizer.text(pieces)
 
     def to_bytes(self) -> bytes:
         """One token per line."""

@@ -1,8 +1,8 @@
 """One interface for every arm: ``read(query, memory) -> context, weights``.
 
 A subclass overrides ``keys``, ``score``, ``weights`` or ``read``, and what it overrides is what
-trains and what decodes: faster paths that know a `Score` alone are taken only where a read is
-``plain``. Weights sum to 1 over real positions and are exactly 0 on padding.
+trains and what decodes: faster paths are taken only where a read is ``plain``. Weights sum to 1
+over real positions and are exactly 0 on padding.
 """
 
 from typing import NamedTuple
@@ -65,10 +65,8 @@ class Score(NamedTuple):
 class Attention(nnx.Module):
     """Base of the reads: softmax of scores, weighted sum of values."""
 
-    scale = 1.0
-    """What the mapped query is multiplied with."""
-    constant = False
-    """Whether the read is the same for every query."""
+    scale = 1.0  # what the mapped query is multiplied with
+    constant = False  # whether the read is the same for every query
 
     @property
     def plain(self) -> bool:

@@ -1,11 +1,9 @@
 """The decoder (LECTURE D): a recurrent language model that reads a context at every step.
 
 Placement ``input`` (Bahdanau): score with s_(t-1), feed c_t to the cell. Placement ``output``
-(Luong): the cell runs without c_t, score with s_t, join [c_t; s_t] before the output layer. Each
-has its own ``none``, in which the constant c stands where c_t would.
-
-A tied output layer (Press and Wolf 2017; Inan et al. 2017) scores a word by its own vector: the
-state is mapped to the embedding's width and multiplied with the embedding.
+(Luong, eq. 5): the cell runs without c_t, score with s_t, join [c_t; s_t] by a tanh layer. Each
+has its own ``none``, in which the constant c is in the place of c_t. A tied output layer (Press and
+Wolf 2017) maps the state to the embedding's width and multiplies it with the embedding.
 """
 
 from collections.abc import Callable
@@ -114,10 +112,7 @@ class Decoder(nnx.Module):
         return states, self._read_out(output, context, key), weights
 
     def __call__(
-        self,
-        inputs: Int[Array, "batch target"],
-        memory: Memory,
-        key: PRNGKeyArray | None = None,
+        self, inputs: Int[Array, "batch target"], memory: Memory, key: PRNGKeyArray | None = None
     ) -> tuple[Float[Array, "target batch width"], Float[Array, "target batch source"]]:
         """Teacher forcing: what the output layer reads, and attention weights, steps first."""
         if self.rate > 0.0 and key is not None:
@@ -159,10 +154,7 @@ class Decoder(nnx.Module):
         context: Float[Array, "*steps context"] | None,
         key: PRNGKeyArray | None,
     ) -> Float[Array, "*steps width"]:
-        """What the output layer reads: units dropped, and mapped where the layer is tied.
-
-        Placement ``output``: of tanh(W [c_t; s_t]) (Luong et al. 2015, eq. 5).
-        """
+        """What the output layer reads; with placement ``output`` tanh(W [c_t; s_t])."""
         if context is not None:
             outputs = jnp.tanh(jnp.concatenate([context, outputs], axis=-1) @ self.join[...])
         kept = dropout(outputs, self.rate, key, _DROPOUT_PLACE + 1)

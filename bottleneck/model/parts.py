@@ -22,13 +22,9 @@ AXIS = "rows"
 
 
 def parts_of(rows: int) -> int:
-    """Into how many parts batches of so many rows are cut: one on an accelerator.
-
-    A part with fewer than 16 rows is not worth its core.
-    """
-    if jax.default_backend() != "cpu":
-        return 1
-    return max(1, min(jax.local_device_count(), rows // 16))
+    """Into how many parts batches of so many rows are cut: of 16 or more, one on an accelerator."""
+    on_cpu = jax.default_backend() == "cpu"
+    return max(1, min(jax.local_device_count(), rows // 16)) if on_cpu else 1
 
 
 @dataclass(frozen=True)
@@ -125,8 +121,6 @@ def fill(parts: int, rows: Shaped[np.ndarray, "rows ..."]) -> Shaped[np.ndarray,
 
 
 def on_host(result: Any) -> Shaped[np.ndarray, "..."]:
-    """A result as an array of numpy's, once it is there, or the error of its computation.
-
-    ``numpy.asarray`` alone would wait for ever for one that finds no memory (jax 0.8 to 0.10, CPU).
-    """
+    """A result as an array of numpy's, once it is there, or the error of its computation."""
+    # `numpy.asarray` alone would wait for ever for one that finds no memory (jax 0.8 to 0.10, CPU).
     return np.asarray(jax.block_until_ready(result))

@@ -1,13 +1,12 @@
 """Recurrent cells (LECTURE D; tanh RNN, GRU, LSTM) over all steps, with or without reads.
 
 A cell's input enters through ``GateInput.project``, for all time steps in one product outside
-the scan; only ``advance`` runs once a time step. Gates are separate matrices: slicing them out
+the scan; only ``advance`` runs once per time step. Gates are separate matrices: slicing them out
 of one block keeps XLA's CPU backend from vectorising the loop.
 
 The gradient is by hand. Autodiff of the scan would add to the gradient of every weight matrix at
-every step. Here the scan back only collects the slopes of the products h U_g, one for each gate,
-and the gradient of a matrix is then one product over all steps. With a read of the memory before
-each step (Bahdanau's order) the additive score's tanh layer is computed again rather than kept.
+every step. Here the scan back only collects the slopes of the products h U_g, and the gradient of a
+matrix is one product over all steps. The additive score's tanh layer is computed again, not kept.
 """
 
 from functools import partial, reduce
@@ -186,17 +185,7 @@ def hidden_states(
     return _forward(kind, parameters, start, inputs, mask, memory, reverse, scale, keep=False)[0]
 
 
-def _forward(
-    kind: str,
-    parameters: Parameters,
-    start: State,
-    inputs: Gates,
-    mask: Array | None,
-    memory: Memory | None,
-    reverse: bool,
-    scale: float,
-    keep: bool = True,
-) -> tuple[tuple[Array, Array | None], tuple]:
+def _forward(kind, parameters, start, inputs, mask, memory, reverse, scale, keep=True) -> tuple:
     """The result, and what the gradient needs: the weights alone if not ``keep``."""
 
     def step(state: State, at: tuple) -> tuple[State, tuple[Array, Kept]]:

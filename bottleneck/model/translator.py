@@ -48,9 +48,8 @@ class Translator(nnx.Module):
     ) -> tuple[Float[Array, "batch target vocabulary"], Float[Array, "batch target source"]]:
         """Teacher forcing: logits and weights at every position, all kept."""
         outputs, weights = self.decoder(inputs, self.encode(source, lengths, key), key)
-        return jnp.swapaxes(self.decoder.output_layer().logits(outputs), 0, 1), jnp.swapaxes(
-            weights, 0, 1
-        )
+        logits = self.decoder.output_layer().logits(outputs)
+        return jnp.swapaxes(logits, 0, 1), jnp.swapaxes(weights, 0, 1)
 
 
 def real_positions(lengths: Int[Array, " batch"], width: int) -> Bool[Array, "batch width"]:

@@ -157,7 +157,7 @@ class TrainedRun:
                 best = matrices[place][: len(output), : len(source)].argmax(axis=1)
                 pairs = zip(output, best, strict=True)
                 tokens[place] = [source[at] if token == UNKNOWN else token for token, at in pairs]
-        return Decoded(ids, tokens, list(map(self.target_vocabulary.text, tokens)))
+        return Decoded(ids, tokens, list(map(self.target_vocabulary.tokenizer.text, tokens)))
 
     def translate(self, sentences: Sequence[str]) -> list[str]:
         """The text of each translation."""

@@ -1,7 +1,6 @@
 """BLEU (Papineni et al. 2002) and chrF2 (Popović 2015) from counts, as sacreBLEU scores them.
 
-A sentence is one row of counts, kept once. A bucket, a bootstrap resample and the whole test set
-are sums of the same rows, and each equals sacreBLEU's own score of that set of sentences.
+A sentence is one row of counts; of a bucket, a resample or the whole test set, rows are added.
 """
 
 from collections import Counter
@@ -38,8 +37,8 @@ def bleu_statistics(
 ) -> Int[ndarray, "sentences 10"]:
     """Count each sentence: both lengths, then matching and all n-grams of orders 1 to 4.
 
-    Texts are detokenised; sacreBLEU's tokeniser splits them (Post 2018). Of several references,
-    each a text of as many lines, the length is that nearest to the hypothesis's.
+    Of several references, each a text of as many lines, the length is that nearest to the
+    hypothesis's.
     """
     metric, rows = bleu_metric(tokenize), []
     for hypothesis, *gold in zip(hypotheses, *references, strict=True):
@@ -81,10 +80,7 @@ def length_ratio(sums: Real[ndarray, "*rows 10"]) -> Float[ndarray, "*rows"]:
 def chrf_statistics(
     hypotheses: Sequence[str], *references: Sequence[str]
 ) -> Int[ndarray, "sentences 8"]:
-    """Characters of hypothesis and reference, white space left out; matches of orders 1 to 6.
-
-    Of several references that with the sentence's highest chrF, the first of equals.
-    """
+    """Characters without white space of hypothesis and best reference; matches of orders 1 to 6."""
     counts = np.zeros((len(references), len(hypotheses), 8), dtype=np.int64)
     for number, gold_texts in enumerate(references):
         for cells, *pair in zip(counts[number], hypotheses, gold_texts, strict=True):
@@ -103,8 +99,7 @@ def chrf_statistics(
 def expanded(counts: Int[ndarray, "sentences 8"]) -> Int[ndarray, "sentences 18"]:
     """(hypothesis, reference, matched) n-grams for order 1, then for order 2, and so on.
 
-    How many n-grams a text has follows from its characters. sacreBLEU's rule: an order that the
-    reference lacks counts no n-grams of the hypothesis.
+    sacreBLEU's rule: an order that the reference lacks counts no n-grams of the hypothesis.
     """
     orders = np.arange(1, 7)
     ours, gold = (np.maximum(counts[:, [side]] - orders + 1, 0) for side in (0, 1))
@@ -113,10 +108,9 @@ def expanded(counts: Int[ndarray, "sentences 8"]) -> Int[ndarray, "sentences 18"
 
 
 def chrf(sums: Real[ndarray, "*rows 18"]) -> Float[ndarray, "*rows"]:
-    """chrF2, 0 to 100, of every row of summed `expanded` counts; nan where there is no reference.
+    """chrF2 (beta 2), 0 to 100, of every row of summed `expanded` counts; nan without reference.
 
-    Precision and recall are means over the orders that both sides have; F weighs recall four times
-    as much (beta 2).
+    Precision and recall are means over the orders that both sides have.
     """
     hypothesis, reference, match = (sums[..., column::3] for column in range(3))
     used = (hypothesis > 0) & (reference > 0)

@@ -1,9 +1,8 @@
 """Percentile bootstrap over test sentences (Koehn 2004), and paired tests of two systems.
 
-One resample draws the same sentences for every seed and arm of a bucket: `draw` makes the weights
-of a bucket once, and every estimate of that bucket uses them. The difference of two such estimates
-is then paired. Buckets have their own weights, so a difference between buckets is independent.
-The interval speaks of other test sentences, not of other seeds: for those see `spread`.
+One resample draws the same sentences for every seed and arm of a bucket, so that the difference of
+two estimates is paired; a difference between buckets is not. The interval speaks of other test
+sentences, not of other seeds: for those see `spread`.
 """
 
 from collections.abc import Callable, Sequence
@@ -50,10 +49,7 @@ class Estimate:
 def draw(
     sentences: int, resamples: int, *, seed: int, bucket: int
 ) -> Float[ndarray, "resamples sentences"]:
-    """How often each sentence of a bucket stands in each resample; the same for the same seeds.
-
-    The stream is PCG64 seeded by (seed, bucket). Whole numbers, kept as floats for fast products.
-    """
+    """How often each sentence of a bucket is in each resample, as floats for fast products."""
     stream = np.random.Generator(np.random.PCG64([seed, bucket]))
     chosen = (stream.integers(sentences, size=sentences) for _ in range(resamples))
     return np.array([np.bincount(ids, minlength=sentences) for ids in chosen], dtype=np.float64)
@@ -107,10 +103,7 @@ def ratio_of_sums(sums: Real[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
 
 
 def spread(values: Float[ndarray, "seeds"]) -> Interval:
-    """95 % t-interval of the mean of one number per seed, as if seeds were drawn; nan of under two.
-
-    Resampling one output's sentences says nothing of training noise (Clark et al. 2011).
-    """
+    """95 % t-interval of the mean of one number per seed (Clark et al. 2011); nan of under two."""
     from scipy.special import stdtrit  # here, because it takes half a second to import
 
     if len(values) < 2:

@@ -23,11 +23,9 @@ REPORT_EVERY = 20
 
 @dataclass(frozen=True)
 class Progress:
-    """How training stands: loss in nats per target token (mean since the last report).
+    """How training stands after an update (from 1): losses in nats per target token, ends included.
 
-    Tokens are target tokens, end tokens included; ``update`` counts from 1.
-    ``loss`` is what training makes small: with label smoothing more than -log P. ``valid_loss`` is
-    always -log P.
+    ``loss`` is the mean since the last report, with label smoothing more than -log P.
     """
 
     update: int
@@ -40,11 +38,10 @@ class Progress:
 
 @dataclass
 class Trained:
-    """What training leaves: ``weights`` are those with the least validation loss.
+    """What training leaves: the weights with the least validation loss, or the mean of the last.
 
-    With ``average_last`` they are the mean over the last updates, whatever the losses before.
-    ``valid_loss`` is theirs; the least validation loss was after ``best_update``. ``status`` is
-    done or diverged, with the ``reason``. ``seconds`` of a stack are those of all its seeds.
+    ``valid_loss`` is theirs; the least one was after ``best_update``. ``status`` is done or
+    diverged. ``seconds`` of a stack are those of all its seeds.
     """
 
     weights: Weights
@@ -66,11 +63,7 @@ class Learner(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """All that is needed to go on as if training had not been stopped.
-
-    ``state`` is that of the whole stack, ``trained`` one per seed; ``losses`` are those of the
-    updates since the last report.
-    """
+    """All that is needed to go on: the stack's state, a `Trained` per seed, losses to report."""
 
     state: TrainState
     trained: list[Trained]
@@ -93,12 +86,10 @@ def train(
 ) -> Snapshot:
     """Train learners that differ in their seed alone, as one stack, to their last update.
 
-    What ``trained`` holds of each is the result. One whose loss is not finite ends as diverged,
-    and the others go on. A resumed training gives the same weights, bit for bit, as one that was
-    never stopped: the batch and the random numbers of an update depend on the seed and the
-    update's number alone. ``report`` gets a learner's place in the stack and how it stands;
-    ``keeper`` (`runs.checkpoint.Checkpoints`) is asked after every update whether it wants a
-    snapshot.
+    One whose loss is not finite ends as diverged, and the others go on. A resumed training gives
+    the same bits as one that was never stopped: the batch and the random numbers of an update
+    depend on the seed and the update's number alone. ``report`` gets a learner's place and how it
+    stands; ``keeper`` (`runs.checkpoint.Checkpoints`) is asked whether it wants a snapshot.
     """
     settings = learners[0].settings
     parts = parts_of(max(learners[0].batches.batch_sizes)) if len(learners) == 1 else 1
@@ -113,6 +104,7 @@ def train(
     # Validation is spread evenly, and the last update is followed by one.
     count = min(settings.validations, settings.updates)
     due = {round(settings.updates * share / count) for share in range(1, count + 1)}
+    tokens = sum(int(item.batch.target_lengths[: len(item.rows)].sum()) for item in validation)
     for number in range(done + 1, settings.updates + 1):
         batches = [learner.batches.batch(number - 1) for learner in learners]
         state, loss = update(state, stack.join(batches))
@@ -123,7 +115,8 @@ def train(
             means, valid = np.mean([stack.numbers(loss) for loss in losses], axis=0), None
             losses = []
             if number in due:
-                valid = _validation_losses(evaluate, state.kept, validation)
+                rows = sentence_losses(evaluate, state.kept, validation)
+                valid = np.reshape(rows.sum(axis=0) / tokens, -1).tolist()
             elapsed = time.perf_counter() - opened
             left = elapsed / (number - done) * (settings.updates - number)
             for place, item in enumerate(trained):
@@ -150,8 +143,7 @@ def train(
 def _take(trained: Trained, at: Progress, state: TrainState, stack: Stack, place: int) -> bool:
     """Log how a seed stands and keep the best weights; False where the seed diverged.
 
-    With averaging, a validation inside the window judges the mean so far, one before it the weights
-    as they are; the last one judges the whole mean, which is kept whatever came before.
+    With averaging the whole mean, which the last validation judges, is kept whatever came before.
     """
     loss = at.valid_loss
     if not math.isfinite(at.loss) or not math.isfinite(loss or 0.0):
@@ -174,15 +166,6 @@ def _take(trained: Trained, at: Progress, state: TrainState, stack: Stack, place
 def updates_done(state: TrainState) -> int:
     """How many updates lie behind a state."""
     return int(np.max(state.update))
-
-
-def _validation_losses(
-    evaluate: Callable, weights: Weights, batches: Sequence[EvaluationBatch]
-) -> list[float]:
-    """-log P in nats per target token, end tokens included, of each seed."""
-    tokens = sum(int(item.batch.target_lengths[: len(item.rows)].sum()) for item in batches)
-    rows = sentence_losses(evaluate, weights, batches)
-    return np.reshape(rows.sum(axis=0) / tokens, -1).tolist()
 
 
 def sentence_losses(

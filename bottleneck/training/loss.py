@@ -1,12 +1,11 @@
 """The loss (LECTURE D): -sum log P(y*_t), under teacher forcing at a ratio of 0.5 to 1.
 
 Logits are the largest arrays of a training step (positions x vocabulary). Here they exist a chunk
-of real positions at a time, and the gradient of the sum of losses is taken while they are there, so
-that they are neither kept nor computed twice.
+of real positions at a time, together with the gradient: they are not kept or computed twice.
 
 With label smoothing (Szegedy et al. 2016, section 7) a position's loss is its cross-entropy against
-(1 - smoothing) on the target and the rest spread evenly over all that an output may hold: words,
-the unknown word, the end. It changes ``summed_losses`` alone: ``token_losses`` are -log P.
+(1 - smoothing) on the target and the rest spread evenly over all that an output may hold;
+``token_losses`` are -log P.
 """
 
 from functools import partial

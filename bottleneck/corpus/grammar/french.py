@@ -1,9 +1,8 @@
 """French morphology: forms, agreement, verbs in their clauses, and elision where words meet.
 
-Forms by gender and number stand at ``gender + 2 * plural``: masculine, feminine, masculine plural,
-feminine plural. Forms by person stand in the order je, tu, il, nous, vous, ils. A trailing "~"
-marks a form that ``join`` treats unlike its namesake: the pronouns le and les do not contract, and
-a predicate beau is never bel.
+Four forms are masculine, feminine, masculine plural, feminine plural; six are of je, tu, il, nous,
+vous, ils. A trailing "~" marks a form that ``join`` treats unlike its namesake: the pronouns le and
+les do not contract, and a predicate beau is never bel.
 """
 
 import tomllib
@@ -127,8 +126,8 @@ def conjugate(lemma: str, link: str = "", generic: bool = False) -> Verb:
     )
 
 
-# Noun phrases: what stands in them, gender and number, person, the article that comes before
-# them where the verb asks for no other (none if it stands in them), and what that is linked to.
+# Noun phrases: their items, gender and number, person, the article that comes before them where
+# the verb asks for no other (none if they have it), and what that is linked to.
 
 Nominal = tuple[list[Item], int, int, tuple[str, ...], Links]
 

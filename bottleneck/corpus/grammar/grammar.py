@@ -1,8 +1,7 @@
-"""The built-in English-French grammar: draws, parses and lists sentence pairs.
+"""The built-in English-French grammar: draws and parses sentence pairs.
 
 ``inside[symbol][n]`` is the probability that a symbol is rewritten as n words. A rewriting is
-drawn given its length, together with how that length is shared among its parts. Additions go one by
-one, in one order, so that the draws are the same under every version of Python.
+drawn given its length. Additions go one by one, so that all versions of Python draw the same.
 """
 
 from bisect import bisect_right
@@ -26,10 +25,9 @@ Ways = tuple[list[tuple[Rule, tuple[int, ...]]], list[float]]  # with the length
 
 
 class Grammar:
-    """A synchronous grammar whose French is a function of its English.
+    """A synchronous grammar whose French is a function of its English, which has one derivation.
 
-    Every English sentence has one derivation. ``bits`` of a pair is -log2 of its probability
-    among the sentences of its length.
+    ``bits`` of a pair is -log2 of its probability among the sentences of its length.
     """
 
     shortest = 2
@@ -43,10 +41,6 @@ class Grammar:
                 rule.weight /= total
         self._inside = self._inside_weights()
         self._tables: dict[tuple[str, int], Ways] = {}
-        self._firsts: dict[str, set[str]] = {}  # the tokens that a symbol can begin with
-        for symbol, choices in self._rules.items():
-            starts = (self._firsts.get(rule.parts[0], rule.parts[:1]) for rule in choices)
-            self._firsts[symbol] = set().union(*starts)
 
     def draw(self, random: Random, words: int) -> SentencePair:
         """One sentence of exactly so many words, ``shortest`` to ``longest``."""
@@ -159,10 +153,7 @@ class Grammar:
         if (symbol, place) in chart:
             return chart[symbol, place]
         ends: Ends = {}
-        token = tokens[place] if place < len(tokens) else ""
         for rule in self._rules[symbol]:
-            if token not in self._firsts.get(rule.parts[0], rule.parts[:1]):
-                continue
             states: Ends = {place: (1, ())}
             for part in rule.parts:
                 after: Ends = {}
