@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Int, Int32
@@ -18,7 +18,6 @@ from jaxtyping import Int, Int32
 from .pair import SentencePair
 from .vocabulary import EOS, PAD, Vocabulary
 
-Result = TypeVar("Result")
 MULTIPLE = 2
 """Padded lengths to train on are a multiple of this, so that near lengths share a shape."""
 
@@ -32,12 +31,12 @@ class EncodedPairs(NamedTuple):
     @property
     def source_lengths(self) -> list[int]:
         """Lengths with EOS."""
-        return [len(ids) for ids in self.source]
+        return list(map(len, self.source))
 
     @property
     def target_lengths(self) -> list[int]:
         """Lengths with EOS."""
-        return [len(ids) for ids in self.target]
+        return list(map(len, self.target))
 
 
 class Batch(NamedTuple):
@@ -205,9 +204,9 @@ def evaluation_batches(pairs: EncodedPairs, batch_size: int) -> list[EvaluationB
     return batches
 
 
-def restore(results: Iterable[Iterable[Result]], batches: list[EvaluationBatch]) -> list[Result]:
+def restore(results: Iterable[Iterable], batches: Sequence[EvaluationBatch]) -> list:
     """Results, one sequence of rows per batch, in the corpus's order and without the fillers."""
-    restored: dict[int, Result] = {}
+    restored = {}
     for result, batch in zip(results, batches, strict=True):
         restored.update(zip(batch.rows.tolist(), result, strict=False))  # fillers have no row
     return [restored[row] for row in range(len(restored))]

@@ -32,12 +32,10 @@ class Corpus:
     @property
     def unknown_rates(self) -> tuple[float, float]:
         """Shares (0 to 1) of the test set's source and target tokens not in the vocabularies."""
-        rates = []
-        for side in ("source", "target"):
-            vocabulary = getattr(self, f"{side}_vocabulary")
-            ids = [vocabulary.numbers(getattr(pair, side)) for pair in self.test]
-            rates.append(sum(row.count(UNK) for row in ids) / max(1, sum(map(len, ids))))
-        return rates[0], rates[1]
+        source = [self.source_vocabulary.numbers(pair.source) for pair in self.test]
+        target = [self.target_vocabulary.numbers(pair.target) for pair in self.test]
+        ours, theirs = (list(chain.from_iterable(ids)) for ids in (source, target))
+        return ours.count(UNK) / max(1, len(ours)), theirs.count(UNK) / max(1, len(theirs))
 
     @cached_property
     def near_copies(self) -> list[tuple[int, int]]:

@@ -25,8 +25,7 @@ from ..settings.machine import cache_root
 from .grammar import Grammar
 from .pair import Pairs, SentencePair, Splits, by_bucket, sources
 
-TRIES = 10_000
-"""Draws in a row that may give nothing new before the language counts as exhausted."""
+TRIES = 10_000  # draws in a row that may give nothing new before the language counts as exhausted
 KEPT = 5_000
 """Training pairs, at least, of a corpus worth a file: fewer are drawn in a second or two."""
 
@@ -46,8 +45,7 @@ class Copying:
         return SentencePair(text, text, links, words * log2(self.vocabulary))
 
 
-Language = Copying | Grammar
-"""It draws pairs whose sources have ``shortest`` to ``longest`` words."""
+Language = Copying | Grammar  # it draws pairs whose sources have ``shortest`` to ``longest`` words
 
 
 def note(notes: list[str], count: int, noun: str, text: str) -> None:

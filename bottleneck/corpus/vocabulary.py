@@ -119,7 +119,7 @@ class Tokenizer:
         return tokenize(text)
 
     def text(self, pieces: Sequence[str]) -> str:
-        """The text of pieces, a model's own too; of ``pieces(text)`` it is the folded text."""
+        """The text of pieces, a model's own too."""
         return detokenize(pieces)
 
     def display(self, piece: str) -> str:
@@ -153,10 +153,6 @@ class Vocabulary:
     def _ids(self) -> dict[str, int]:
         return {token: place for place, token in enumerate(self.words, start=len(SPECIAL))}
 
-    def encode(self, tokens: Iterable[str]) -> list[int]:
-        """Ids of tokens, ``UNK`` for those not known; nothing is put before or after."""
-        return [self._ids.get(token, UNK) for token in tokens]
-
     def decode(self, ids: Iterable[int]) -> list[str]:
         """Tokens up to the first ``EOS``, without padding."""
         sentence = takewhile(lambda place: place != EOS, ids)
@@ -167,8 +163,8 @@ class Vocabulary:
         return self.tokenizer.pieces(text)
 
     def numbers(self, text: str) -> list[int]:
-        """Ids of a text's pieces."""
-        return self.encode(self.pieces(text))
+        """Ids of a text's pieces, ``UNK`` for those not known."""
+        return [self._ids.get(piece, UNK) for piece in self.pieces(text)]
 
     def to_bytes(self) -> bytes:
         """One token per line."""

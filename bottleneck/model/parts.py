@@ -17,8 +17,7 @@ from jax.sharding import Mesh, PartitionSpec
 from jaxtyping import Float, Shaped
 
 Tree = TypeVar("Tree")
-AXIS = "rows"
-"""Name of the axis along which sums over all parts are taken."""
+AXIS = "rows"  # name of the axis along which sums over all parts are taken
 
 
 def parts_of(rows: int) -> int:

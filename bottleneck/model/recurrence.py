@@ -23,8 +23,7 @@ from .attention import Memory, Score, masked_softmax
 Gates = tuple[Float[Array, "*steps hidden"], ...]
 State = tuple[Float[Array, "batch hidden"], ...]
 GATES = {"rnn": 1, "gru": 3, "lstm": 4}
-BIASED = {"gru": 2, "lstm": 1}
-"""The gate whose product has the recurrent bias."""
+BIASED = {"gru": 2, "lstm": 1}  # the gate whose product has the recurrent bias
 
 
 class Parameters(NamedTuple):
@@ -126,9 +125,8 @@ class Cell(nnx.Module):
 
     def initial(self, hidden_state: Float[Array, "batch hidden"]) -> State:
         """The state that starts from a given h (an LSTM's cell starts at 0)."""
-        if self.kind == "lstm":
-            return (hidden_state, jnp.zeros_like(hidden_state))
-        return (hidden_state,)
+        cell = (jnp.zeros_like(hidden_state),) if self.kind == "lstm" else ()
+        return (hidden_state, *cell)
 
     def parameters(self) -> Parameters:
         """The arrays, free of the module."""

@@ -11,8 +11,7 @@ from .attention import Memory
 from .decoder import Decoder
 from .encoder import Encoder
 
-Weights = nnx.State
-"""The parameters of a translator as a pytree."""
+Weights = nnx.State  # the parameters of a translator as a pytree
 
 
 class Translator(nnx.Module):

@@ -15,8 +15,7 @@ from numpy import ndarray
 Score = Callable[[Real[ndarray, "..."]], Float[ndarray, "..."]]
 """From sums of statistics in the last axis to scores: `bleu`, `chrf`, `ratio_of_sums`."""
 
-LEVEL = 0.95
-"""Share of the resamples that lies within every interval."""
+LEVEL = 0.95  # share of the resamples that lies within every interval
 
 
 @dataclass(frozen=True)

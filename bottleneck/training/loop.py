@@ -17,8 +17,7 @@ from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
 from .step import TrainState, initial_state, make_sentence_losses, make_update
 
-REPORT_EVERY = 20
-"""Updates between two looks at the loss; each look waits for the device."""
+REPORT_EVERY = 20  # updates between two looks at the loss; each look waits for the device
 
 
 @dataclass(frozen=True)
@@ -174,5 +173,4 @@ def sentence_losses(
     """-log P in nats of each reference, in the order of the corpus."""
     # All are under way before the first is waited for.
     results = [evaluate(weights, batch.batch) for batch in batches]
-    rows = [on_host(result).T for result in results]
-    return np.array(restore(rows, list(batches)), dtype=np.float64)
+    return np.array(restore([on_host(result).T for result in results], batches), dtype=np.float64)

@@ -19,8 +19,7 @@ from ..corpus.vocabulary import BOS, PAD
 from ..model.decoder import OutputLayer
 from ..model.translator import Translator, real_positions
 
-CHUNK = 256
-"""Positions whose logits exist at once."""
+CHUNK = 256  # positions whose logits exist at once
 
 
 def decoder_inputs(target: Int[Array, "batch target"]) -> Int[Array, "batch target"]:

@@ -256,7 +256,7 @@ def test_first_steps_are_those_of_the_formulas(tmp_path, ok):
     settings, source, target, weights = written
     arrays = numpy_translator.arrays(weights)
     rows = [" ".join(line.split()) for line in ok("lecture L17 --results run").out.splitlines()]
-    words = [*source.encode(["the", "cat", "sat"])[::-1], EOS]
+    words = [*source.numbers("the cat sat")[::-1], EOS]
     before = [BOS]
     for after in ("dot ", "dot after {} "):
         logits, _ = numpy_translator.translate(arrays, settings.model, words, before)

@@ -99,7 +99,7 @@ def test_vocabularies_come_from_training_alone(tmp_path):
     assert set(corpus.source_vocabulary.words) == words
     assert "le" in corpus.target_vocabulary.words
     first = [pair.source.split()[0] for pair in corpus.test]
-    assert corpus.source_vocabulary.encode(first) == [3] * len(first)
+    assert corpus.source_vocabulary.numbers(" ".join(first)) == [3] * len(first)
     assert corpus.unknown_rates[0] > 0
 
 

@@ -59,7 +59,7 @@ def test_a_translation_comes_with_the_weights_behind_it(beam):
     assert " ".join(words) == run.translate([sentence])[0]
     assert matrix.weights.shape == (len(matrix.output), len(matrix.source))
     np.testing.assert_allclose(matrix.weights.sum(axis=1), 1, rtol=1e-5)
-    ids = [*run.target_vocabulary.encode(words), EOS]
+    ids = [*run.target_vocabulary.numbers(" ".join(words)), EOS]
     expected = walked(run, [5, 4, 7, 3, EOS], ids)[: len(matrix.output)]
     np.testing.assert_allclose(matrix.weights, expected, rtol=1e-4, atol=1e-6)
 

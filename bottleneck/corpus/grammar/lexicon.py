@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from typing import Any
 
 from ..vocabulary import JOINER
@@ -15,8 +16,7 @@ POSSESSIVE = JOINER + "'s"
 _DATA = tomllib.loads(files(__package__).joinpath("lexicon.toml").read_text("utf8"))
 FRAMES = tuple(_DATA["verbs"])
 _AGREEMENTS = {"m": 0, "f": 1, "mp": 2, "fp": 3}
-CONTENT = frozenset(_DATA["content"])
-FUNCTION = frozenset(_DATA["function"])
+CONTENT, FUNCTION = frozenset(_DATA["content"]), frozenset(_DATA["function"])
 """The classes of words."""
 LECTURE_SENTENCES: tuple[str, ...] = tuple(_DATA["lecture"])
 """The lecture's sentences that are of this language; callers keep them out of every split."""
@@ -46,10 +46,7 @@ class Rule:
 
 def words(size: str = "full") -> Iterator[Rule]:
     """Every word of a lexicon, the full one or the small one."""
-    yield from _nouns(size)
-    yield from _adjectives(size)
-    yield from _verbs(size)
-    yield from _phrases(size)
+    return chain(_nouns(size), _adjectives(size), _verbs(size), _phrases(size))
 
 
 def word_class(token: str) -> str:
@@ -129,10 +126,9 @@ def _verbs(size: str) -> Iterator[Rule]:
             head, *particle = english.split()
             base, _, past = head.partition("/")
             verb = conjugate(french.rstrip("+"), *link, generic=french.endswith("+"))
-            forms = {"base": base, "third": base if base == past else _inflected(base, "s")}
-            if frame != "Say":
-                forms["past"] = past or _inflected(base, "ed")
-            for form, token in forms.items():
+            third = base if base == past else _inflected(base, "s")
+            tokens = {"base": base, "third": third, "past": past or _inflected(base, "ed")}
+            for form, token in tokens.items():
                 yield Rule(f"Verb.{frame}.{form}", (token, *particle), _linked(verb))
 
 

@@ -142,10 +142,6 @@ def _rule(symbol: str, english: str, notation: str, weight: float, variables: Va
     return Rule(filled(symbol), parts, function, weight)
 
 
-Element = Callable[[tuple[Any, ...]], list[Item]]
-"""What a word of the notation makes of the positions of tokens and the French of symbols."""
-
-
 def _french(symbol: str, row: list[list[str]], notation: str) -> Callable[..., Any]:
     """The French of a row as a function of its English parts, each of which may be some tokens."""
     if notation.isidentifier() and hasattr(french, notation):
@@ -184,12 +180,12 @@ def _french(symbol: str, row: list[list[str]], notation: str) -> Callable[..., A
     return lambda *values: items(values)
 
 
-def _joined(elements: list[Element]) -> Element:
+def _joined(elements: list[Callable]) -> Callable[[tuple], list[Item]]:
     return lambda values: [item for element in elements for item in element(values)]
 
 
-def _element(word: str, kinds: list[str], places: list[list[int]]) -> Element:
-    """What a word of the notation means (see the head of ``rules.txt``)."""
+def _element(word: str, kinds: list[str], places: list[list[int]]) -> Callable[[tuple], list[Item]]:
+    """What a word of ``rules.txt`` makes of the positions of tokens and the French of symbols."""
     sign, (part, _, others) = word[0], word.lstrip("@&").partition(":")
     if sign in "@&":
         function, at = french.definite if sign == "@" else french.link, places[int(part)][0]
