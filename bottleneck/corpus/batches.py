@@ -18,8 +18,7 @@ from jaxtyping import Int, Int32
 from .pair import SentencePair
 from .vocabulary import EOS, PAD, Vocabulary
 
-MULTIPLE = 2
-"""Padded lengths to train on are a multiple of this, so that near lengths share a shape."""
+MULTIPLE = 2  # padded lengths to train on are a multiple of this: near lengths share a shape
 
 
 class EncodedPairs(NamedTuple):

@@ -65,11 +65,9 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
     or that fills under two buckets: there is nothing to compare then.
     """
     if corpus.is_drawn and corpus.reverse_direction:
-        raise UsageError(
-            f"corpus.reverse_direction is for real text, not for corpus {corpus.name!r}"
-        )
+        raise UsageError(f"corpus.reverse_direction is not for corpus {corpus.name!r}")
     if corpus.joined > 1 and corpus.name != "grammar":
-        raise UsageError(f"corpus.joined is for corpus 'grammar', not for {corpus.name!r}")
+        raise UsageError(f"corpus.joined is not for corpus {corpus.name!r}, but for 'grammar'")
     if corpus.is_drawn:
 
         def draw() -> Splits:
@@ -90,9 +88,8 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
         )
     longest, notes = corpus.longest_trained, [*splits.notes]
     longer = sum(pair.words > longest for pair in splits.test)
-    setting = "max_words" if corpus.train_max_words is None else "train_max_words"
     note(notes, len(below[1]), "test sentence", f"{below[0]} words, in no bucket")
-    note(notes, longer, "test sentence", f"longer than corpus.{setting}={longest}")
+    note(notes, longer, "test sentence", f"longer than any trained on ({longest} words)")
     if corpus.lowercase:
         notes.append("BLEU is of lower-case references (corpus.lowercase)")
     if spaceless([pair.source for pair in splits.test]):

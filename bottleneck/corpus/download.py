@@ -4,10 +4,7 @@ A corpus is a folder of two files per split, English and French (``train.en.gz``
 or of one of both (``train.tsv``).
 """
 
-import tarfile
 import tomllib
-import zipfile
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from itertools import chain
@@ -77,23 +74,16 @@ def fetch(name: str, report: Callable[[str], None] = lambda _: None) -> None:
                 kind = unpack.get(Path(file).suffix)
                 host.fetch(file, kind and kind(members, extract_dir="."), load)
             for split, texts in corpus.splits.items():
-                for side, file in zip(("en", "fr"), texts, strict=False):
-                    end = ".gz" if file.endswith(".gz") else ""
-                    (packed / file).rename(text / f"{split}.{side}{end}")
                 if len(texts) == 1:  # columns, of which the first two are the pair
-                    lines = (text / f"{split}.en").read_text("utf8").split("\n")
+                    lines = (packed / texts[0]).read_text("utf8").split("\n")
                     rows = ["\t".join(line.split("\t")[:2]) for line in lines]
                     (text / f"{split}.tsv").write_text("\n".join(rows), "utf8")
-                    (text / f"{split}.en").unlink()
+                    continue
+                for side, file in zip(("en", "fr"), texts, strict=True):
+                    end = ".gz" if file.endswith(".gz") else ""
+                    (packed / file).rename(text / f"{split}.{side}{end}")
             text.rename(folder)
-        except (
-            EOFError,
-            zlib.error,
-            tarfile.TarError,
-            zipfile.BadZipFile,
-            OSError,
-            ValueError,
-        ) as error:
+        except Exception as error:
             raise UserError(
                 f"cannot fetch {name} from {corpus.base_url} ({error}); nothing is kept: is this "
                 "machine online?"

@@ -26,8 +26,7 @@ from .grammar import Grammar
 from .pair import Pairs, SentencePair, Splits, by_bucket, sources
 
 TRIES = 10_000  # draws in a row that may give nothing new before the language counts as exhausted
-KEPT = 5_000
-"""Training pairs, at least, of a corpus worth a file: fewer are drawn in a second or two."""
+KEPT = 5_000  # training pairs, at least, of a corpus worth a file: fewer are drawn in seconds
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,9 @@ from ..settings.errors import UserError
 from .pair import Link
 from .vocabulary import SPECIAL, SQUARE, UNKNOWN, WORDS, Tokenizer
 
-START, BYTES = "▁", 256
-"""What the first piece of a chunk begins with; how many pieces are single bytes."""
+START, BYTES = "▁", 256  # what a chunk's first piece begins with; how many pieces are bytes
 Shares = Float[ndarray, "_ _"]
-"""How much of each piece lies in each word, pieces x words: rows add up to 1. The end token is the
-last of both."""
+"""How much of each piece is in each word, pieces x words, ends last: rows add up to 1."""
 
 
 @dataclass(frozen=True)

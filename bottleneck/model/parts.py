@@ -70,17 +70,12 @@ class Stack:
             return jax.jit(jax.vmap(function, in_axes=axes))
         mesh = Mesh(np.array(jax.local_devices()[: self.parts]), (AXIS,))
         rows, same = PartitionSpec(AXIS), PartitionSpec()
-        given = tuple(rows if place in cut else same for place in places)
+        given, result = tuple(rows if n in cut else same for n in places), rows if by_row else same
         # What is the same everywhere is so by construction; the check does not know our gradients.
-        program = jax.jit(
-            jax.shard_map(
-                function,
-                mesh=mesh,
-                in_specs=given,
-                out_specs=rows if by_row else same,
-                check_vma=False,
-            )
+        spread = jax.shard_map(
+            function, mesh=mesh, in_specs=given, out_specs=result, check_vma=False
         )
+        program = jax.jit(spread)
         # One at a time: from 32 computations under way on, a sum over the parts may wait for ever
         # (jax 0.10.2, results/LOG.md, 2026-11-21).
         return lambda *arguments: jax.block_until_ready(program(*arguments))

@@ -2,7 +2,6 @@
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from flax import nnx
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
@@ -53,9 +52,7 @@ class Translator(nnx.Module):
 
 def real_positions(lengths: Int[Array, " batch"], width: int) -> Bool[Array, "batch width"]:
     """True on the first ``lengths`` positions of each row."""
-    steps = jnp.arange(width, dtype=lengths.dtype)
-    shape = (lengths.shape[0], width)
-    return jnp.broadcast_to(steps[None], shape) < jnp.broadcast_to(lengths[:, None], shape)
+    return jnp.arange(width, dtype=lengths.dtype)[None] < lengths[:, None]
 
 
 def create(
@@ -69,4 +66,4 @@ def create(
 
 def count_parameters(weights: Weights) -> int:
     """How many numbers are trained."""
-    return sum(int(np.prod(leaf.shape)) for leaf in jax.tree.leaves(weights))
+    return sum(leaf.size for leaf in jax.tree.leaves(weights))
