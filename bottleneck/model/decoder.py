@@ -20,7 +20,7 @@ from .recurrence import Cell, GateInput, Gates, State, advance, dropout, hidden_
 
 
 class OutputLayer(NamedTuple):
-    """W_o and b_o. Tied, W_o is the target embedding turned over, and reads at its width."""
+    """W_o and b_o. Tied, W_o is the target embedding turned over."""
 
     matrix: Float[Array, "width vocabulary"]
     bias: Float[Array, " vocabulary"]
@@ -176,10 +176,7 @@ class Decoder(nnx.Module):
     def _run(
         self, states: States, gates: Gates, key: PRNGKeyArray | None, memory: Memory | None = None
     ) -> tuple[States, Float[Array, "batch hidden"], Float[Array, "batch source"] | None]:
-        """All layers, one time step: new states, the highest layer's output, weights of a read.
-
-        ``gates`` are the lowest layer's; ``memory`` is read before the step.
-        """
+        """All layers, one step after a read: new states, the highest layer's output, weights."""
         weights = None
         if memory is not None:
             context, weights = self.attention.read(states[-1][0], memory)

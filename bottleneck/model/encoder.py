@@ -22,8 +22,7 @@ class RecurrentLayer(nnx.Module):
 class Encoder(nnx.Module):
     """Embedding, recurrent layers in one or both directions, a linear map to the context size.
 
-    The map is there whenever the hidden size is set apart or there are two directions, in every arm
-    alike; the lecture's own model has none.
+    The map is there if the hidden size is set apart or there are two directions.
     """
 
     def __init__(self, settings: ModelSettings, vocabulary: int, rngs: nnx.Rngs):

@@ -39,8 +39,7 @@ def advance(kind: str, weights: Parameters, state: State, inputs: Gates) -> tupl
     """One step: the new state, and what `step_slopes` needs; ``inputs`` are W_g x + b_g.
 
     RNN (Elman 1990): h' = tanh(x + U h). GRU (Cho et al. 2014) with the reset gate after the
-    product (cuDNN's form, which hoists). LSTM (Hochreiter and Schmidhuber 1997) with a forget gate
-    (Gers et al. 2000).
+    product (cuDNN's form). LSTM with a forget gate (Gers et al. 2000).
     """
     products = [state[0] @ matrix for matrix in weights.matrices]
     if weights.bias is not None:

@@ -21,7 +21,6 @@ from .rules import START, rules
 
 Derivation = tuple[Rule, Sequence[Any]]  # a rule and the derivations of its symbols
 Ends = dict[int, tuple[int, Any]]  # where it may end -> how many derivations, and the first
-Ways = tuple[list[tuple[Rule, tuple[int, ...]]], list[float]]  # with the lengths of the symbols
 
 
 class Grammar:
@@ -40,7 +39,7 @@ class Grammar:
             for rule in choices:
                 rule.weight /= total
         self._inside = self._inside_weights()
-        self._tables: dict[tuple[str, int], Ways] = {}
+        self._tables: dict[tuple[str, int], tuple[list, list[float]]] = {}
 
     def draw(self, random: Random, words: int) -> SentencePair:
         """One sentence of exactly so many words, ``shortest`` to ``longest``."""
@@ -191,9 +190,7 @@ def _reachable(choices: list[Rule]) -> dict[str, list[Rule]]:
     return result
 
 
+@cache
 def english_french(lexicon: Lexicon = "full") -> Grammar:
     """The grammar with this lexicon, built once."""
-    return _grammar(lexicon)
-
-
-_grammar = cache(Grammar)
+    return Grammar(lexicon)

@@ -189,10 +189,8 @@ def _element(word: str, kinds: list[str], places: list[list[int]]) -> Callable[[
     sign, (part, _, others) = word[0], word.lstrip("@&").partition(":")
     if sign in "@&":
         function, at = french.definite if sign == "@" else french.link, places[int(part)][0]
-        if not others:
-            return lambda values: function(values[at])
-        linked = places[int(others)][0]
-        return lambda values: function(values[at], (values[linked],))
+        linked = places[int(others)][:1] if others else None
+        return lambda values: function(values[at], linked and (values[linked[0]],))
     if others:
         form = COMMA if part == "," else tuple(part.split("/")) if "/" in part else part
         linked = [place for n in others.split(",") for place in places[int(n)]]
