@@ -65,7 +65,9 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
     or that fills under two buckets: there is nothing to compare then.
     """
     if corpus.is_drawn and corpus.reverse_direction:
-        raise UsageError(f"corpus.reverse_direction is not for corpus {corpus.name!r}")
+        raise UsageError(
+            f"corpus.reverse_direction is not for corpus {corpus.name!r}: leave it out"
+        )
     if corpus.joined > 1 and corpus.name != "grammar":
         raise UsageError(f"corpus.joined is not for corpus {corpus.name!r}, but for 'grammar'")
     if corpus.is_drawn:
