@@ -65,11 +65,9 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
     or that fills under two buckets: there is nothing to compare then.
     """
     if corpus.is_drawn and corpus.reverse_direction:
-        raise UsageError(
-            f"corpus.reverse_direction is not for corpus {corpus.name!r}: leave it out"
-        )
+        raise UsageError(f"leave corpus.reverse_direction out: corpus {corpus.name!r} has none")
     if corpus.joined > 1 and corpus.name != "grammar":
-        raise UsageError(f"corpus.joined is not for corpus {corpus.name!r}, but for 'grammar'")
+        raise UsageError(f"leave corpus.joined out: corpus {corpus.name!r} cannot be joined")
     if corpus.is_drawn:
 
         def draw() -> Splits:
