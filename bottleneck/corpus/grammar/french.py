@@ -9,7 +9,7 @@ import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..vocabulary import JOINER
 
@@ -126,68 +126,65 @@ def conjugate(lemma: str, link: str = "", generic: bool = False) -> Verb:
     )
 
 
-# Noun phrases: their items, gender and number, person, the article that comes before them where
-# the verb asks for no other (none if they have it), and what that is linked to.
+class Nominal(NamedTuple):
+    """A noun phrase: its forms agree in gender + 2 * plural; its verb agrees with its person.
 
-Nominal = tuple[list[Item], int, int, tuple[str, ...], Links]
+    The article, linked to ``links``, comes before it where the verb asks for no other.
+    """
+
+    items: list[Item]
+    agreement: int
+    person: int
+    article: tuple[str, ...] = ()
+    links: Links = ()
+
 
 _INDEFINITE = (("un",), ("une",))
 
 
 def agree(items: list[Item], nominal: Nominal) -> list[Item]:
     """Choose the forms that agree with a noun phrase."""
-    _, agreement, person, _, _ = nominal
     return [
         item
         if type(form := item[0]) is str
-        else (form[agreement if len(form) == 4 else person], item[1])
+        else (form[nominal.agreement if len(form) == 4 else nominal.person], item[1])
         for item in items
     ]
 
 
 def group(items: list[Item], noun: Nominal, adjective_first: bool) -> Nominal:
     """A noun and its adjectives; without an article of its own it has de la, des, or de."""
-    _, agreement, person, _, links = noun
-    article = (("de", "le"), ("de", "la"), ("des",), ("des",))[agreement]
-    if adjective_first and agreement > 1:
+    article = (("de", "le"), ("de", "la"), ("des",), ("des",))[noun.agreement]
+    if adjective_first and noun.agreement > 1:
         article = ("de",)
-    return agree(items, noun) if len(items) > 1 else items, agreement, person, article, links
+    return noun._replace(items=agree(items, noun) if len(items) > 1 else items, article=article)
 
 
 def indefinite(position: int, noun_group: Nominal) -> Nominal:
     """A or an, and a noun group."""
-    items, agreement, person, _, _ = noun_group
-    return items, agreement, person, _INDEFINITE[agreement], (position,)
-
-
-def noun_phrase(items: list[Item], head: Nominal, has_article: bool) -> Nominal:
-    """A noun phrase, which has its article or determiner or still waits for its head's."""
-    _, agreement, person, article, links = head
-    return agree(items, head), agreement, person, () if has_article else article, links
+    return noun_group._replace(article=_INDEFINITE[noun_group.agreement], links=(position,))
 
 
 def both(first: Nominal, conjunction: int, second: Nominal) -> Nominal:
     """Two noun phrases: masculine unless both are feminine."""
     items = [*affirmed(first), ("et", (conjunction,)), *affirmed(second)]
-    return items, 2 + (first[1] & second[1] & 1), 5, (), ()
+    return Nominal(items, 2 + (first.agreement & second.agreement & 1), 5)
 
 
 def research(noun: int, topic: list[Item] | tuple[()] = ()) -> Nominal:
     """Research, and perhaps in what: des recherches."""
-    return [("recherches", (noun,)), *topic], 3, 5, ("des",), (noun,)
+    return Nominal([("recherches", (noun,)), *topic], 3, 5, ("des",), (noun,))
 
 
 def affirmed(nominal: Nominal) -> list[Item]:
     """A noun phrase as a subject, or as the object of an affirmed verb."""
-    items, _, _, article, links = nominal
-    return [(form, links) for form in article] + items if article else items
+    return [(form, nominal.links) for form in nominal.article] + nominal.items
 
 
 def definite(nominal: Nominal, links: Links | None = None) -> list[Item]:
     """A noun group with le, la or les, which is linked to the noun or to ``links``."""
-    items, agreement, _, _, noun_links = nominal
-    article = ("le", "la", "les", "les")[agreement]
-    return [(article, noun_links if links is None else links), *items]
+    article = ("le", "la", "les", "les")[nominal.agreement]
+    return [(article, nominal.links if links is None else links), *nominal.items]
 
 
 # Verb groups: verb, tense, links of the finite form, links of the verb, negation, its links,
@@ -215,14 +212,14 @@ def verbal(
 
 def with_pronoun(verb_group: VerbGroup, pronoun: Nominal, *to: int) -> list[Item]:
     """A verb group with its pronoun, which is also linked to the positions ``to``."""
-    (form, links), *_ = pronoun[0]
-    return verbal(verb_group, (form, to + links), pronoun[1])
+    (form, links), *_ = pronoun.items
+    return verbal(verb_group, (form, to + links), pronoun.agreement)
 
 
 def gapped(subject: Nominal, verb_group: VerbGroup) -> list[Item]:
     """Subject and verb whose object has gone before: the participle waits for it."""
     return affirmed(subject) + [
-        (form[subject[2]] if type(form) is tuple and len(form) == 6 else form, links)
+        (form[subject.person] if type(form) is tuple and len(form) == 6 else form, links)
         for form, links in verbal(verb_group, agreement=None)
     ]
 
@@ -234,12 +231,11 @@ def link(verb_group: VerbGroup, links: Links | None = None) -> list[Item]:
 
 def object_of(verb_group: VerbGroup, nominal: Nominal) -> list[Item]:
     """A noun phrase as the object: pas de after a negation; what one likes is definite."""
-    items, _, _, article, links = nominal
-    if not article:
-        return items
-    if verb_group[0].generic and article not in _INDEFINITE:
+    if nominal.article and verb_group[0].generic and nominal.article not in _INDEFINITE:
         return definite(nominal)
-    return [("de", links), *items] if verb_group[4] else affirmed(nominal)
+    if nominal.article and verb_group[4]:
+        return [("de", nominal.links), *nominal.items]
+    return affirmed(nominal)
 
 
 def one_of(be: list[Item], one_at: int, of_at: int, the_at: int, *parts: Any) -> list[Item]:

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from ..vocabulary import JOINER
-from .french import adjective, before_noun, conjugate, plural
+from .french import Nominal, adjective, before_noun, conjugate, plural
 
 COMMA = JOINER + ","
 POSSESSIVE = JOINER + "'s"
@@ -68,7 +68,7 @@ def _classes_and_genders() -> tuple[dict[str, str], dict[str, str]]:
         if symbol == "Topic" and len(word.parts) > 1:
             continue
         if symbol in ("Noun", "Topic") and len(word.parts) == 1:
-            genders[word.parts[0]] = "mf"[word.build(0)[1] % 2]
+            genders[word.parts[0]] = "mf"[word.build(0).agreement % 2]
         if symbol in symbols and frame[:1] != ["Can"]:
             classes[word.parts[0]] = symbols[symbol]
     for table, known in ((_DATA["classes"], classes), (_DATA["genders"], genders)):
@@ -188,7 +188,7 @@ def _linked(value: object) -> Callable[..., Any]:
 def _nominal(french: str, count: int, agreement: int, person: str = "") -> Callable[..., Any]:
     phrase = _phrase(french, count)
     number = int(person or (5 if agreement > 1 else 2))
-    return lambda *links: (phrase(*links), agreement, number, (), links)
+    return lambda *links: Nominal(phrase(*links), agreement, number, links=links)
 
 
 def _inflected(word: str, ending: str) -> str:

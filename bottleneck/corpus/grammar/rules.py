@@ -174,7 +174,10 @@ def _french(symbol: str, row: list[list[str]], notation: str) -> Callable[..., A
         last = max((n for n, part in enumerate(kinds) if part == "Group"), default=0)
         has_article = kinds[last] != "Group" or not notation.startswith(str(last))
         head = firsts[last]
-        return lambda *values: french.noun_phrase(items(values), values[head], has_article)
+        kept = {"article": ()} if has_article else {}
+        return lambda *values: values[head]._replace(
+            items=french.agree(items(values), values[head]), **kept
+        )
     if is_clause:
         return lambda *values: affirmed(values[0]) + french.agree(items(values), values[0])
     return lambda *values: items(values)
@@ -216,7 +219,7 @@ def _element(word: str, kinds: list[str], places: list[list[int]]) -> Callable[[
     if kind == "Vg":
         return lambda values: french.verbal(values[first])
     if kind in _SHAPES:
-        return lambda values: values[first][0]
+        return lambda values: values[first].items
     return lambda values: values[first]
 
 
