@@ -8,14 +8,11 @@ has no spaces: `corpus.vocabulary.count_words`). Buckets are given by their lowe
 open, and what lies below the first edge is outside all.
 """
 
-from bisect import bisect_right
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Int
-from numpy import ndarray
+from numpy.typing import ArrayLike
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from .errors import quoted
@@ -37,8 +34,6 @@ NAMED = ("multi30k", "tatoeba", "europarl", "news-commentary")
 FILES = ("source", "target", "valid_source", "valid_target", "test_source", "test_target")
 """Settings that name the user's files: where the data lies, not what it is."""
 
-Lexicon = Literal["small", "full"]
-
 
 class CorpusSettings(Concern):
     """Which sentence pairs, how many, how long, and how they become tokens."""
@@ -55,7 +50,7 @@ class CorpusSettings(Concern):
     test_min_words: int | None = setting(None, "Source words of a test pair, at least.", ge=1)
     test_max_words: int | None = setting(None, "Source words of a test pair, at most.", ge=1)
     joined: int = setting(1, "Test sentences of one bucket that are joined into one.", ge=1)
-    lexicon: Lexicon = setting("full", "The grammar's words: all, or a quarter of them.")
+    lexicon: Literal["small", "full"] = setting("full", "All words of the grammar, or a quarter.")
     copy_words: int = setting(1_000, "Different words of corpus copy.", ge=2)
     source: str | None = setting(None, "File of your training text: its source side, or a TSV.")
     target: str | None = setting(None, "File of your training text, target side.")
@@ -130,11 +125,6 @@ class ModelSettings(Concern):
     def points(self) -> bool:
         """Whether the decoder can look at one source word more than at another."""
         return self.attention not in UNSELECTIVE
-
-    @property
-    def hidden_apart(self) -> bool:
-        """Whether linear maps lie between hidden states and the context, whatever its size."""
-        return self.hidden_size is not None
 
     @property
     def attention_width(self) -> int:
@@ -215,9 +205,9 @@ OUTSIDE = -1
 """The place of a sentence that is shorter than every bucket."""
 
 
-def bucket_of(words: int, edges: tuple[int, ...]) -> int:
-    """Place of the bucket that holds this length, ``OUTSIDE`` below the first edge."""
-    return bisect_right(edges, words) - 1
+def bucket_of(words: ArrayLike, edges: tuple[int, ...]) -> Any:
+    """Place of the bucket of this length, or of each of these; ``OUTSIDE`` below the first edge."""
+    return np.searchsorted(edges, words, side="right") - 1
 
 
 def bucket_labels(edges: tuple[int, ...]) -> tuple[str, ...]:
@@ -235,19 +225,3 @@ def holds(bucket: str, words: int) -> bool:
     """Whether a bucket of this name ("21-30", "41+") holds sentences of so many words."""
     low, _, high = bucket.removesuffix("+").partition("-")
     return int(low) <= words and (bucket.endswith("+") or words <= int(high or low))
-
-
-@dataclass(frozen=True)
-class Buckets:
-    """Ranges of source length from ascending lower edges (words); the last one is open."""
-
-    edges: tuple[int, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names such as ``5-10`` and, for the last, ``41+``."""
-        return bucket_labels(self.edges)
-
-    def assign(self, words: Int[ndarray, "sentences"]) -> Int[ndarray, "sentences"]:
-        """Index of each sentence's bucket, `OUTSIDE` below the first edge."""
-        return np.searchsorted(self.edges, words, side="right") - 1

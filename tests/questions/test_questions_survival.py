@@ -18,6 +18,7 @@ from seq2seq_bottleneck.questions.survival import QUESTION
 from seq2seq_bottleneck.questions.word_survival import CLASSES, class_of
 from seq2seq_bottleneck.results.folders import HYPOTHESES, TEXT_COLUMNS, finished_runs
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
+from seq2seq_bottleneck.settings.concerns import bucket_labels, bucket_of
 from seq2seq_bottleneck.settings.run import resolve
 
 NAN = float("nan")
@@ -113,11 +114,11 @@ def _without(subject, lost):
 
 
 def _places(subject):
-    return subject.buckets.assign(np.array([pair.words for pair in subject.corpus.test]))
+    return bucket_of([pair.words for pair in subject.corpus.test], subject.edges)
 
 
 def _filled(subject):
-    return subject.buckets.names[: _places(subject).max() + 1]
+    return bucket_labels(subject.edges)[: _places(subject).max() + 1]
 
 
 STUDIED = pytest.mark.exhaustive(sample="session")
@@ -138,7 +139,7 @@ def test_a_lost_class_is_lost_alone_and_words_are_counted_as_a_loop_does(subject
     rows = _rows(subject, tmp_path, _without(subject, lambda word: word_class(word) == "adjective"))
     longest, expected = _filled(subject)[-1], Counter()
     for pair, place in zip(subject.corpus.test, _places(subject), strict=True):
-        if place >= 0 and subject.buckets.names[place] == longest:
+        if place >= 0 and bucket_labels(subject.edges)[place] == longest:
             source = tokenize(pair.source)
             expected.update(class_of(source[i]) for i in {i for i, _ in pair.links})
     for name in CLASSES:

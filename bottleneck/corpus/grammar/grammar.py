@@ -13,7 +13,6 @@ from math import fsum, log2
 from random import Random
 from typing import Any
 
-from ...settings.concerns import Lexicon
 from ..pair import SentencePair
 from ..vocabulary import detokenize, tokenize
 from .french import join
@@ -35,7 +34,7 @@ class Grammar:
     shortest = 2
     longest = 60
 
-    def __init__(self, lexicon: Lexicon = "full") -> None:
+    def __init__(self, lexicon: str = "full") -> None:
         self._rules = _reachable(rules(lexicon))
         for choices in self._rules.values():
             *_, total = accumulate(rule.weight for rule in choices)
@@ -227,7 +226,7 @@ def _convolve(left: list[float], right: list[float]) -> list[float]:
     return whole
 
 
-def english_french(lexicon: Lexicon = "full") -> Grammar:
+def english_french(lexicon: str = "full") -> Grammar:
     """The grammar with this lexicon, built once."""
     return _grammar(lexicon)
 
