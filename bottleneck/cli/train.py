@@ -142,7 +142,7 @@ def sweep(
     if preset and not (name or given or assignments):
         raise UsageError("--preset alone does not make a sweep: name one, or type what varies")
     if not (name or given or assignments):
-        questions = {name: sweeps.load_sweep(name).question for name in sweeps.experiment_names()}
+        questions = {name: sweeps.load_sweep(name).question for name in sweeps.toml_names()}
         print_names({name: f"{text.partition('?')[0]}?" for name, text in questions.items()})
         return
     from ..corpus.corpus import load_corpus

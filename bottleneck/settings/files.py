@@ -8,7 +8,6 @@ that whoever is killed, or reads meanwhile, finds a listed file.
 
 import os
 import re
-import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from errno import EACCES, ENOTDIR
@@ -17,11 +16,9 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from .errors import UnwrittenError, unwritten
+from .errors import FileError, unwritten
 
 SUMS = "SHA256SUMS"
-Content = bytes | Iterable[bytes]
-"""Of a file: its bytes, or parts of them in their order, which need not all be in memory."""
 
 
 def is_name(text: object) -> bool:
@@ -36,25 +33,23 @@ def is_name(text: object) -> bool:
 
 
 def check_file(path: Path) -> None:
-    """An ``UnwrittenError`` at once where a file cannot be written later; make nothing.
+    """A ``FileError`` at once where a file cannot be written later; make nothing.
 
     A rename would put a file in the place of a device or a pipe: root may do that to /dev/null.
     """
     other = os.path.exists(path) and not os.path.isfile(path)
     if other or os.path.realpath(path.parent) == "/dev":
-        raise UnwrittenError(
+        raise FileError(
             f"cannot write {str(path)!r}: it is a folder, a device or a pipe; name a file"
         )
     check_place(path.parent, path)
 
 
 def check_output(path: Path) -> None:
-    """`check_file` of a name that a user gives; results have names of their own there."""
+    """`check_file` of a name that a user gives, and that no result there may have."""
     check_file(path)
-    folder = path.absolute().parent
-    inside = f"{folder.name}/{path.name}" in (read_sums(folder.parent) or ())
-    if inside or path.name in (SUMS, *(read_sums(folder) or ())):
-        raise UnwrittenError(
+    if path.name in (read_sums(path.absolute().parent) or ()):
+        raise FileError(
             f"cannot write {str(path)!r}: it is one of the results there; name another file"
         )
 
@@ -69,10 +64,7 @@ def check_place(folder: Path, path: Path | None = None) -> None:
 
 @contextmanager
 def _parts(path: Path) -> Iterator[dict[Path, Path]]:
-    """Temporary files by the name that each is to have; none is left behind.
-
-    An OSError of the block is the ``UnwrittenError`` of a path.
-    """
+    """Temporary files by the name that each is to have, all removed; an OSError is `unwritten`."""
     parts: dict[Path, Path] = {}
     try:
         yield parts
@@ -84,14 +76,13 @@ def _parts(path: Path) -> Iterator[dict[Path, Path]]:
                 part.unlink()
 
 
-def write_part(path: Path, pieces: Iterable[bytes], parts: dict[Path, Path]) -> None:
+def write_part(path: Path, content: bytes, parts: dict[Path, Path]) -> None:
     """Write what a file is to have under a temporary name, which ``parts`` gets, to the disk."""
     check_file(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    remove_parts(path.parent)
     part = parts[path] = path.with_name(f".{path.name}.{os.getpid()}.part")
     with part.open("wb") as file:
-        file.writelines(pieces)
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
 
@@ -99,21 +90,13 @@ def write_part(path: Path, pieces: Iterable[bytes], parts: dict[Path, Path]) -> 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file so that it holds either what it held before or all of ``content``."""
     with _parts(path) as parts:
-        write_part(path, [content], parts)
+        write_part(path, content, parts)
         os.replace(parts[path], path)
 
 
 def write_text(path: Path, text: str) -> None:
     """``write_bytes`` for text, as UTF-8 with Unix line ends."""
     write_bytes(path, text.encode("utf8"))
-
-
-def remove_parts(folder: Path) -> None:
-    """Remove what killed processes were writing into a folder an hour ago."""
-    for part in folder.glob(".*.part"):
-        with suppress(OSError):
-            if time.time() - part.stat().st_mtime > 3_600:
-                part.unlink()
 
 
 def digest_of(content: bytes) -> str:
@@ -154,7 +137,7 @@ def seal(folder: Path, left_out: Collection[str]) -> None:
 
 
 def write_listed(
-    folder: Path, files: Iterable[tuple[str, Content]], gone: Collection[str] = ()
+    folder: Path, files: Iterable[tuple[str, bytes]], gone: Collection[str] = ()
 ) -> None:
     """Write files into a folder and list them; those that are ``gone`` are removed.
 
@@ -169,12 +152,8 @@ def write_listed(
             after = {name: digests for name, digests in before.items() if name not in gone}
             both = dict(before)
             for name, content in files:
-                digest = sha256()
-                pieces = [content] if isinstance(content, bytes) else content
-                # The digest is updated by each piece on its way into the file.
-                pieces = (digest.update(piece) or piece for piece in pieces)
-                write_part(folder / name, pieces, parts)
-                after[name] = [digest.hexdigest()]
+                write_part(folder / name, content, parts)
+                after[name] = [digest_of(content)]
                 both[name] = [*dict.fromkeys([*before.get(name, ()), *after[name]])]
             write_bytes(folder / SUMS, written(both))
             for path, part in parts.items():

@@ -3,7 +3,6 @@
 import os
 import re
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 from .errors import UserError
@@ -25,12 +24,6 @@ NUMBERS = {
 def cores() -> int:
     """Processor cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def nproc_from(environment: Mapping[str, str]) -> int | None:
-    """How many threads NPROC asks of XLA; None if it is not set or not a number above 0."""
-    text = environment.get("NPROC", "").strip()
-    return int(text) or None if text.isascii() and text.isdecimal() else None
 
 
 def cache_root() -> Path | None:

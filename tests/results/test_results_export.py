@@ -187,7 +187,6 @@ RUN = f"store/{STORE}/none1x1"
         ("export --results store --results store --bundle bundle", "is a bundle with other runs"),
         (f"export --results bundle --results bundle --bundle {RUN}", "is a run or a store of runs"),
         ("export --results bundle -o bundle/runs.csv", "is one of the results there"),
-        ("export --results bundle -o bundle/probes/length.csv", "is one of the results there"),
         (f"plot bleu --results store -o {RUN}/scores.svg", "is one of the results there"),
     ],
 )
