@@ -13,7 +13,7 @@ import pandas as pd
 from jaxtyping import Integer
 from numpy import ndarray
 
-from ..settings.errors import UserError, plain
+from ..settings.errors import UserError, counted, plain
 from ..settings.files import of_one_time
 from ..settings.run import RunSettings, parse_settings
 from ..settings.sweep import Member
@@ -23,6 +23,7 @@ from .folders import (
     EXAMPLES,
     SCORES,
     SENTENCES,
+    WRITTEN,
     StoredRuns,
     check_one,
     damaged,
@@ -36,13 +37,12 @@ from .folders import (
     read_object,
     read_settings,
     read_status,
+    reading,
     results_inside,
 )
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-_SETTING_KINDS = {column: kind for column, (_, kind) in schema.SETTING_COLUMNS.items()}
 
 Example = Mapping[str, Any]
 """``sentence`` (its place in the test set, below 0 for one of the lecture's own), ``source`` and
@@ -84,17 +84,17 @@ class Results:
         stored = find_runs(folder)
         if stored.done:
             return cls.of_runs(folder, stored, sentences)
-        if stored.any:
+        if stored.unfinished:
             raise UserError(
-                f"{str(folder)!r} holds no finished run ({len(stored.unfinished)} not done, "
-                f"{len(stored.other_versions)} of another version): `bottleneck table runs` lists "
-                "them, the command that began them continues"
+                f"{str(folder)!r} holds no finished run ({len(stored.unfinished)} not done): "
+                "`bottleneck table runs` lists them, the command that began them continues"
             )
         if not is_bundle(folder):
             inside = [place for place in results_inside(folder) if holds_results(place)]
             if inside:
                 return cls.merged(folder, [cls.open(place, sentences) for place in inside])
             check_one(folder)
+            raise UserError(f"no results in folder {str(folder)!r}: {WRITTEN}")
         environment = _environment(folder)
         table, counts = read_table(folder / schema.RUNS, schema.RUN_COLUMNS), {}
         if sentences:
@@ -124,25 +124,26 @@ class Results:
             for experiment, runs in read_experiments(store).items()
             for run, names in runs.items()
         ]
-        kinds = {"run": "str", **_SETTING_KINDS, "corpus_fingerprint": "str"}
-        skipped = {*kinds, *Member._fields}
+        given = ("run", *schema.SETTING_COLUMNS, "corpus_fingerprint")
+        kinds = {name: schema.RUN_COLUMNS[name] for name in given}
+        skipped = {*given, *Member._fields}
         measured = {name: kind for name, kind in schema.RUN_COLUMNS.items() if name not in skipped}
         scores, rows, counts = [], [], {}
         for run, known in stored.done.items():
             text = {"corpus_fingerprint": plain(known["environment"].get("fingerprint") or "")}
             rows.append({"run": run.name} | setting_columns(read_settings(run)) | text)
-            scores.append(read_table(run / SCORES, measured, may_lack=True))
+            scores.append(read_table(run / SCORES, measured))
             scores[-1].insert(0, "run", run.name)
             if sentences:
                 counts[run.name] = _counts(read_table(run / SENTENCES, schema.COUNTED))
-        table = pd.concat(scores).merge(_frame(rows, kinds), on="run", validate="many_to_one")
+        described = pd.DataFrame(rows, columns=list(kinds), dtype=object).astype(_kinds(kinds))
+        table = pd.concat(scores).merge(described, on="run", validate="many_to_one")
         columns = ["run", *Member._fields]
         table = _with_members(table, pd.DataFrame(members, columns=columns, dtype=str))
         environment = {
             "schema": schema.VERSION,
             "runs": {run.name: known for run, known in stored.done.items()},
             "unfinished": {run.name: read_status(run)["status"] for run in stored.unfinished},
-            "other_versions": len(stored.other_versions),
             "replaced": len(stored.replaced),
         }
         sources = {run.name: run for run in stored.done}
@@ -168,7 +169,6 @@ class Results:
             "schema": schema.VERSION,
             "runs": described,
             "unfinished": {run: known for run, known in unfinished.items() if run not in described},
-            "other_versions": sum(part.environment.get("other_versions", 0) for part in parts),
             "replaced": sum(part.environment.get("replaced", 0) for part in parts),
         }
         table = _with_members(pd.concat(frames), pd.concat(members).drop_duplicates())
@@ -188,17 +188,14 @@ class Results:
         return self.environment["runs"][run]["environment"]
 
     def left_out(self) -> list[str]:
-        """A sentence each for runs of another version, those replaced, and those not done."""
-        known = self.environment
+        """A sentence each for runs that were replaced, and those not done."""
+        unfinished = len(self.environment.get("unfinished", ()))
         counts = {
-            "left out: made by another version of bottleneck.": known.get("other_versions", 0),
-            "left out: replaced by later runs of the same arms.": known.get("replaced", 0),
-            "without a result (`bottleneck table runs` lists them).": len(
-                known.get("unfinished", ())
-            ),
+            "left out: replaced by later runs of the same arms.": self.environment.get("replaced"),
+            "without a result (`bottleneck table runs` lists them).": unfinished,
         }
         return [
-            f"{'1 run is' if count == 1 else f'{count} runs are'} {words}"
+            f"{counted(count, 'run')} {'is' if count == 1 else 'are'} {words}"
             for words, count in counts.items()
             if count
         ]
@@ -279,10 +276,9 @@ def load_probe(folder: Path, study: str) -> pd.DataFrame:
     if has_probe(folder, study):
         return read_table(probe_file(folder, study), schema.PROBE_COLUMNS)
     check_one(folder)
-    what = "gold set of your own" if study == schema.GOLD else f"{study} study"
-    command = f"bottleneck {COMMANDS[study]} --results DIR"
     raise UserError(
-        f"no {what} in {str(folder)!r}: `{command}` measures it, where the runs were trained"
+        f"{str(folder)!r} has no probes/{study}.csv: `bottleneck {COMMANDS[study]} --results DIR` "
+        "measures it, where the runs were trained"
     )
 
 
@@ -290,8 +286,7 @@ def setting_columns(settings: RunSettings) -> dict[str, Any]:
     """Value by column; where a setting is not set, a blank text or None for other types."""
     columns = {}
     for column, (place, kind) in schema.SETTING_COLUMNS.items():
-        concern, _, name = place.partition(".")
-        value = getattr(getattr(settings, concern), name)
+        value = settings.value(place)
         columns[column] = plain(value or "") if kind == "str" else value
     return columns
 
@@ -301,35 +296,25 @@ def tidy_csv(table: pd.DataFrame) -> str:
     return table.to_csv(index=False, lineterminator="\n")
 
 
-def read_table(path: Path, columns: Mapping[str, str], may_lack: bool = False) -> pd.DataFrame:
+def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
     """Read a CSV file of the bundle, or of a run, with the documented columns and types.
 
-    Blanks are missing values, but of texts; so are columns that it ``may_lack``. What earlier
-    versions did not write has the value that it had (`schema.LATER_COLUMNS`).
+    Blanks are missing values, but of texts, and so are columns that it lacks, but for those that
+    earlier versions did not write (`schema.LATER_COLUMNS`).
     """
     kinds = _kinds(columns)
-    try:
-        with np.errstate(invalid="ignore"):  # a float in the place of a whole number is an error
-            frame = pd.read_csv(
-                io.BytesIO(read_checked(path)),
-                dtype=kinds,
-                usecols=lambda name: name in columns,
-                keep_default_na=False,
-                na_values={name: [""] for name, kind in columns.items() if kind != "str"},
-            )
-        for name in columns if may_lack else schema.LATER_COLUMNS.keys() & columns.keys():
-            if name not in frame:
-                blank = schema.LATER_COLUMNS.get(name, "" if columns[name] == "str" else None)
-                frame[name] = pd.Series(blank, index=frame.index, dtype=kinds[name])
-        frame = frame[list(columns)]
-    except (ValueError, TypeError, OverflowError, LookupError, OSError) as error:
-        raise damaged(path, error) from None
-    return frame
-
-
-def _frame(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> pd.DataFrame:
-    """A table of these columns and types."""
-    return pd.DataFrame(rows, columns=list(columns), dtype=object).astype(_kinds(columns))
+    with reading(path), np.errstate(invalid="ignore"):  # a float for a whole number is an error
+        frame = pd.read_csv(
+            io.BytesIO(read_checked(path)),
+            dtype=kinds,
+            usecols=lambda name: name in columns,
+            keep_default_na=False,
+            na_values={name: [""] for name, kind in columns.items() if kind != "str"},
+        )
+        for name in columns.keys() - set(frame):
+            blank = schema.LATER_COLUMNS.get(name, "" if columns[name] == "str" else None)
+            frame[name] = pd.Series(blank, index=frame.index, dtype=kinds[name])
+        return frame[list(columns)]
 
 
 def _kinds(columns: Mapping[str, str]) -> dict[str, str]:

@@ -21,14 +21,11 @@ from .folders import (
     is_run,
     read_checked,
     read_object,
-    read_sums,
     rests_on,
     runs_in,
     store_of,
     tables,
 )
-
-NEW = "name a new folder"
 
 
 def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None) -> None:
@@ -37,26 +34,20 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
     That is a run, a store, a folder with another store than the one that they are of, and a bundle
     away from its store with runs that are not in ``store`` either.
     """
+    fault = ""
     if is_run(folder) or runs_in(folder):
-        raise UsageError(f"{str(folder)!r} is a run or a store of runs: {NEW}")
-    if store and store_of(folder).resolve() == store.resolve():
-        return
-    if find_runs(folder).any:
-        raise UsageError(f"{str(folder)!r} has results of its own: {NEW}")
-    listed = read_sums(folder) or {}
-    if others := [name for name in schema.FILES if (folder / name).exists() and name not in listed]:
-        raise UsageError(
-            f"refusing to overwrite {str(folder / others[0])!r}, which bottleneck did not write: "
-            f"{NEW}"
-        )
-    path = folder / schema.ENVIRONMENT
-    described = read_object(path)["runs"] if path.exists() else {}
-    known = {*runs, *(run.name for run in (runs_in(store) if store else ()))}
-    if lost := sorted(set(described) - known):
-        few = ", ".join(lost[:3]) + ", ..." * (len(lost) > 3)
-        raise UsageError(
-            f"{str(folder)!r} is a bundle with other runs ({few}): {NEW}, or delete it"
-        )
+        fault = "is a run or a store of runs"
+    elif not (store and store_of(folder).resolve() == store.resolve()):
+        path = folder / schema.ENVIRONMENT
+        described = read_object(path)["runs"] if path.exists() else {}
+        known = {*runs, *(run.name for run in (runs_in(store) if store else ()))}
+        if find_runs(folder).any:
+            fault = "has results of its own"
+        elif lost := sorted(set(described) - known):
+            few = ", ".join(lost[:3]) + ", ..." * (len(lost) > 3)
+            fault = f"is a bundle with other runs ({few})"
+    if fault:
+        raise UsageError(f"{str(folder)!r} {fault}: name a new folder")
 
 
 def write_bundle(runs: Sequence[Path], folder: Path, text: bool = True) -> list[str]:
@@ -88,11 +79,11 @@ def write_bundle(runs: Sequence[Path], folder: Path, text: bool = True) -> list[
     return lacking
 
 
-def write_merged(folders: Sequence[Path], out: Path) -> tuple[int, list[str], list[str]]:
+def write_merged(folders: Sequence[Path], out: Path) -> tuple[int, int]:
     """Write the bundle of all finished runs of several folders into a new one.
 
-    Returns how many runs there are, those that several folders have, and those of them with other
-    scores in a later one. What cannot be read, or would be lost there, is a ``UserError``.
+    Returns how many runs there are, and how many of them several folders have: the first one's
+    numbers count. What cannot be read, or would be lost there, is a ``UserError``.
     """
     if out.resolve() in {folder.resolve() for folder in folders}:
         raise UsageError(
@@ -103,11 +94,7 @@ def write_merged(folders: Sequence[Path], out: Path) -> tuple[int, list[str], li
     check_bundle(out, merged.names)  # before anything is made there
     write_listed(out, _files(merged))
     folders_with = Counter(run for bundle in bundles for run in bundle.names)
-    again = [run for run, number in folders_with.items() if number > 1]
-    scores = pd.concat([bundle.runs[["run", "bucket", "bleu"]] for bundle in bundles])
-    values = scores.groupby(["run", "bucket"])["bleu"].nunique()
-    differing = sorted(set(values[values > 1].index.get_level_values("run")))
-    return len(folders_with), again, differing
+    return len(folders_with), sum(number > 1 for number in folders_with.values())
 
 
 def _files(

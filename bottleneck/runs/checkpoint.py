@@ -23,7 +23,7 @@ from ..corpus.subwords import Subwords
 from ..corpus.vocabulary import WORDS, Vocabulary
 from ..model.parts import Stack
 from ..model.translator import Weights
-from ..results.folders import CHECKPOINT, damaged, read_checked
+from ..results.folders import CHECKPOINT, read_checked
 from ..settings.concerns import CorpusSettings
 from ..settings.files import digest_of, write_bytes
 from ..training.loop import Learner, Progress, Snapshot, Trained
@@ -66,14 +66,11 @@ def load_vocabularies(folder: Path, corpus: CorpusSettings) -> tuple[Vocabulary,
     """Read what ``save_vocabularies`` wrote; a missing or damaged file is a UserError."""
     vocabularies = []
     for side in ("source", "target"):
-        path, tokenizer = folder / f"{side}.subwords.model", WORDS
-        try:
-            if corpus.tokens != "words":
-                tokenizer = Subwords(read_checked(path))
-            path = folder / f"{side}.vocabulary"
-            vocabularies.append(Vocabulary.from_bytes(read_checked(path), tokenizer))
-        except OSError as error:
-            raise damaged(path, error) from None
+        tokenizer = WORDS
+        if corpus.tokens != "words":
+            tokenizer = Subwords(read_checked(folder / f"{side}.subwords.model"))
+        content = read_checked(folder / f"{side}.vocabulary")
+        vocabularies.append(Vocabulary.from_bytes(content, tokenizer))
     return vocabularies[0], vocabularies[1]
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from uuid import uuid4
 
 from ..corpus.corpus import load_corpus
-from ..results.folders import ENDED, SETTINGS, json_text
+from ..results.folders import ENDED, SETTINGS, json_text, read_status
 from ..settings.concerns import FILES, CorpusSettings
 from ..settings.errors import UserError
 from ..settings.files import SUMS, digest_of, parsed, written
@@ -50,7 +50,7 @@ def run_jobs_on_cluster(
             corpus = job.settings.corpus
             run = job.settings.identity(load(corpus, job.settings.scoring.lower_edges))
             folder = RunFolder(store, run)
-            known = folder.read_status()
+            known = read_status(folder.path)
             if known.get("status") in ENDED and not force:
                 end(job, {"phase": known["status"], "run": run, "reason": known["reason"]})
                 continue

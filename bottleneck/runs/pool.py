@@ -20,7 +20,7 @@ from queue import Queue
 from threading import Thread
 from typing import IO, Any
 
-from ..settings.machine import NUMBERS, cores, mendable, nproc_from
+from ..settings.machine import NUMBERS, cores, mendable
 from ..settings.run import RunSettings
 from ..settings.sweep import Member
 
@@ -228,7 +228,8 @@ def worker_environment() -> dict[str, str]:
     if has_accelerator():
         flags = f"{environment.get('XLA_FLAGS', '')} --xla_gpu_autotune_level=0"
         return environment | {"XLA_FLAGS": flags.strip()}
-    return environment | {"NPROC": str(nproc_from(environment) or 1)}  # the cores that XLA counts
+    environment.setdefault("NPROC", "1")  # the cores that XLA counts
+    return environment
 
 
 def main() -> None:

@@ -10,7 +10,6 @@ import json
 import os
 import platform
 import signal
-import subprocess
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,15 +27,24 @@ from .. import __version__
 from ..corpus.batches import evaluation_batches, training_batches
 from ..corpus.corpus import Corpus, load_corpus, share
 from ..model.translator import count_parameters, create
-from ..results.folders import CHECKPOINT, ENDED, ENVIRONMENT, LOG, SETTINGS, WEIGHTS
+from ..results.folders import (
+    CHECKPOINT,
+    ENDED,
+    ENVIRONMENT,
+    LOG,
+    SETTINGS,
+    WEIGHTS,
+    read_status,
+)
 from ..settings.errors import UserError
 from ..settings.files import write_text
-from ..settings.machine import COMMAND, cache_root, cores, mendable, nproc_from
+from ..settings.machine import COMMAND, cache_root, cores, mendable
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
 from .checkpoint import Checkpoints, join, read_checkpoint, save_vocabularies, save_weights
-from .evaluation import EVALUATION_BATCH, by_bucket, encode, evaluate, scoring_notes
+from .evaluation import by_bucket, encode, evaluate, scoring_notes
 from .store import RunFolder
+from .translate import BATCH
 
 Report = Callable[[int, dict[str, Any]], None]
 """Told what one run does, by its place among those given."""
@@ -68,7 +76,7 @@ class Run:
     def tell_end(self) -> None:
         """Report how the run ended, by what its folder says; it needs no checkpoint any more."""
         (self.folder.path / CHECKPOINT).unlink(missing_ok=True)
-        known = self.folder.read_status()
+        known = read_status(self.folder.path)
         self.report({"phase": known["status"], "run": self.folder.run, "reason": known["reason"]})
 
 
@@ -171,7 +179,7 @@ def _train(
         save_vocabularies(folder.path, (corpus.source_vocabulary, corpus.target_vocabulary))
         run.report({"phase": "training", "run": folder.run, "parameters": parameters})
     learners, settings = [run.learner for run in runs], runs[0].settings
-    valid = evaluation_batches(encode(corpus, "valid", settings), EVALUATION_BATCH)
+    valid = evaluation_batches(encode(corpus, "valid", settings), BATCH)
     buckets = by_bucket([pair.words for pair in corpus.valid], settings)
 
     def report(place: int, progress: Progress) -> None:
@@ -209,25 +217,13 @@ def describe_environment() -> dict[str, Any]:
     return {
         "command": os.environ.get(COMMAND),
         "bottleneck": __version__,
-        "commit": _commit(),
         "versions": versions,
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
         "device": f"{device.platform}: {device.device_kind}",
-        "threads": nproc_from(os.environ) or cores(),
+        "threads": int(os.environ.get("NPROC") or cores()),
     }
-
-
-def _commit() -> str | None:
-    """The commit of the program, where it runs from a checkout of git's."""
-    folder = Path(__file__).resolve().parents[2]
-    ask = ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=40"]
-    with suppress(OSError, subprocess.CalledProcessError):
-        if (folder / ".git").exists():
-            asked = subprocess.run(ask, cwd=folder, capture_output=True, text=True, check=True)
-            return asked.stdout.strip()
-    return None
 
 
 def _processor() -> str:

@@ -8,11 +8,11 @@ has no spaces: `corpus.vocabulary.count_words`). Buckets are given by their lowe
 open, and what lies below the first edge is outside all.
 """
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from .errors import quoted
@@ -205,7 +205,7 @@ OUTSIDE = -1
 """The place of a sentence that is shorter than every bucket."""
 
 
-def bucket_of(words: ArrayLike, edges: tuple[int, ...]) -> Any:
+def bucket_of(words: int | Sequence[int] | np.ndarray, edges: tuple[int, ...]) -> Any:
     """Place of the bucket of this length, or of each of these; ``OUTSIDE`` below the first edge."""
     return np.searchsorted(edges, words, side="right") - 1
 

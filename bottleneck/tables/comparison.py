@@ -226,7 +226,8 @@ def _scores(seeds: tuple[Counts, ...], scoring: ScoringSettings) -> dict[str, An
 
     The resamples of a bucket are the same for every seed and arm.
     """
-    assigned = bucket_of(seeds[0].words, scoring.lower_edges)
+    words = seeds[0].words.astype(np.int64)
+    assigned = bucket_of(words, scoring.lower_edges)
     columns = np.stack([counts.statistics.T for counts in seeds])  # seeds, columns, sentences
     n, means, estimates, sums = [], [], [], []
     for place in range(len(scoring.lower_edges)):

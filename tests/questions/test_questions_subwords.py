@@ -18,7 +18,6 @@ from seq2seq_bottleneck.questions.subject import open_subject
 from seq2seq_bottleneck.results.folders import STORE, finished_runs
 from seq2seq_bottleneck.runs.pool import run_jobs
 from seq2seq_bottleneck.runs.sweep import gather, plan_comparison
-from seq2seq_bottleneck.runs.translate import attention_matrices
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 
@@ -79,7 +78,7 @@ def test_weights_are_compared_with_gold_word_by_word(subject, found):
     pairs = [pair for pair in subject.corpus.test if pair.links][:6]
     for place, pair in enumerate(pairs):
         encoded = encode_pairs([pair], *subject.vocabularies, True)
-        (raw,) = attention_matrices(subject.graph, subject.weights, encoded, True, 1)
+        (raw,) = subject.trained.attention(encoded, 1)
         sides = zip(subject.vocabularies, (pair.source, pair.target), strict=True)
         source, target = (
             np.argmax(shares_of(side.pieces(text), tokenize(text), side.tokenizer), axis=1)

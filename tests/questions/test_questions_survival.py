@@ -16,7 +16,7 @@ from seq2seq_bottleneck.corpus.vocabulary import tokenize
 from seq2seq_bottleneck.questions.subject import Subject, open_subject
 from seq2seq_bottleneck.questions.survival import QUESTION
 from seq2seq_bottleneck.questions.word_survival import CLASSES, class_of
-from seq2seq_bottleneck.results.folders import HYPOTHESES, TEXT_COLUMNS, finished_runs
+from seq2seq_bottleneck.results.folders import HYPOTHESES, finished_runs
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.settings.concerns import bucket_labels, bucket_of
 from seq2seq_bottleneck.settings.run import resolve
@@ -93,7 +93,10 @@ def _rows(subject, tmp_path, outputs, settings=None, corpus=None):
     """The mean rows as if these had been the run's translations, by bucket, part and measure."""
     folder = tmp_path / "run"
     folder.mkdir()
-    lines = [json.dumps(dict.fromkeys(TEXT_COLUMNS, text)) + "\n" for text in outputs]
+    lines = [
+        json.dumps(dict.fromkeys(("source", "reference", "hypothesis"), text)) + "\n"
+        for text in outputs
+    ]
     write_relisted(folder / HYPOTHESES, "".join(lines))
     made = _like(subject, folder, settings or subject.settings, corpus or subject.corpus)
     rows = _summed(made, tmp_path)
