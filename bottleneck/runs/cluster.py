@@ -8,7 +8,6 @@ the files of a run come back with its result. Dask has the run of a lost worker 
 import logging
 from collections.abc import Sequence
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from queue import Queue
 from tempfile import TemporaryDirectory
@@ -32,6 +31,20 @@ def run_jobs_on_cluster(
     jobs: Sequence[Job], store: Path, listener: Listener, scheduler: str, force: bool = False
 ) -> list[Outcome]:
     """Execute all jobs into ``store`` on the workers of a scheduler, as ``run_jobs`` does here."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise UserError(
+            '--scheduler needs Dask: pip install "seq2seq-bottleneck[cluster]"'
+        ) from None
+    # Dask tells of a lost scheduler in a traceback.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+    try:
+        client = Client(scheduler, timeout=10, set_as_default=False)
+    except (OSError, ValueError, TypeError, RuntimeError):
+        raise UserError(
+            f"cannot reach scheduler {scheduler!r}; start one with `dask scheduler`"
+        ) from None
     outcomes: dict[str, Outcome] = {}
     running: dict[str, tuple[Job, RunFolder]] = {}
     topic, news = f"seq2seq-bottleneck-{uuid4().hex[:12]}", Queue()
@@ -40,12 +53,12 @@ def run_jobs_on_cluster(
         outcomes[job.name] = Outcome(job, **event)
         listener(job, event)
 
-    with _connect(scheduler) as client:
+    with client:
         client.subscribe_topic(topic, lambda event: news.put(event[1]))
         load = cache(lambda corpus, edges: load_corpus(corpus, edges).fingerprint)
         # A task for each text, so that Dask keeps one copy for all runs.
         send = cache(lambda corpus: client.submit(dict, read_files(corpus), pure=False))
-        futures = []
+        futures = []  # none is forgotten before the end
         for job in jobs:
             corpus = job.settings.corpus
             run = job.settings.identity(load(corpus, job.settings.scoring.lower_edges))
@@ -73,22 +86,6 @@ def read_files(corpus: CorpusSettings) -> Texts:
     files = {key: getattr(corpus, key) for key in FILES}
     paths = {key: Path(path).expanduser() for key, path in files.items() if path}
     return {key: (path.name, path.read_bytes()) for key, path in paths.items()}
-
-
-def _connect(scheduler: str) -> Any:
-    """A client of the scheduler; a UserError where there is none to be had."""
-    if find_spec("distributed") is None:
-        raise UserError('--scheduler needs Dask: pip install "seq2seq-bottleneck[cluster]"')
-    from distributed import Client
-
-    # Dask tells of a lost scheduler in a traceback.
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
-    try:
-        return Client(scheduler, timeout=10, set_as_default=False)
-    except (OSError, ValueError, TypeError, RuntimeError):
-        raise UserError(
-            f"cannot reach scheduler {scheduler!r}; start one with `dask scheduler`"
-        ) from None
 
 
 def execute_task(

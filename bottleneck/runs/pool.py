@@ -62,22 +62,18 @@ def has_accelerator() -> bool:
     return plugin and not on_cpu and Path("/dev/nvidia0").exists()
 
 
-def default_width(threads: int = 1) -> int:
-    """How many runs of so many threads go at once by default."""
-    return 1 if has_accelerator() else max(1, cores() // threads)
+def divide(
+    runs: int, width: int | None = None, threads: int | None = None, together: int | None = None
+) -> tuple[int, int, int]:
+    """How many runs go at once, with how many threads each, and how many seeds as one program.
 
-
-def default_threads(runs: int) -> int:
-    """How many cores each run of a command has by default, runs that are done among them.
-
-    The order of a run's sums must not depend on how often the command was stopped.
+    What is not given is as this machine is used best. ``runs`` are all of a command, those done
+    among them: the order of a run's sums must not depend on how often the command was stopped.
     """
-    return 1 if has_accelerator() else max(1, cores() // max(1, runs))
-
-
-def default_together() -> int:
-    """How many seeds of equal shape make one program by default: several fill an accelerator."""
-    return 16 if has_accelerator() else 1
+    if has_accelerator():
+        return width or 1, threads or 1, together or 16
+    threads = threads or (1 if width else max(1, cores() // max(1, runs)))
+    return width or max(1, cores() // threads), threads, together or 1
 
 
 def run_jobs(
@@ -86,8 +82,8 @@ def run_jobs(
     listener: Listener,
     width: int | None = None,
     force: bool = False,
-    together: int = 1,
-    threads: int = 1,
+    together: int | None = None,
+    threads: int | None = None,
 ) -> list[Outcome]:
     """Execute all jobs into ``store``, ``width`` at once, each with so many ``threads``.
 
@@ -95,16 +91,15 @@ def run_jobs(
     process. A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them
     all, each with a checkpoint from which the same command goes on.
     """
+    free, threads, together = divide(len(jobs), width, threads, together)
     waiting, outcomes = list(reversed(stacks(jobs, together))), {}
-    free = width or default_width(threads)
-    cores_of_run = threads if threads > 1 else None
     with worker_processes() as (start, events):
         while len(outcomes) < len(jobs):
             while waiting and free:
                 stack = waiting.pop()
                 settings = [job.settings.model_dump() for job in stack]
                 order = {"stack": settings, "store": str(store.resolve()), "force": force}
-                start(stack, "runs.run:execute_stack", order, len(stack), cores_of_run)
+                start(stack, "runs.run:execute_stack", order, len(stack), threads)
                 free -= 1
             stack, event = events.get()
             job = stack[event.pop("place")]
@@ -140,11 +135,11 @@ def worker_processes() -> Iterator[tuple[Callable[..., None], Queue]]:
     events: Queue[tuple[Any, dict[str, Any]]] = Queue()
 
     def start(
-        key: Any, task: str, order: dict[str, Any], places: int = 1, threads: int | None = None
+        key: Any, task: str, order: dict[str, Any], places: int = 1, threads: int = 1
     ) -> None:
         """Start a process for a task (`main`); XLA's ``threads`` are each a device of its own."""
         variables = worker_environment()
-        if threads is not None and not has_accelerator():
+        if threads > 1 and not has_accelerator():
             variables |= {"NPROC": str(threads), "JAX_NUM_CPU_DEVICES": str(threads)}
         errors = tempfile.TemporaryFile("w+", encoding="utf8", errors="replace")  # noqa: SIM115 (the reader closes it)
         process = subprocess.Popen(
@@ -196,14 +191,12 @@ def read_events(
                 if event["phase"] in ENDS:
                     live.discard(event["place"])
                 yield event
-        if (code := process.wait()) < 0:
-            reason = f"its process was ended by signal {-code}"
-            if code == -signal.SIGKILL:
-                reason += "; perhaps there was not enough memory: fewer --jobs need less"
-        else:
-            errors.seek(0)
-            lines = [line.strip() for line in errors if line.strip()]
-            reason = lines[-1] if lines else f"its process ended with code {code}"
+        code = process.wait()
+        errors.seek(0)
+        lines = [line.strip() for line in errors if line.strip()]
+    reason = lines[-1] if lines and code >= 0 else f"its process ended with code {code}"
+    if code == -signal.SIGKILL:
+        reason = "its process was killed (signal 9); if memory was short, fewer --jobs need less"
     for place in sorted(live):
         yield {"place": place, "phase": "failed", "reason": reason}
 
@@ -228,8 +221,7 @@ def worker_environment() -> dict[str, str]:
     if has_accelerator():
         flags = f"{environment.get('XLA_FLAGS', '')} --xla_gpu_autotune_level=0"
         return environment | {"XLA_FLAGS": flags.strip()}
-    environment.setdefault("NPROC", "1")  # the cores that XLA counts
-    return environment
+    return {"NPROC": "1"} | environment  # the cores that XLA counts
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import signal
 import traceback
 import warnings
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -56,16 +57,15 @@ def execute_stack(
     """The task of a worker process: execute runs; SIGTERM asks it to stop."""
     checkpoints = Checkpoints()
     signal.signal(signal.SIGTERM, lambda *_: checkpoints.ask())
-    given = [parse_settings(settings) for settings in stack]
-    for place in range(len(given)):
+    for place in range(len(stack)):
         emit(place, {"phase": "starting", "process": os.getpid()})
     use_cache()
-    execute(given, Path(store), emit, checkpoints, force)
+    execute(list(map(parse_settings, stack)), Path(store), emit, checkpoints, force)
 
 
 @dataclass
 class Run:
-    """One run under way, from its fresh weights (``learner``) or its checkpoint (``snapshot``)."""
+    """One run under way, from fresh weights (``learner``) or its checkpoint (``snapshot``)."""
 
     settings: RunSettings
     folder: RunFolder
@@ -210,14 +210,12 @@ def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -
 
 def describe_environment() -> dict[str, Any]:
     """Facts that numbers may depend on, as JSON."""
-    device, versions = jax.devices()[0], {}
-    for name in ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu", "sentencepiece"):
-        with suppress(PackageNotFoundError):  # subwords' is an extra
-            versions[name] = version(name)
+    device = jax.devices()[0]
+    packages = ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu")
     return {
         "command": os.environ.get(COMMAND),
         "bottleneck": __version__,
-        "versions": versions,
+        "versions": {name: version(name) for name in packages},
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
@@ -227,25 +225,20 @@ def describe_environment() -> dict[str, Any]:
 
 
 def _processor() -> str:
-    """The processor's name, from Linux's own list where the standard library does not know it."""
+    """The processor's name, from Linux's own list where there is one."""
     with suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf8").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or "unknown"
+        names = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text("utf8"))
+        return names[1] if names else platform.processor()
+    return platform.processor()
 
 
 def use_cache() -> None:
-    """Keep compiled programs between runs, where there is a folder for them.
-
-    Compiled code is for one processor and one version of jax, so both are in the folder's name.
-    """
-    root = cache_root()
+    """Keep compiled programs between runs, for this processor and version of jax."""
+    kind, root = f"{platform.node()} {_processor()} {version('jaxlib')}", cache_root()
     if root is None:
         return
-    kind = f"{platform.node()} {_processor()} {version('jaxlib')}"
     folder = root / hashlib.sha256(kind.encode()).hexdigest()[:12]
-    with suppress(OSError):
+    with suppress(OSError):  # no folder, no cache
         folder.mkdir(parents=True, exist_ok=True)
         # A program that cannot be read is compiled again.
         warnings.filterwarnings("ignore", "Error (read|writ)ing persistent compilation cache")

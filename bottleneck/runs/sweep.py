@@ -26,7 +26,7 @@ from ..results.folders import (
     read_status,
 )
 from ..scoring.bleu import bleu_metric
-from ..settings.errors import UsageError, UserError, unwritten
+from ..settings.errors import UsageError, UserError
 from ..settings.files import write_listed
 from ..settings.run import RunSettings
 from ..settings.sweep import LONGER, Cell, Member, declare
@@ -73,8 +73,7 @@ def check_text(settings: RunSettings) -> list[str]:
     """
     corpus, tokenize = settings.corpus, settings.scoring.tokenize
     bleu_metric(tokenize)
-    splits = () if corpus.is_drawn else ("train", "test")
-    given = [pair_files(corpus, split) for split in splits]
+    given = [pair_files(corpus, split) for split in ("train", "test") if not corpus.is_drawn]
     if corpus.name != "files":
         return []
     for files in filter(None, given):
@@ -84,7 +83,9 @@ def check_text(settings: RunSettings) -> list[str]:
     return tokenizer_advice(references, tokenize, "--set scoring.tokenize=")
 
 
-def run_comparison(jobs: Sequence[Job], out: Path, listener: Listener, threads: int = 1) -> None:
+def run_comparison(
+    jobs: Sequence[Job], out: Path, listener: Listener, threads: int | None = None
+) -> None:
     """`run_sweep` on so many cores a run; the first that did not end well is a ``UserError``."""
     for outcome in run_sweep(jobs, out, listener, partial(run_jobs, threads=threads)):
         if outcome.phase != "done":
@@ -128,36 +129,24 @@ def gather(out: Path, experiments: Experiments) -> None:
     """
     if not (out / STORE).is_dir():
         return
-    lock = FileLock(out / STORE / ".bundle.lock")
-    try:
-        lock.acquire()
-    except OSError as error:
-        raise unwritten(out, error) from None
-    try:
+    with FileLock(out / STORE / ".bundle.lock"):
+        # A lost file is written from nothing: only the sweeps that write to it can mend it.
+        known = read_experiments(out) if (out / EXPERIMENTS).exists() else {}
+        replaced = known.pop(REPLACED, {})
+        for name, runs in experiments.items():
+            earlier = known.get(name, {})
+            before, now = (_arms_and_seeds(out / STORE, part) for part in (earlier, runs))
+            if any(before[run] in now.values() for run in before.keys() - runs.keys()):
+                replaced, earlier = replaced | earlier, {}
+            count, known_count = (len({arm for arm, _ in x.values()}) for x in (runs, earlier))
+            known[name] = (runs if count >= known_count else {}) | earlier | runs
+        current = set().union(*known.values())
+        if gone := {run: names for run, names in replaced.items() if run not in current}:
+            known[REPLACED] = gone
         if experiments:
-            _declare(out, experiments)
+            write_listed(out, [(EXPERIMENTS, json_text(known).encode())])
         if runs := finished_runs(out):
             write_bundle(runs, out)
-    finally:
-        lock.release()
-
-
-def _declare(out: Path, experiments: Experiments) -> None:
-    """Add the experiments of one sweep to those that are known."""
-    # A lost file is written from nothing: only the sweeps that write to it can mend it.
-    known = read_experiments(out) if (out / EXPERIMENTS).exists() else {}
-    replaced = known.pop(REPLACED, {})
-    for name, runs in experiments.items():
-        earlier = known.get(name, {})
-        before, now = (_arms_and_seeds(out / STORE, part) for part in (earlier, runs))
-        if any(before[run] in now.values() for run in before.keys() - runs.keys()):
-            replaced, earlier = replaced | earlier, {}
-        count, known_count = (len({arm for arm, _ in x.values()}) for x in (runs, earlier))
-        known[name] = (runs if count >= known_count else {}) | earlier | runs
-    current = set().union(*known.values())
-    gone = {run: names for run, names in replaced.items() if run not in current}
-    known |= {REPLACED: gone} if gone else {}
-    write_listed(out, [(EXPERIMENTS, json_text(known).encode())])
 
 
 def _arms_and_seeds(store: Path, members: Mapping[str, Sequence[str]]) -> dict[str, Any]:
