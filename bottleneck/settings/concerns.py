@@ -2,10 +2,9 @@
 
 Every field is a setting that ``--set section.field=value`` and a sweep file can name.
 
-Length buckets are the same for every corpus, system and table, fixed before looking. A length is
-the number of whitespace-separated source words, before tokenisation (characters, where the script
-has no spaces: `corpus.vocabulary.count_words`). Buckets are given by their lower edges; the last is
-open, and what lies below the first edge is outside all.
+A length is the number of whitespace-separated source words, before tokenisation (characters, where
+the script has no spaces: `corpus.vocabulary.count_words`). Buckets of length are given by their
+lower edges; the last is open, and what lies below the first edge is outside all.
 """
 
 from collections.abc import Sequence
@@ -144,8 +143,7 @@ class ModelSettings(Concern):
 class TrainingSettings(Concern):
     """How the weights are found: Adam or Muon, with warm-up, linear decay and clipped gradients.
 
-    ``label_smoothing``: Szegedy et al. 2016, section 7. ``average_last``: Polyak and Juditsky 1992;
-    0 keeps the weights of the least validation loss.
+    Label smoothing: Szegedy et al. 2016, section 7. Averaging: Polyak and Juditsky 1992.
     """
 
     seed: int = setting(1, "Seed of weights and batches.", ge=0, le=2**63 - 1)
@@ -189,10 +187,8 @@ class ScoringSettings(Concern):
 
     @model_validator(mode="after")
     def _ascending(self) -> "ScoringSettings":
-        try:
-            edges = [0, *self.lower_edges]
-        except ValueError:
-            edges = []
+        whole = all(edge.strip().isdecimal() for edge in self.edges.split(","))
+        edges = [0, *self.lower_edges] if whole else []
         if len(edges) < 3 or edges != sorted({*edges}):
             raise ValueError(
                 f"edges {quoted(self.edges)}: give two or more ascending whole numbers above 0, "
@@ -212,8 +208,7 @@ def bucket_of(words: int | Sequence[int] | np.ndarray, edges: tuple[int, ...]) -
 
 def bucket_labels(edges: tuple[int, ...]) -> tuple[str, ...]:
     """Names of the buckets: ``("5-10", "11-20", "21+")`` for edges 5, 11, 21."""
-    closed = [span_label(low, high - 1) for low, high in pairwise(edges)]
-    return (*closed, f"{edges[-1]}+")
+    return *(span_label(low, high - 1) for low, high in pairwise(edges)), f"{edges[-1]}+"
 
 
 def span_label(low: int, high: int) -> str:

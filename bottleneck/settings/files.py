@@ -22,21 +22,14 @@ SUMS = "SHA256SUMS"
 
 
 def is_name(text: object) -> bool:
-    """Whether this names one file or folder, not hidden, that leads out of no folder."""
-    return (
-        isinstance(text, str)
-        and text.isprintable()
-        and not text.startswith(".")
-        and not set("/\\:") & set(text)
-        and 0 < len(text.encode(errors="replace")) <= 200
-    )
+    """Whether this names one file or folder, of no other folder, hidden, or a formula in a CSV."""
+    is_text = isinstance(text, str) and text.isprintable()
+    return is_text and re.fullmatch(r"\w[^/\\:]{0,119}", text) is not None
 
 
 def check_file(path: Path) -> None:
-    """A ``FileError`` at once where a file cannot be written later; make nothing.
-
-    A rename would put a file in the place of a device or a pipe: root may do that to /dev/null.
-    """
+    """A ``FileError`` at once where a file cannot be written later; make nothing."""
+    # A rename would put a file in the place of a device or a pipe: root may do that to /dev/null.
     other = os.path.exists(path) and not os.path.isfile(path)
     if other or os.path.realpath(path.parent) == "/dev":
         raise FileError(
@@ -141,9 +134,8 @@ def write_listed(
 ) -> None:
     """Write files into a folder and list them; those that are ``gone`` are removed.
 
-    Each file is written before the next is asked for. A file that was lost stays listed, so that
-    whoever reads it next says so. Killed at any moment this leaves each file as it was or as it is
-    to be, and listed.
+    A file that was lost stays listed, so that whoever reads it next says so. Killed at any moment
+    this leaves each file as it was or as it is to be, and listed.
     """
     with _parts(folder) as parts:
         folder.mkdir(parents=True, exist_ok=True)
@@ -164,10 +156,7 @@ def write_listed(
 
 
 def of_one_time(folder: Path, names: Collection[str]) -> bool:
-    """Whether files that were written together are all as they were, or all as they were to be.
-
-    Only where a writer was killed between two of them can they be of both.
-    """
+    """Whether files of one export are all as before or all new: no writer was killed in between."""
     times = set()
     for name, digests in (read_sums(folder) or {}).items():
         if name in names and len(digests) > 1 and (folder / name).is_file():

@@ -36,10 +36,7 @@ def cache_root() -> Path | None:
 
 
 def mendable(error: Exception) -> UserError | None:
-    """The error as one that the user can mend: ours, too little memory, no device; else None.
-
-    jax reports a missing device in many ways: it is asked for its devices once more.
-    """
+    """The error as one that the user can mend: ours, too little memory, no device; else None."""
     if isinstance(error, UserError):
         return error
     lack = re.search("RESOURCE_EXHAUSTED: |Out of memory allocating", str(error))
@@ -49,7 +46,7 @@ def mendable(error: Exception) -> UserError | None:
             "training.batch_size, decoding.beam_size) and fewer runs at once (--jobs) need less"
         )
     jax, platform = sys.modules.get("jax"), os.environ.get("JAX_PLATFORMS")
-    try:
+    try:  # jax reports a missing device in many ways: it is asked for its devices once more
         if jax is not None and platform:
             jax.devices()
     except Exception:

@@ -1,10 +1,9 @@
-"""A sweep: one question as a TOML file, and the cells of its grid.
+"""A sweep: one question as a TOML file (experiments/README.md), and the cells of its grid.
 
-experiments/README.md describes the file. Cells are in this order: groups as in the file; within a
-group the product of the lists, in the order in which ``concerns.py`` declares the settings, the
-last of them varying fastest. Where the tables and a group state a setting, the group's counts;
-``--set`` replaces both, and ``--seeds`` comes last. Tables and claims take the arms in the order of
-the file.
+Cells are in this order, which is that of the arms in tables: groups as in the file; within a group
+the product of the lists, in the order in which ``concerns.py`` declares the settings, the last of
+them varying fastest. Of a setting a group's value counts before the tables', and ``--set`` before
+both.
 """
 
 import json
@@ -90,10 +89,7 @@ def _at(place: str) -> Iterator[None]:
 
 
 def load_sweep(name_or_path: str | Path) -> Sweep:
-    """Read an installed sweep by its name, or a TOML file by its path.
-
-    Raises UsageError if there is none, if it cannot be read, or as `parse_sweep`.
-    """
+    """Read an installed sweep by its name, or a TOML file by its path; a fault is a UsageError."""
     name = str(name_or_path)
     if name in toml_names():
         file = resources.files("seq2seq_bottleneck.experiments") / f"{name}.toml"
@@ -120,7 +116,7 @@ def parse_sweep(text: str, place: str) -> Sweep:
             raise UsageError("it sets nothing; try model.context_size = [64, 256]")
         name, preset = table.get("experiment", Path(place).stem), table.get("preset", "lecture")
         _check_name(name)
-        preset_values(preset)
+        preset_values(preset)  # a fault is the file's
         settings = _by_full_name(table, ("experiment", "preset", "group"))
         tables, groups = table.get("group", []), []
         if not isinstance(tables, list) or not all(isinstance(item, dict) for item in tables):
@@ -136,8 +132,7 @@ def parse_sweep(text: str, place: str) -> Sweep:
 
 
 def _check_name(name: Any) -> None:
-    """Refuse a name that leads out of a folder, or that a spreadsheet takes for a formula."""
-    if not is_name(name) or name.startswith(("=", "+", "-", "@")):
+    if not is_name(name):
         raise UsageError(
             f'{quoted(name)} names no experiment or group; write name = "..." with a letter first'
         )
@@ -171,11 +166,10 @@ def make_grid(
 ) -> tuple[tuple[Cell, ...], list[str]]:
     """The cells of a sweep, none of them twice, and notes on those that were left out.
 
-    With ``--set`` assignments and ``--seeds`` on top. ``given`` are settings by full name, below
-    the assignments, whose text is not parsed: a file may be called 1984. Every cell is checked: the
-    first fault is a ``UsageError`` with its place, and so is a grid without cells.
+    ``given`` are settings by full name, below the ``--set`` assignments, and not parsed: a file may
+    be called 1984. The first fault is a ``UsageError`` with its place.
     """
-    preset_values(sweep.preset)  # a fault is of --preset: that of a file was found before
+    preset_values(sweep.preset)  # a fault is of --preset
     flags = dict(given or {}) | parse_assignments(assignments)
     if seeds is not None and isinstance(flags.get(SEED), list):
         raise UsageError(f"--set {SEED} lists seeds, and --seeds counts them; give one of the two")
@@ -238,8 +232,7 @@ def _cells(group: Group, settings: Settings, seeds: int | None) -> Iterator[Cell
 def declare(cells: Iterable[Cell], whole: Iterable[Cell] = ()) -> tuple[Cell, ...]:
     """The cells with the names of their arms and of the arms without attention to compare with.
 
-    The names are those of a ``whole`` grid, if there is one, of which the cells may be a part; what
-    it lacks is named as if it were added. Two arms of one name are a ``UsageError``.
+    The names are those of a ``whole`` grid, if there is one, of which the cells may be a part.
     """
     known, grid = list(cells), list(whole)
     arms = _names([*grid, *known]) | _names(grid)
