@@ -17,29 +17,7 @@ from ..settings.errors import UserError, counted, plain
 from ..settings.files import of_one_time
 from ..settings.run import RunSettings, parse_settings
 from ..settings.sweep import Member
-from . import schema
-from .folders import (
-    COMMANDS,
-    EXAMPLES,
-    SCORES,
-    SENTENCES,
-    WRITTEN,
-    StoredRuns,
-    check_one,
-    damaged,
-    find_runs,
-    has_probe,
-    is_bundle,
-    is_run,
-    probe_file,
-    read_checked,
-    read_experiments,
-    read_object,
-    read_settings,
-    read_status,
-    reading,
-    results_inside,
-)
+from . import folders, schema
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -62,8 +40,7 @@ class Counts:
 class Results:
     """Results in memory: see ``schema`` for ``environment`` and for the columns of ``runs``.
 
-    ``sentences`` are the counts of each run's test sentences. ``sources`` are by run the folder of
-    its examples, which are read when they are wanted: its own, or that of a bundle.
+    ``sources`` are by run the folder of its examples: its own, or that of a bundle.
     """
 
     folder: Path
@@ -77,11 +54,10 @@ class Results:
         """Read a run, a store, an output folder, a bundle, or a folder of any of these.
 
         A store comes before the bundle beside it, which is older where a sweep was stopped. The
-        counts of sentences are most of the work: without ``sentences`` there are none. What is
-        missing or damaged is a ``UserError`` with the file.
+        counts of sentences are most of the work: without ``sentences`` there are none.
         """
         folder = Path(path)
-        stored = find_runs(folder)
+        stored = folders.find_runs(folder)
         if stored.done:
             return cls.of_runs(folder, stored, sentences)
         if stored.unfinished:
@@ -89,12 +65,12 @@ class Results:
                 f"{str(folder)!r} holds no finished run ({len(stored.unfinished)} not done): "
                 "`bottleneck table runs` lists them, the command that began them continues"
             )
-        if not is_bundle(folder):
-            inside = [place for place in results_inside(folder) if holds_results(place)]
+        if not folders.is_bundle(folder):
+            inside = [place for place in folders.results_inside(folder) if holds_results(place)]
             if inside:
                 return cls.merged(folder, [cls.open(place, sentences) for place in inside])
-            check_one(folder)
-            raise UserError(f"no results in folder {str(folder)!r}: {WRITTEN}")
+            folders.check_one(folder)
+            raise UserError(f"no results in folder {str(folder)!r}: {folders.WRITTEN}")
         environment = _environment(folder)
         table, counts = read_table(folder / schema.RUNS, schema.RUN_COLUMNS), {}
         if sentences:
@@ -103,7 +79,7 @@ class Results:
         parts = {schema.ENVIRONMENT: environment["runs"]}
         for name, runs in (parts | ({schema.SENTENCES: counts} if sentences else {})).items():
             if set(runs) != set(table["run"]):
-                raise damaged(folder / name, f"its runs are not those of {schema.RUNS}")
+                raise folders.damaged(folder / name, f"its runs are not those of {schema.RUNS}")
         return cls(folder, table, counts, environment, dict.fromkeys(table["run"], folder))
 
     @classmethod
@@ -112,16 +88,12 @@ class Results:
         return cls.open(folder) if holds_results(folder) else None
 
     @classmethod
-    def of_runs(cls, folder: Path, stored: StoredRuns, sentences: bool = True) -> "Results":
-        """The finished runs of a store, in the order of the experiments beside the store.
-
-        What the settings say is in them alone. Of a run that is not done the environment has its
-        status.
-        """
+    def of_runs(cls, folder: Path, stored: folders.StoredRuns, sentences: bool = True) -> "Results":
+        """The finished runs of a store, in the order of the experiments beside the store."""
         store = next(iter(stored.done)).resolve().parent
         members = [
             dict(zip(("run", *Member._fields), map(plain, (run, experiment, *names)), strict=True))
-            for experiment, runs in read_experiments(store).items()
+            for experiment, runs in folders.read_experiments(store).items()
             for run, names in runs.items()
         ]
         given = ("run", *schema.SETTING_COLUMNS, "corpus_fingerprint")
@@ -131,11 +103,11 @@ class Results:
         scores, rows, counts = [], [], {}
         for run, known in stored.done.items():
             text = {"corpus_fingerprint": plain(known["environment"].get("fingerprint") or "")}
-            rows.append({"run": run.name} | setting_columns(read_settings(run)) | text)
-            scores.append(read_table(run / SCORES, measured))
+            rows.append({"run": run.name} | setting_columns(folders.read_settings(run)) | text)
+            scores.append(read_table(run / folders.SCORES, measured))
             scores[-1].insert(0, "run", run.name)
             if sentences:
-                counts[run.name] = _counts(read_table(run / SENTENCES, schema.COUNTED))
+                counts[run.name] = _counts(read_table(run / folders.SENTENCES, schema.COUNTED))
         described = pd.DataFrame(rows, columns=list(kinds), dtype=object).astype(_kinds(kinds))
         table = pd.concat(scores).merge(described, on="run", validate="many_to_one")
         columns = ["run", *Member._fields]
@@ -143,7 +115,7 @@ class Results:
         environment = {
             "schema": schema.VERSION,
             "runs": {run.name: known for run, known in stored.done.items()},
-            "unfinished": {run.name: read_status(run)["status"] for run in stored.unfinished},
+            "unfinished": {run.name: status for run, status in stored.unfinished.items()},
             "replaced": len(stored.replaced),
         }
         sources = {run.name: run for run in stored.done}
@@ -151,10 +123,7 @@ class Results:
 
     @classmethod
     def merged(cls, folder: Path, parts: Sequence["Results"]) -> "Results":
-        """All runs of several results as those of one folder; the first that has a run gives it.
-
-        Runs are the same where their names are, which are hashes of settings and data.
-        """
+        """All runs of several results as those of one folder; the first that has a run gives it."""
         frames, members, counts, sources, described, unfinished = [], [], {}, {}, {}, {}
         for part in parts:
             members.append(part.runs[["run", *Member._fields]])
@@ -163,11 +132,11 @@ class Results:
             counts = {**part.sentences, **counts}
             sources = {**part.sources, **sources}
             described = part.environment["runs"] | described
-            # What one folder has not done, another may have.
             unfinished = part.environment.get("unfinished", {}) | unfinished
         environment = {
             "schema": schema.VERSION,
             "runs": described,
+            # What one folder has not done, another may have.
             "unfinished": {run: known for run, known in unfinished.items() if run not in described},
             "replaced": sum(part.environment.get("replaced", 0) for part in parts),
         }
@@ -202,19 +171,18 @@ class Results:
 
     def examples(self) -> Iterator[tuple[str, Sequence[Example]]]:
         """Example sentences with attention weights, a run at a time: all would fill a memory."""
-        of_bundle = cache(read_object)
+        of_bundle = cache(folders.read_object)
         for run in self.names:
             source = self.sources[run]
-            if is_run(source):
-                yield run, read_object(source / EXAMPLES)
+            if folders.is_run(source):
+                yield run, folders.read_object(source / folders.EXAMPLES)
             elif run in (examples := of_bundle(source / schema.EXAMPLES)):
                 yield run, examples[run]
 
     def table(self, name: str, like_slide: bool = False) -> pd.DataFrame:
         """A table of `bottleneck table`, each interval in ``NAME_low`` and ``NAME_high``.
 
-        ``like_slide``: as text, in the slide's own columns, as a notebook shows it. ``attrs`` have
-        its ``title`` and its ``caption``.
+        ``like_slide``: in the slide's own columns. ``attrs`` have its ``title`` and ``caption``.
         """
         page = import_module("...tables.pages", __name__).make_page(name, self, like_slide)
         table = page.frame.set_axis([""] * len(page.frame)) if like_slide else page.frame
@@ -236,12 +204,12 @@ class Results:
 
 def holds_results(folder: Path) -> bool:
     """Whether there are finished runs in a folder itself, or a bundle of them."""
-    return bool(find_runs(folder).done) or is_bundle(folder)
+    return bool(folders.find_runs(folder).done) or folders.is_bundle(folder)
 
 
 def _environment(folder: Path) -> Mapping[str, Any]:
-    """A bundle's ``environment.json``; another version's, or half an export, is a ``UserError``."""
-    environment = read_object(folder / schema.ENVIRONMENT)
+    """A bundle's ``environment.json``; another version's, or half an export, is refused."""
+    environment = folders.read_object(folder / schema.ENVIRONMENT)
     if environment.get("schema") != schema.VERSION:
         raise UserError(
             f"{str(folder)!r} has results of schema {environment.get('schema')}, this program "
@@ -273,12 +241,12 @@ def _counts(rows: pd.DataFrame) -> Counts:
 
 def load_probe(folder: Path, study: str) -> pd.DataFrame:
     """The numbers of a study, columns as in ``schema.PROBE_COLUMNS``; without them a UserError."""
-    if has_probe(folder, study):
-        return read_table(probe_file(folder, study), schema.PROBE_COLUMNS)
-    check_one(folder)
+    if folders.has_probe(folder, study):
+        return read_table(folders.probe_file(folder, study), schema.PROBE_COLUMNS)
+    folders.check_one(folder)
     raise UserError(
-        f"{str(folder)!r} has no probes/{study}.csv: `bottleneck {COMMANDS[study]} --results DIR` "
-        "measures it, where the runs were trained"
+        f"{str(folder)!r} has no probes/{study}.csv: `bottleneck {folders.COMMANDS[study]} "
+        "--results DIR` measures it, where the runs were trained"
     )
 
 
@@ -299,13 +267,13 @@ def tidy_csv(table: pd.DataFrame) -> str:
 def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
     """Read a CSV file of the bundle, or of a run, with the documented columns and types.
 
-    Blanks are missing values, but of texts, and so are columns that it lacks, but for those that
-    earlier versions did not write (`schema.LATER_COLUMNS`).
+    Blanks are missing values, but of texts, and so are columns that it lacks.
     """
     kinds = _kinds(columns)
-    with reading(path), np.errstate(invalid="ignore"):  # a float for a whole number is an error
+    # A float in the place of a whole number is an error.
+    with folders.reading(path), np.errstate(invalid="ignore"):
         frame = pd.read_csv(
-            io.BytesIO(read_checked(path)),
+            io.BytesIO(folders.read_checked(path)),
             dtype=kinds,
             usecols=lambda name: name in columns,
             keep_default_na=False,

@@ -13,35 +13,20 @@ import pandas as pd
 
 from ..settings.errors import UsageError
 from ..settings.files import write_listed
-from . import schema
+from . import folders, schema
 from .bundle import Results, tidy_csv
-from .folders import (
-    STORE,
-    find_runs,
-    is_run,
-    read_checked,
-    read_object,
-    rests_on,
-    runs_in,
-    store_of,
-    tables,
-)
 
 
 def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None) -> None:
-    """A ``UsageError`` where a bundle of these runs would take the place of other results.
-
-    That is a run, a store, a folder with another store than the one that they are of, and a bundle
-    away from its store with runs that are not in ``store`` either.
-    """
+    """A ``UsageError`` where a bundle of these runs, of this store, would replace other results."""
     fault = ""
-    if is_run(folder) or runs_in(folder):
+    if folders.is_run(folder) or folders.runs_in(folder):
         fault = "is a run or a store of runs"
-    elif not (store and store_of(folder).resolve() == store.resolve()):
+    elif not (store and folders.store_of(folder).resolve() == store.resolve()):
         path = folder / schema.ENVIRONMENT
-        described = read_object(path)["runs"] if path.exists() else {}
-        known = {*runs, *(run.name for run in (runs_in(store) if store else ()))}
-        if find_runs(folder).any:
+        described = folders.read_object(path)["runs"] if path.exists() else {}
+        known = {*runs, *(run.name for run in (folders.runs_in(store) if store else ()))}
+        if folders.find_runs(folder).any:
             fault = "has results of its own"
         elif lost := sorted(set(described) - known):
             few = ", ".join(lost[:3]) + ", ..." * (len(lost) > 3)
@@ -51,26 +36,25 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
 
 
 def write_bundle(runs: Sequence[Path], folder: Path, text: bool = True) -> list[str]:
-    """Write the bundle of finished runs of a store into a folder.
+    """Write the bundle of finished runs of a store into a folder; without ``text`` no sentence.
 
     With them go the studies' tables of the folder that the store is in, but for those that rest on
-    a run of its store that is left out: these are named. Without ``text`` no example sentence goes,
-    and so none of the corpus: the rest is numbers and settings.
+    a run of its store that is left out: these are named.
     """
     store = runs[0].parent
-    stored = find_runs(store)
+    stored = folders.find_runs(store)
     left_out = {run.name for run in (*stored.done, *stored.replaced)} - {run.name for run in runs}
     chosen = replace(stored, done={run: stored.done[run] for run in runs})
-    results = store.parent if store.name == STORE else store
+    results = store.parent if store.name == folders.STORE else store
     travelling, lacking, gone = {}, [], []
     if results.resolve() != folder.resolve():
-        for table in tables(results):
-            if rests_on(table).isdisjoint(left_out):
+        for table in folders.tables(results):
+            if folders.rests_on(table).isdisjoint(left_out):
                 travelling[f"{schema.PROBES}/{table.name}"] = table
             else:
                 lacking.append(table.stem)
         # An earlier bundle's other tables go, but for a benchmark's, which rests on no runs.
-        earlier = [table for table in tables(folder) if table.stem != schema.BENCHMARK]
+        earlier = [table for table in folders.tables(folder) if table.stem != schema.BENCHMARK]
         gone = [f"{schema.PROBES}/{table.name}" for table in earlier]
         gone = [name for name in gone if name not in travelling]
     bundle = Results.of_runs(store, chosen)
@@ -79,22 +63,21 @@ def write_bundle(runs: Sequence[Path], folder: Path, text: bool = True) -> list[
     return lacking
 
 
-def write_merged(folders: Sequence[Path], out: Path) -> tuple[int, int]:
+def write_merged(places: Sequence[Path], out: Path) -> tuple[int, int]:
     """Write the bundle of all finished runs of several folders into a new one.
 
-    Returns how many runs there are, and how many of them several folders have: the first one's
-    numbers count. What cannot be read, or would be lost there, is a ``UserError``.
+    Returns how many runs there are, and how many of them several folders have.
     """
-    if out.resolve() in {folder.resolve() for folder in folders}:
+    if out.resolve() in {place.resolve() for place in places}:
         raise UsageError(
             f"{str(out)!r} is one of the folders to merge: name a new folder with --bundle"
         )
-    bundles = [Results.open(folder) for folder in folders]
+    bundles = [Results.open(place) for place in places]
     merged = Results.merged(out, bundles)
     check_bundle(out, merged.names)  # before anything is made there
     write_listed(out, _files(merged))
-    folders_with = Counter(run for bundle in bundles for run in bundle.names)
-    return len(folders_with), sum(number > 1 for number in folders_with.values())
+    counts = Counter(run for bundle in bundles for run in bundle.names)
+    return len(counts), sum(number > 1 for number in counts.values())
 
 
 def _files(
@@ -114,7 +97,7 @@ def _files(
     yield schema.SENTENCES, _packed("".join(sentences).encode())
     yield schema.EXAMPLES, _packed(_json(dict(bundle.examples()) if text else {}))
     yield schema.RUNS, tidy_csv(bundle.runs).encode()
-    yield from ((name, read_checked(table)) for name, table in (probes or {}).items())
+    yield from ((name, folders.read_checked(table)) for name, table in (probes or {}).items())
 
 
 def _packed(content: bytes) -> bytes:

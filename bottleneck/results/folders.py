@@ -2,9 +2,6 @@
 
 Every file is read against the checksum in its folder's ``SHA256SUMS``. A file that is listed there
 and missing was lost: whoever needs it says so, and nobody goes on as if it had never been made.
-
-The studies' tables, ``probes/NAME.csv``, travel with a bundle. A study's table has means over its
-runs, so that it is there for all of them or not at all. The benchmark's table rests on no run.
 """
 
 import csv
@@ -105,10 +102,7 @@ def results_inside(folder: Path) -> list[Path]:
 
 
 def latest_output(results: Path, otherwise: Path | None = None) -> Path:
-    """The output folder under ``results`` that was written last, or ``otherwise`` without any.
-
-    A ``UserError`` where there is neither.
-    """
+    """The output folder under ``results`` that was written last, or ``otherwise`` without any."""
     bundles = sorted(results.glob(f"*/{schema.RUNS}"), key=lambda path: path.stat().st_mtime)
     if not bundles and otherwise is None:
         raise UserError(
@@ -120,7 +114,7 @@ def latest_output(results: Path, otherwise: Path | None = None) -> Path:
 
 def check_named(folder: Path) -> None:
     """A ``UserError`` where a command's results cannot be: no folder, or one run of a store."""
-    if folder.exists() and not folder.is_dir():
+    if not folder.is_dir() and (folder.exists() or folder.is_symlink()):
         raise UserError(f"{str(folder)!r} is not a folder: {WRITTEN}")
     if is_run(folder):
         store = folder.resolve().parent
@@ -129,7 +123,7 @@ def check_named(folder: Path) -> None:
 
 
 def check_one(folder: Path) -> None:
-    """Where the runs of one sweep are wanted: of several, or of a benchmark, a ``UserError``."""
+    """Where the runs of one sweep are wanted: of several, or no folder, a ``UserError``."""
     if not folder.is_dir():
         raise UserError(f"no folder {str(folder)!r}: {WRITTEN}")
     if is_bundle(folder) or find_runs(folder).any:
@@ -137,11 +131,6 @@ def check_one(folder: Path) -> None:
     if inside := [path.name for path in results_inside(folder)]:
         raise UserError(
             f"{str(folder)!r} holds folders of results ({', '.join(inside)}): name one of them"
-        )
-    if has_probe(folder, BENCHMARK):
-        raise UserError(
-            f"{str(folder)!r} holds a benchmark and no runs: `bottleneck table cost` prints it, "
-            "`bottleneck export --all` writes it out"
         )
 
 
@@ -290,13 +279,13 @@ def read_texts(run: Path) -> Outputs:
 
 @dataclass(frozen=True)
 class StoredRuns:
-    """The runs of a store that this version made: done, as a bundle describes them, and others.
+    """The runs of a store that this version made: done, as a bundle describes them, or a status.
 
-    Those done are in a fixed order. ``replaced`` are done, too: a later run has their arm and seed.
+    ``replaced`` are done, too: a later run has their arm and seed.
     """
 
     done: Mapping[Path, Mapping[str, Any]]
-    unfinished: tuple[Path, ...]
+    unfinished: Mapping[Path, str]
     replaced: tuple[Path, ...]
 
     @property
@@ -307,25 +296,23 @@ class StoredRuns:
 
 def find_runs(folder: Path) -> StoredRuns:
     """What an output folder, a store or a run holds."""
-    ended, unfinished = [], []
+    done, order, unfinished = {}, {}, {}
     for run in [folder] if is_run(folder) else runs_in(store_of(folder)):
         status = read_status(run).get("status")
         if status is None:
             raise damaged(run / STATUS, "it is missing")
-        if not is_current(run):
-            continue
-        if status != "done":
-            unfinished.append(run)
-            continue
-        settings = read_object(run / SETTINGS)
-        order = settings["model"]["attention"], settings["model"]["context_size"]
-        described = {"settings": settings, "environment": read_object(run / ENVIRONMENT)}
-        ended.append(((*order, settings["training"]["seed"], run.name), run, described))
-    done = {run: described for _, run, described in sorted(ended, key=lambda item: item[0])}
+        if status == "done" and is_current(run):
+            settings = read_object(run / SETTINGS)
+            model, seed = settings["model"], settings["training"]["seed"]
+            order[run] = model["attention"], model["context_size"], seed, run.name
+            done[run] = {"settings": settings, "environment": read_object(run / ENVIRONMENT)}
+        elif is_current(run):
+            unfinished[run] = status
+    runs = sorted(done, key=order.__getitem__)
     names = read_experiments(folder).get(REPLACED, {}) if done else {}
-    current = {run: known for run, known in done.items() if run.name not in names} or done
-    replaced = tuple(run for run in done if run not in current)
-    return StoredRuns(current, tuple(unfinished), replaced)
+    current = [run for run in runs if run.name not in names] or runs
+    replaced = tuple(run for run in runs if run not in current)
+    return StoredRuns({run: done[run] for run in current}, unfinished, replaced)
 
 
 def finished_runs(folder: Path) -> list[Path]:
@@ -342,18 +329,14 @@ def is_current(run: Path) -> bool:
 def arms(folder: Path) -> dict[str, Path]:
     """Run folders by attention: the one run, or of an output folder the runs that ended last.
 
-    These are arms that differ in nothing else, the first seed of each. A folder without finished
-    runs, or of several sweeps, is a ``UserError``.
+    These are arms that differ in nothing else, the first seed of each.
     """
     if is_run(folder):
         return {read_settings(folder).model.attention: folder}
     check_one(folder)
     done = find_runs(folder).done
     if not done and not is_bundle(folder):
-        raise UserError(
-            f"{str(folder)!r} holds no finished run, or was made by another version of this "
-            f"program: {WRITTEN}"
-        )
+        raise UserError(f"{str(folder)!r} holds no finished run of this version: {WRITTEN}")
     others = {}  # the text, and what the settings say besides attention and seed
     for run, known in done.items():
         settings = known["settings"]
@@ -367,9 +350,6 @@ def arms(folder: Path) -> dict[str, Path]:
         if others[run] == others[latest]:
             chosen.setdefault(known["settings"]["model"]["attention"], run)
     return chosen
-
-
-# The studies' tables.
 
 
 def probe_file(folder: Path, study: str) -> Path:

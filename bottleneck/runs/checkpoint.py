@@ -1,8 +1,5 @@
 """Files of a network: its weights, the vocabularies that they belong to, and checkpoints.
 
-Weights are safetensors, one float32 tensor a parameter, named by its place in the translator. A
-vocabulary is a list, one token per line; subwords also have a model, which sentencepiece writes.
-
 A checkpoint has all that a stopped run needs to go on: a digest, then safetensors of the leaves of
 training's state and of the best weights by their numbers, and of JSON. Runs that are trained
 together have a file each, of the same update.
@@ -78,8 +75,7 @@ def load_vocabularies(folder: Path, corpus: CorpusSettings) -> tuple[Vocabulary,
 class Checkpoints:
     """Keeps a file in each of the ``folders`` that train now, at intervals and when asked to stop.
 
-    A run that is asked stops at once, but in training after the current update and its checkpoint:
-    it raises ``SystemExit``.
+    In training that is after the current update and its checkpoint, by ``SystemExit``.
     """
 
     folders: Sequence[Path] = ()

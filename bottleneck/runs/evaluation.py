@@ -20,17 +20,7 @@ from ..model.translator import count_parameters
 from ..results.bundle import tidy_csv
 from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
 from ..results.schema import BLEU_COLUMNS, CHRF_COLUMNS
-from ..scoring.bleu import (
-    bleu,
-    bleu_signature,
-    bleu_statistics,
-    brevity_penalty,
-    chrf,
-    chrf_statistics,
-    expanded,
-    length_ratio,
-    precisions,
-)
+from ..scoring import bleu
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
 from ..settings.concerns import bucket_labels, bucket_of
 from ..settings.files import write_text
@@ -131,8 +121,8 @@ def sentence_columns(
     tokenize: str = "13a",
 ) -> dict[str, ndarray]:
     """Everything that is counted once per sentence, by the names of ``sentences.csv``."""
-    counts = bleu_statistics(hypotheses, references, tokenize=tokenize)
-    characters = chrf_statistics(hypotheses, references)
+    counts = bleu.bleu_statistics(hypotheses, references, tokenize=tokenize)
+    characters = bleu.chrf_statistics(hypotheses, references)
     columns = {
         "sentence": np.arange(len(references)),
         "source_words": words,
@@ -158,7 +148,7 @@ def bucket_rows(columns: dict[str, ndarray], settings: RunSettings) -> list[dict
         characters = np.stack([inside[column] for column in CHRF_COLUMNS], axis=1)
         losses = [float(inside[key].sum(dtype=np.float64)) for key in ("nll", "target_tokens")]
         weights = draw(n, scoring.resamples, seed=scoring.seed, bucket=bucket)
-        measured = estimate(bleu, counts[None], weights)
+        measured = estimate(bleu.bleu, counts[None], weights)
         sums = counts.sum(axis=0)
         rows[-1] |= {
             "source_words": words,
@@ -166,15 +156,15 @@ def bucket_rows(columns: dict[str, ndarray], settings: RunSettings) -> list[dict
             "bleu": measured.value,
             "bleu_low": measured.interval.low,
             "bleu_high": measured.interval.high,
-            "brevity_penalty": float(brevity_penalty(sums)),
-            "length_ratio": float(length_ratio(sums)),
-            **{f"precision_{k}": float(p) for k, p in enumerate(precisions(sums), start=1)},
-            "chrf": float(chrf(expanded(characters).sum(axis=0))),
+            "brevity_penalty": float(bleu.brevity_penalty(sums)),
+            "length_ratio": float(bleu.length_ratio(sums)),
+            **{f"precision_{k}": float(p) for k, p in enumerate(bleu.precisions(sums), start=1)},
+            "chrf": float(bleu.chrf(bleu.expanded(characters).sum(axis=0))),
             "nll_per_token": float(ratio_of_sums(np.array(losses))),
             "reference_tokens": int(inside["reference_tokens"].sum()),
             "empty": int((inside["hypothesis_tokens"] == 0).sum()),
             "unfinished": int((~inside["ended"]).sum()),
-            "signature": bleu_signature(scoring.tokenize),
+            "signature": bleu.bleu_signature(scoring.tokenize),
         }
     return rows
 

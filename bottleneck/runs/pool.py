@@ -36,10 +36,7 @@ class Job:
 
 @dataclass
 class Outcome:
-    """How a job ended: ``done`` as run ``run`` of the store, ``diverged`` or ``failed``; why.
-
-    ``exit_code`` is that of the user's own error, which has the ``reason`` as its message; else 0.
-    """
+    """How a job ended (`ENDS`), and why; ``exit_code`` is that of the user's own error, else 0."""
 
     job: Job
     phase: str
@@ -67,8 +64,8 @@ def divide(
 ) -> tuple[int, int, int]:
     """How many runs go at once, with how many threads each, and how many seeds as one program.
 
-    What is not given is as this machine is used best. ``runs`` are all of a command, those done
-    among them: the order of a run's sums must not depend on how often the command was stopped.
+    ``runs`` are all of a command, those done among them: the order of a run's sums must not depend
+    on how often the command was stopped.
     """
     if has_accelerator():
         return width or 1, threads or 1, together or 16
@@ -85,11 +82,10 @@ def run_jobs(
     together: int | None = None,
     threads: int | None = None,
 ) -> list[Outcome]:
-    """Execute all jobs into ``store``, ``width`` at once, each with so many ``threads``.
+    """Execute all jobs into ``store``, as many at once as `divide` says.
 
-    Up to ``together`` jobs that differ in their seed alone are trained by one program in one
-    process. A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them
-    all, each with a checkpoint from which the same command goes on.
+    A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them all, each
+    with a checkpoint from which the same command goes on.
     """
     free, threads, together = divide(len(jobs), width, threads, together)
     waiting, outcomes = list(reversed(stacks(jobs, together))), {}
@@ -111,14 +107,13 @@ def run_jobs(
 
 
 def stacks(jobs: Sequence[Job], together: int) -> list[list[Job]]:
-    """Jobs that differ in their seed alone, each seed once, at most ``together`` in each list."""
-    last: dict[str, list[Job]] = {}
+    """Jobs that differ in their seed alone, at most ``together`` in each list."""
+    last: dict[RunSettings, list[Job]] = {}
     order: list[list[Job]] = []
     for job in jobs:
-        alike = job.settings.changed(training={"seed": 0}).model_dump_json()
+        alike = job.settings.changed(training={"seed": 0})
         stack = last.get(alike, [])
-        seeds = [other.settings.training.seed for other in stack]
-        if not 0 < len(stack) < together or job.settings.training.seed in seeds:
+        if not 0 < len(stack) < together:
             stack = last[alike] = []
             order.append(stack)
         stack.append(job)
@@ -127,9 +122,9 @@ def stacks(jobs: Sequence[Job], together: int) -> list[list[Job]]:
 
 @contextmanager
 def worker_processes() -> Iterator[tuple[Callable[..., None], Queue]]:
-    """A function that starts workers, and the queue of their events, each with its worker's key.
+    """A function that starts workers, which all end with the block, and the queue of their events.
 
-    No worker outlives the block: one that does not stop when asked to is killed.
+    Each event comes with its worker's key.
     """
     processes: list[subprocess.Popen] = []
     events: Queue[tuple[Any, dict[str, Any]]] = Queue()
@@ -179,10 +174,7 @@ def worker_processes() -> Iterator[tuple[Callable[..., None], Queue]]:
 def read_events(
     process: subprocess.Popen, errors: IO[str], places: int
 ) -> Iterator[dict[str, Any]]:
-    """A worker's events until its process has ended, then of each place without an end a failure.
-
-    Its reason is the signal that ended the process, or the last line of its traceback.
-    """
+    """A worker's events until its process ends, then a failure of each place without an end."""
     live = set(range(places))
     with errors, process.stdout:
         for line in process.stdout:
@@ -202,11 +194,11 @@ def read_events(
 
 
 def worker_environment() -> dict[str, str]:
-    """A worker's environment: threads, memory and kernels of libraries, unless the user set them.
+    """A worker's environment; what does not change numbers is as the user has set it.
 
-    What changes numbers is set in any case. OpenBLAS's threads would wait by spinning. glibc gives
-    no pages back: else mapping XLA's buffers would take a third of a step. On a GPU no kernels are
-    tried out while compiling: it would take twice the time, and choose others each time.
+    OpenBLAS's threads would wait by spinning. glibc gives no pages back: else mapping XLA's buffers
+    would take a third of a step. On a GPU no kernels are tried out while compiling: it would take
+    twice the time, and choose others each time.
     """
     memory = ("hugetlb=1", "arena_max=1", "mmap_threshold=4000000000", "trim_threshold=4000000000")
     environment = {
@@ -229,8 +221,7 @@ def main() -> None:
 
     The order names the ``task``, a function by module and name, which is given ``emit`` and the
     rest of the order. An event has a ``place``, from 0 to the order's ``places``, and a ``phase``.
-    What any library prints goes to stderr. An error that the user can mend is an event, not a
-    traceback. The end of the process that reads the events is SIGTERM to this.
+    An error that the user can mend is an event. The end of the events' reader is SIGTERM to this.
     """
     order = json.loads(sys.stdin.read())
     events = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf8")

@@ -1,9 +1,4 @@
-"""One run: settings in, a folder of plain files out.
-
-``settings.json`` (resolved), ``environment.json``, ``status.json``, ``log.jsonl`` (each line a
-``Progress`` of ``training.loop``), weights and vocabularies, ``hypotheses.jsonl``,
-``sentences.csv`` (counts), ``scores.csv`` (one row per bucket), ``examples.json``.
-"""
+"""One run: settings in, a folder of plain files out (`results.folders` names them)."""
 
 import hashlib
 import json
@@ -90,8 +85,7 @@ def execute(
     """Bring runs that differ in their seed alone to their end in the store, trained together.
 
     A run that has ended is left as it is but with ``force``, stopped ones go on from their
-    checkpoint, those that are equally far together, and one that another process is at is waited
-    for.
+    checkpoint, and one that another process is at is waited for.
     """
     corpus = load_corpus(given[0].corpus, given[0].scoring.lower_edges)
     runs = [

@@ -41,28 +41,23 @@ class RunFolder:
         return str(read_status(self.path).get("status", "missing"))
 
     def write_status(self, status: str, reason: str = "") -> None:
-        """Say how the run stands; the files of one that has ended are listed before.
-
-        Of one that has not, what killed processes were writing is cleared.
-        """
+        """Say how the run stands, and list the files of one that has ended."""
         if status in ENDED:
             seal(self.path, UNLISTED)
         self.write_json(STATUS, {"status": status, "reason": reason})
         if status not in ENDED:
-            with _writing(self.store):
-                for path in (self.path / SUMS, *self.path.glob(".*.part")):
-                    path.unlink(missing_ok=True)
+            for path in (self.path / SUMS, *self.path.glob(".*.part")):  # of killed processes
+                path.unlink(missing_ok=True)
 
     def write_json(self, name: str, values: Any) -> None:
         """Write one JSON file of the run."""
         write_text(self.path / name, json_text(values))
 
     def remove(self) -> None:
-        """Delete the run, which is locked: for all who look it is there as a whole or gone."""
+        """Delete the run, which is locked: it is there as a whole or gone."""
         aside = self.store / f".{self.run}.aside"  # where no reader looks for a run
-        with _writing(self.store):
-            if self.path.exists():
-                os.replace(self.path, aside)
+        if self.path.exists():
+            os.replace(self.path, aside)
         shutil.rmtree(aside, ignore_errors=True)
 
     def replace(self, files: Mapping[str, bytes]) -> None:
@@ -83,30 +78,20 @@ class RunFolder:
 
     @contextmanager
     def alone(self, wait: float = -1.0) -> Iterator[None]:
-        """Wait for the run and lock it: two sweeps on one store never run one cell at once.
-
-        The lock goes with the process, however that ends.
-        """
+        """Lock the run, until the process ends: two sweeps never run one cell at once."""
         lock = FileLock(self.store / f".{self.run}.lock", timeout=wait)
-        with _writing(self.store):
+        try:
             self.store.mkdir(parents=True, exist_ok=True)
             lock.acquire()
+        except Timeout:  # an OSError, too
+            raise
+        except OSError as error:
+            raise unwritten(self.store, error) from None
         try:
             shutil.rmtree(self.store / f".{self.run}.aside", ignore_errors=True)
             yield
         finally:
             lock.release()
-
-
-@contextmanager
-def _writing(store: Path) -> Iterator[None]:
-    """What the system refuses in the block is an error of the store."""
-    try:
-        yield
-    except Timeout:  # an OSError, too
-        raise
-    except OSError as error:
-        raise unwritten(store, error) from None
 
 
 def run_folders(store: Path) -> list[RunFolder]:

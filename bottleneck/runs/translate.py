@@ -1,8 +1,4 @@
-"""Translating with a finished run, and the attention weights behind outputs.
-
-An unknown word of an output can be replaced by the source word that it attends to most: the
-replacement of Luong et al. (2015b, section 3.3) without its dictionary.
-"""
+"""Translating with a finished run, and the attention weights behind outputs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -110,8 +106,8 @@ class TrainedRun:
     ) -> tuple[list[list[int]], list[list[str]], list[str]]:
         """Of every output its ids, the end token last where there is one, its tokens and its text.
 
-        By the search that the settings name, with unknown words copied if they say so. ``words``
-        are the sources' tokens in reading order.
+        An unknown word can become the one of the sources' ``words`` that it attends to most: Luong
+        et al. (2015b, section 3.3) without their dictionary.
         """
         search = _searcher(self.graph, self.settings.decoding)
         given = [(item.batch.source, item.batch.source_lengths) for item in batches]

@@ -9,15 +9,8 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic import ValidationError, model_validator
 
-from .concerns import (
-    FILES,
-    Concern,
-    CorpusSettings,
-    DecodingSettings,
-    ModelSettings,
-    ScoringSettings,
-    TrainingSettings,
-)
+from . import concerns
+from .concerns import FILES, Concern
 from .errors import UsageError, did_you_mean, quoted
 
 SCHEMA_VERSION = 8
@@ -29,11 +22,11 @@ RETIRED = ("training.products", "model.source")
 class RunSettings(Concern):
     """Everything that decides a run's numbers."""
 
-    corpus: CorpusSettings = CorpusSettings()
-    model: ModelSettings = ModelSettings()
-    training: TrainingSettings = TrainingSettings()
-    decoding: DecodingSettings = DecodingSettings()
-    scoring: ScoringSettings = ScoringSettings()
+    corpus: concerns.CorpusSettings = concerns.CorpusSettings()
+    model: concerns.ModelSettings = concerns.ModelSettings()
+    training: concerns.TrainingSettings = concerns.TrainingSettings()
+    decoding: concerns.DecodingSettings = concerns.DecodingSettings()
+    scoring: concerns.ScoringSettings = concerns.ScoringSettings()
 
     @model_validator(mode="after")
     def _copies_what_is_pointed_at(self) -> "RunSettings":
