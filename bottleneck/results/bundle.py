@@ -260,7 +260,7 @@ def setting_columns(settings: RunSettings) -> dict[str, Any]:
 
 
 def tidy_csv(table: pd.DataFrame) -> str:
-    """A table as CSV: every digit, blanks where there is nothing, Unix line ends."""
+    """A table as CSV: every digit, blanks where there is nothing."""
     return table.to_csv(index=False, lineterminator="\n")
 
 

@@ -101,7 +101,7 @@ def _files(
 
 
 def _packed(content: bytes) -> bytes:
-    """As gzip has it, with no time and no name in the header: equal results are equal bytes."""
+    """As gzip has it, without a time in the header: equal results are equal bytes."""
     return zlib.compress(content, wbits=zlib.MAX_WBITS + 16)
 
 

@@ -23,15 +23,7 @@ from .. import __version__
 from ..corpus.batches import evaluation_batches, training_batches
 from ..corpus.corpus import Corpus, load_corpus, share
 from ..model.translator import count_parameters, create
-from ..results.folders import (
-    CHECKPOINT,
-    ENDED,
-    ENVIRONMENT,
-    LOG,
-    SETTINGS,
-    WEIGHTS,
-    read_status,
-)
+from ..results import folders
 from ..settings.errors import UserError
 from ..settings.files import write_text
 from ..settings.machine import COMMAND, cache_root, cores, mendable
@@ -70,8 +62,8 @@ class Run:
 
     def tell_end(self) -> None:
         """Report how the run ended, by what its folder says; it needs no checkpoint any more."""
-        (self.folder.path / CHECKPOINT).unlink(missing_ok=True)
-        known = read_status(self.folder.path)
+        (self.folder.path / folders.CHECKPOINT).unlink(missing_ok=True)
+        known = folders.read_status(self.folder.path)
         self.report({"phase": known["status"], "run": self.folder.run, "reason": known["reason"]})
 
 
@@ -100,7 +92,7 @@ def execute(
         for run in runs:
             if force:
                 run.folder.remove()
-            if run.folder.status in ENDED:
+            if run.folder.status in folders.ENDED:
                 run.tell_end()
             else:
                 waiting.append(run)
@@ -139,8 +131,7 @@ def _failing(runs: Sequence[Run]) -> Iterator[None]:
 def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
     """Give each seed fresh weights, and its checkpoint if it has one; the structure of them all."""
     sizes = len(corpus.source_vocabulary), len(corpus.target_vocabulary)
-    settings = runs[0].settings
-    training = settings.training
+    settings, training = runs[0].settings, runs[0].settings.training
     given = training.batch_size, training.seed, training.shapes, training.batch_tokens
     batches = training_batches(encode(corpus, "train", settings), *given)
     for run in runs:
@@ -168,8 +159,8 @@ def _train(
     for run in runs:
         folder, parameters = run.folder, count_parameters(run.learner.weights)
         folder.write_status("running")
-        folder.write_json(SETTINGS, run.settings.model_dump())
-        folder.write_json(ENVIRONMENT, environment)
+        folder.write_json(folders.SETTINGS, run.settings.model_dump())
+        folder.write_json(folders.ENVIRONMENT, environment)
         save_vocabularies(folder.path, (corpus.source_vocabulary, corpus.target_vocabulary))
         run.report({"phase": "training", "run": folder.run, "parameters": parameters})
     learners, settings = [run.learner for run in runs], runs[0].settings
@@ -193,8 +184,8 @@ def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -
     """Write what training gave, translate and score the test set, end the run."""
     folder = run.folder
     lines = [json.dumps(asdict(progress)) for progress in trained.log]
-    write_text(folder.path / LOG, "".join(f"{line}\n" for line in lines))
-    save_weights(folder.path / WEIGHTS, trained.weights)
+    write_text(folder.path / folders.LOG, "".join(f"{line}\n" for line in lines))
+    save_weights(folder.path / folders.WEIGHTS, trained.weights)
     if trained.status == "done":
         run.report({"phase": "scoring"})
         evaluate(graph, trained, run.settings, corpus, folder)
@@ -204,8 +195,7 @@ def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -
 
 def describe_environment() -> dict[str, Any]:
     """Facts that numbers may depend on, as JSON."""
-    device = jax.devices()[0]
-    packages = ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu")
+    device, packages = jax.devices()[0], ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu")
     return {
         "command": os.environ.get(COMMAND),
         "bottleneck": __version__,

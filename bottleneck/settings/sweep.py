@@ -50,7 +50,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A sweep as it is typed or its file has it; ``name`` is the experiment, ``place`` the file."""
+    """A sweep; ``name`` is the experiment, ``place`` the file."""
 
     name: str = ""
     place: str = "command line"
@@ -112,8 +112,6 @@ def parse_sweep(text: str, place: str) -> Sweep:
             table = tomllib.loads(text)
         except (ValueError, RecursionError) as error:
             raise UsageError(f"not TOML: {error}") from None
-        if not table:
-            raise UsageError("it sets nothing; try model.context_size = [64, 256]")
         name, preset = table.get("experiment", Path(place).stem), table.get("preset", "lecture")
         _check_name(name)
         preset_values(preset)  # a fault is the file's
@@ -285,10 +283,8 @@ def varying(cells: Sequence[Cell]) -> list[str]:
 def complete(sweep: Sweep, cells: Sequence[Cell], name: str = "") -> Sweep:
     """The sweep with a name and a question; where it has none, they say what its cells vary."""
     known, order = varying(cells), dict.fromkeys([*sweep.settings, *NAMES])
-    texts = {SEED: "", "corpus.train_max_words": "training length"}
-    varied = [texts.get(item, _short(item).replace("_", " ")) for item in order if item in known]
-    words = ", ".join(filter(None, varied)) or "sentence length"
-    question = sweep.question or f"BLEU by {' and'.join(words.rsplit(',', 1))}"
+    varied = [_short(item).replace("_", " ") for item in order if item in known and item != SEED]
+    question = sweep.question or f"BLEU by {', '.join(varied) or 'sentence length'}"
     changes = folder_name(sweep.preset, cells, order).removeprefix(sweep.preset)
     made = name if is_name(name) else f"{sweep.preset}-by{changes}"
     return replace(sweep, name=sweep.name or made, question=question)

@@ -92,7 +92,6 @@ def test_a_sweep_is_found_by_name_or_by_path(tmp_path):
 
 GROUP = "[[group]]\nname = 'a'\n"
 FAULTS = {
-    "": "it sets nothing; try model.context_size = [64, 256]",
     'preset = ["smoke", "quick"]': """unknown preset ['smoke', 'quick']; """,
     "[scoring]\nedges = [5, 10]": "'scoring.edges': input should be a valid string, not 5",
     'preset = "lectur"': "unknown preset 'lectur'; did you mean 'lecture'?",
@@ -278,7 +277,7 @@ def test_a_typed_sweep_is_named_by_what_varies_and_is_saved_as_a_file_of_the_sam
     cells, _ = make_grid(typed, seeds=3)
     assert len(cells) == 2 * 2 * 2 * 3
     named = complete(typed, cells)
-    assert named.question == "BLEU by context size, attention and training length"
+    assert named.question == "BLEU by context size, attention, train max words"
     assert named.name.startswith("smoke-by-corpus=files-source=a,_b_.é-reverse_direction")
     assert complete(typed, cells, "mine").name == "mine"
     assert complete(typed, cells, ".\udcff").name == named.name
@@ -295,7 +294,7 @@ def test_a_typed_sweep_is_named_by_what_varies_and_is_saved_as_a_file_of_the_sam
 def test_a_file_needs_no_question():
     untitled = parse_sweep(PLAIN.partition("reason, not the question.\n")[2], "mine.toml")
     cells, _ = make_grid(untitled)
-    assert complete(untitled, cells).question == "BLEU by context size and attention"
+    assert complete(untitled, cells).question == "BLEU by context size, attention"
     assert complete(untitled, cells[:1]).question == "BLEU by sentence length"
     assert complete(sweep(PLAIN), cells) == sweep(PLAIN)
 
