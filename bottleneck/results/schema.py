@@ -60,9 +60,7 @@ SETTING_COLUMNS: dict[str, tuple[str, str]] = {
 """Columns that repeat a run's settings: which setting, and its type.
 
 That is every setting but the names of the user's files: ``corpus_fingerprint`` says what the text
-is. Sizes that follow the context where they are not set (``hidden_size``, ``attention_size``) and
-``train_max_words`` are as the run has them. ``asked_..._pairs`` are the settings, ``train_pairs``
-is what there was; ``test_set`` is blank but for a test set given by name.
+is. ``asked_..._pairs`` are the settings, ``train_pairs`` is what there was.
 """
 
 LATER_COLUMNS = {"tokenize": "13a"}
@@ -86,9 +84,8 @@ RUN_COLUMNS: dict[str, str] = {
 """Columns of ``runs.csv`` in order. Scores are 0-100, losses nats per target token; empty = none.
 
 ``near_copies`` is the share, from 0 to 1, of the bucket's source 5-grams (word tokens) that the
-training side has. ``experiment`` names the sweep that declared the run, ``arm`` is the run's arm in
-it, and ``baseline`` the arm that this is compared with, blank where there is none. Rows are in the
-order in which the sweep declares them; a run that several experiments share has rows in each.
+training side has. ``experiment`` names the sweep that declared the run, and ``baseline`` the arm
+that its ``arm`` is compared with. A run that several experiments share has rows in each.
 """
 
 BLEU_COLUMNS = (

@@ -93,7 +93,7 @@ def execute_task(
 ) -> tuple[Event, dict[str, bytes]]:
     """On a worker: one run, in a temporary folder; its last event, and the files of its folder.
 
-    Other events go to the topic. Raises RuntimeError where nobody wants the run any more.
+    Other events go to the topic.
     """
     from distributed import get_worker
 

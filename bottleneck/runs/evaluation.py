@@ -172,8 +172,7 @@ def bucket_rows(columns: dict[str, ndarray], settings: RunSettings) -> list[dict
 def make_examples(run: TrainedRun, corpus: Corpus) -> list[dict[str, Any]]:
     """Source, reference, hypothesis and weights (hypothesis x source) of a few sentences.
 
-    They are the lecture's own, where the corpus has such (their numbers are below 0), and the first
-    two test sentences of each bucket.
+    They are the lecture's own (numbers below 0), and the first two test sentences of each bucket.
     """
     inside = by_bucket([pair.words for pair in corpus.test], run.settings)
     chosen = np.concatenate([places[:2] for places in inside.values()]).tolist()

@@ -20,11 +20,7 @@ from .translate import END, TrainedRun, load_run, readable
 
 
 def trained_evidence(name: str, folder: Path) -> dict[str, Any]:
-    """What the English-French runs of a folder answer to an id, as fields of `Evidence`.
-
-    ``learned`` for L10, of the first arm with attention, or None; ``arms``, for L17 and L-SHORT
-    with what they wrote, the arm without attention first.
-    """
+    """What the English-French runs of a folder answer to an id, as fields of `Evidence`."""
     use_cache()
     folders = {arm: run for arm, run in arms(folder).items() if (run / SETTINGS).is_file()}
     if name == "L10":

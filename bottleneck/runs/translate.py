@@ -39,8 +39,8 @@ _reader = lru_cache(maxsize=4)(make_attention_weights)
 class Translation(NamedTuple):
     """A sentence's tokens and those of its translation, end tokens left out.
 
-    ``ended`` is False where it was cut at its cap. ``weights``, where they were asked for, have the
-    end tokens as last row (if it ended) and last column.
+    ``weights``, where they were asked for, have the end tokens as last row (if it ended) and
+    column.
     """
 
     source: list[str]

@@ -1,6 +1,5 @@
 """Writing whole files or none, the checksums of a folder, and names that become paths.
 
-A file is written under a temporary name beside it, brought to the disk, then renamed.
 ``SHA256SUMS`` lists a folder's files as `sha256sum` writes and checks them. A file that is written
 again is listed with the digest that it has and the one that it gets until it is in its place, so
 that whoever is killed, or reads meanwhile, finds a listed file.
