@@ -68,7 +68,8 @@ def test_the_folder_has_sentencepieces_files_and_what_it_writes_is_text_again(su
     assert sum(pieces) > 1.3 * sum(words)  # words are cut, or the rest shows nothing
     lines = (subject.folder / "hypotheses.jsonl").read_text(encoding="utf8").splitlines()
     outputs = [json.loads(line) for line in lines]
-    found = subject.trained.translate([output["source"] for output in outputs])
+    sentences = [output["source"] for output in outputs]
+    found = [item.text for item in subject.trained.translations(sentences)]
     assert found == [output["hypothesis"] for output in outputs]
     assert not any("▁" in text or text != " ".join(text.split()) for text in found)
 
