@@ -8,8 +8,8 @@ import pytest
 from grids import expand
 
 from seq2seq_bottleneck.model.translator import count_parameters, create
-from seq2seq_bottleneck.settings.run import RunSettings, resolve
-from seq2seq_bottleneck.settings.sweep import Cell, experiment_names, load_sweep, varying
+from seq2seq_bottleneck.settings.run import RunSettings, resolve, toml_names
+from seq2seq_bottleneck.settings.sweep import Cell, load_sweep, varying
 
 FOLDER = Path(__file__).parents[1] / "experiments"
 
@@ -39,8 +39,8 @@ def without_attention(settings: RunSettings) -> RunSettings:
 
 
 def test_every_file_is_found_and_counted_here():
-    assert experiment_names() == sorted(path.stem for path in FOLDER.glob("*.toml"))
-    assert experiment_names() == sorted(SWEEPS)
+    assert toml_names() == sorted(path.stem for path in FOLDER.glob("*.toml"))
+    assert toml_names() == sorted(SWEEPS)
 
 
 @pytest.mark.parametrize(

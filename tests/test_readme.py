@@ -19,7 +19,7 @@ from ordinary_user import bottleneck
 from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.cli.main import app, run
 from seq2seq_bottleneck.results.schema import QUESTIONS
-from seq2seq_bottleneck.settings.sweep import experiment_names
+from seq2seq_bottleneck.settings.run import toml_names
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "results" / "reference"
@@ -157,7 +157,7 @@ def test_the_reference_study_is_a_script_that_answers_every_question():
     options = [(context.command.name, context.params) for context in contexts]
     sweeps = {Path(given["out"]).name: given["name"] for name, given in options if name == "sweep"}
     assert set(sweeps.values()) == {
-        name for name in experiment_names() if not name.endswith("failure_pattern")
+        name for name in toml_names() if not name.endswith("failure_pattern")
     }
     assert all(name == sweep or name.startswith("real_") for name, sweep in sweeps.items())
     studies = {

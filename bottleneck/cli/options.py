@@ -179,9 +179,9 @@ def check_is_folder(folder: Path) -> None:
 
 def find_name(command: str, name: str) -> str:
     """The known name, with ``-`` and ``_`` alike; a ``UsageError`` if another command has it."""
-    from ..settings.sweep import experiment_names
+    from ..settings.run import toml_names
 
-    names = {"study": QUESTIONS, "table": TABLES, "plot": FIGURES, "sweep": experiment_names()}
+    names = {"study": QUESTIONS, "table": TABLES, "plot": FIGURES, "sweep": toml_names()}
     for kind in (command, *names):
         spelt = {known.replace("-", "_"): known for known in names[kind]}
         if known := spelt.get(name.replace("-", "_")):

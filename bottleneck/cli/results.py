@@ -315,13 +315,10 @@ def _write_merged(folders: Sequence[Path], out: Path) -> None:
 
     for folder in folders:
         check_named(folder)
-    runs, again, differing = write_merged(folders, out)
+    runs, again = write_merged(folders, out)
     say(f"Written to {out}: {counted(runs, 'run')}")
     if again:
-        say(f"In several folders, kept as the first has it: {counted(len(again), 'run')}", err=True)
-    if differing:
-        names = ", ".join(differing)
-        say(f"With other scores in a later folder, so that order decides: {names}", err=True)
+        say(f"In several folders, kept as the first has it: {counted(again, 'run')}", err=True)
     if any(tables(folder) for folder in folders):
         say("Not in it: what studies measured, which has means over the runs of a folder", err=True)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def print_runs(folder: Path) -> None:
     """Print a line per run of a folder's store: name, status, settings, and why it failed."""
     from ..results import bundle
-    from ..results.folders import STORE, check_one, without_runs
+    from ..results.folders import STORE, check_one, read_status, without_runs
     from ..runs.store import run_folders
     from ..tables.comparison import describe
 
@@ -30,7 +30,7 @@ def print_runs(folder: Path) -> None:
     names, rows = _names(stored), [("run", "status", "settings")]
     for item in stored:
         status = run_status(item)
-        reason = "" if status == "damaged" else item.read_status().get("reason", "")
+        reason = "" if status == "damaged" else read_status(item.path).get("reason", "")
         last = "".join(f": {line}" for line in reason.splitlines()[-1:])  # of a traceback
         rows.append((item.run, status, f"{names[item.run]}{last}"))
     first, second = (max(len(row[place]) for row in rows) for place in (0, 1))

@@ -174,14 +174,14 @@ def _measure(
     """Measure, and write the study's table."""
     from ..questions.probing import is_kept, probe_runs, read_kept, write_table
     from ..results.folders import read_settings
-    from ..runs.pool import default_width
+    from ..runs.pool import divide
 
     waiting = [run for run in runs if force or not is_kept(run, question)]
 
     def listen(run: Path, phase: str) -> None:
         tell(f"{run.name} ({waiting.index(run) + 1} of {len(waiting)}): {phase}")
 
-    probe_runs(question, waiting, listen, jobs or default_width())
+    probe_runs(question, waiting, listen, divide(1, jobs, threads=1)[0])
     probed = [read_kept(run, read_settings(run), question) for run in runs]
     path = write_table(question, probed, folder)
     tell(f"{question.question} ({counted(len(runs), 'run')}; numbers: {path})")

@@ -48,7 +48,6 @@ def reproduce(
     """Train with and without attention; print the lecture's tables."""
     given = options.given_settings(locals())
     from ..results.folders import check_trainable
-    from ..runs.pool import default_threads
     from ..runs.sweep import check_text, plan_comparison, run_comparison
     from ..settings.run import resolve
     from ..settings.sweep import Cell, folder_name
@@ -70,7 +69,7 @@ def reproduce(
         show_event(job, event)
 
     with display(jobs, quiet) as show_event:
-        run_comparison(jobs, folder, listen, threads or default_threads(len(jobs)))
+        run_comparison(jobs, folder, listen, threads)
     _print_tables(folder, runs, details or check_schedule)
 
 
@@ -142,7 +141,7 @@ def sweep(
     if preset and not (name or given or assignments):
         raise UsageError("--preset alone does not make a sweep: name one, or type what varies")
     if not (name or given or assignments):
-        questions = {name: sweeps.load_sweep(name).question for name in sweeps.experiment_names()}
+        questions = {name: sweeps.load_sweep(name).question for name in sweeps.toml_names()}
         print_names({name: f"{text.partition('?')[0]}?" for name, text in questions.items()})
         return
     from ..corpus.corpus import load_corpus
@@ -156,7 +155,7 @@ def sweep(
     cells, notes = sweeps.make_grid(read, assignments or [], seeds, given)
     read = sweeps.complete(read, cells, out.absolute().name if out else "")
     folder = out or DEFAULT_OUT / read.name
-    execute = _executor(len(cells), jobs, seeds_together, threads, scheduler)
+    execute = _executor(jobs, seeds_together, threads, scheduler)
     corpus_settings, edges = cells[0].settings.corpus, cells[0].settings.scoring.lower_edges
     for settings in {cell.settings.scoring.tokenize: cell.settings for cell in cells}.values():
         notes += check_text(settings)
@@ -178,17 +177,13 @@ def sweep(
 
 
 def _executor(
-    runs: int, jobs: int | None, seeds_together: int | None, threads: int | None,
-    scheduler: str | None
-) -> "Executor":  # fmt: skip
-    """What executes so many runs: processes of this machine, or the workers of a cluster."""
-    from ..runs.pool import default_threads, default_together, default_width, run_jobs
+    jobs: int | None, seeds_together: int | None, threads: int | None, scheduler: str | None
+) -> "Executor":
+    """What executes runs: processes of this machine, or the workers of a cluster."""
+    from ..runs.pool import run_jobs
 
     if scheduler is None:
-        # Whoever says how many runs go at once wants no more than one core for each.
-        cores = threads or (1 if jobs else default_threads(runs))
-        together, width = seeds_together or default_together(), jobs or default_width(cores)
-        return partial(run_jobs, width=width, threads=cores, together=together)
+        return partial(run_jobs, width=jobs, threads=threads, together=seeds_together)
     from ..runs.cluster import run_jobs_on_cluster
 
     if (threads or 1, seeds_together or 1) != (1, 1):

@@ -54,7 +54,7 @@ class Decoder(nnx.Module):
         sizes = [embedding] + [hidden] * (settings.layers - 1)
         self.inputs = nnx.List([GateInput(kind, size, hidden, rngs) for size in sizes])
         self.cells = nnx.List([Cell(kind, hidden, rngs) for _ in sizes])
-        self.to_hidden = drawn(context, hidden) if settings.hidden_apart else None
+        self.to_hidden = drawn(context, hidden) if settings.hidden_size else None
         self.context_input = self.join = self.output = self.to_embedding = nnx.data(None)
         if self.placement == "input":
             self.context_input = nnx.data(GateInput(kind, context, hidden, rngs, biased=False))

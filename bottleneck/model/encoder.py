@@ -38,7 +38,7 @@ class Encoder(nnx.Module):
             for size in sizes
         ]
         self.layers, self.to_context = nnx.List(layers), nnx.data(None)
-        if self.two_way or settings.hidden_apart:
+        if self.two_way or settings.hidden_size:
             glorot = nnx.initializers.glorot_uniform()
             self.to_context = nnx.Param(glorot(rngs.params(), (width, settings.context_size)))
 

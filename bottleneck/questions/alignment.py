@@ -70,13 +70,10 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 
 def measure(subject: "Subject", pairs: Sequence[LinkedPair], model: IBM1, tell: Tell) -> Columns:
     """Count the links of these sentences, of every method, word by word."""
-    from ..runs.translate import attention_matrices
-
     tell("reading weights")
     encoded = subject.encode([item.pair for item in pairs])
-    reverse = subject.settings.model.reverse_source
     trained, untrained = (
-        attention_matrices(subject.graph, weights, encoded, reverse, batch_size=128)
+        replace(subject.trained, weights=weights).attention(encoded, batch_size=128)
         for weights in (subject.weights, subject.untrained)
     )
     rows = []

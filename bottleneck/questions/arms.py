@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Real
 
 from ..claims.verdict import Measured
 from ..scoring.bootstrap import Estimate, Score, draw, estimate
-from ..settings.concerns import UNSELECTIVE, Buckets
+from ..settings.concerns import UNSELECTIVE, bucket_labels, bucket_of
 from ..settings.run import RunSettings
 from ..settings.sweep import Cell, declare
 
@@ -145,9 +145,9 @@ def in_buckets(
 
     With ``least`` sentences of that place or more come last, under the name "", without empty ones.
     """
-    buckets = Buckets(run.settings.scoring.lower_edges)
-    assigned = buckets.assign(words.astype(np.int64))
-    members = [(place, name, assigned == place) for place, name in enumerate(buckets.names)]
+    edges = run.settings.scoring.lower_edges
+    assigned = bucket_of(words, edges)
+    members = [(place, name, assigned == place) for place, name in enumerate(bucket_labels(edges))]
     if least is None:
         return members
     members.append((len(members), "", assigned >= least))

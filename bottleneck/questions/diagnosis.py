@@ -62,9 +62,9 @@ def diagnose(sentence: str, runs: Mapping[str, Path]) -> Diagnosis:
             classes[place] = word_class(token)
     arms = {}
     for arm, trained in loaded.items():
-        (output,) = trained.translate([sentence])
-        reports = word_reports(tokens, classes, linked, tokenize(output))
-        arms[arm] = output, [item for item in reports if is_word(item.word)]
+        (output,) = trained.translations([sentence])
+        reports = word_reports(tokens, classes, linked, tokenize(output.text))
+        arms[arm] = output.text, [item for item in reports if is_word(item.word)]
     unknown = tuple(filter(is_word, first.unknown(sentence)))
     return Diagnosis(count_words(source), pair.target, unknown, arms)
 

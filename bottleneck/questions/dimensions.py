@@ -15,7 +15,7 @@ from numpy import ndarray
 
 from ..claims.verdict import FAMILY, needs_learned
 from ..scoring.bootstrap import spread
-from ..settings.concerns import holds
+from ..settings.concerns import bucket_labels, holds
 from .arms import Arm, Estimates, Measured, Row, by_arm
 from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
 
@@ -47,7 +47,7 @@ RULE = (
 def probe(subject: "Subject", tell: Tell, wanted: int = WANTED) -> Columns:
     """A row for every bucket, trained and untrained."""
     tell("drawing sentences")
-    buckets = dict(zip(subject.buckets.names, subject.fresh_sentences(wanted), strict=True))
+    buckets = dict(zip(bucket_labels(subject.edges), subject.fresh_sentences(wanted), strict=True))
     rows = []
     for control, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
         for bucket, pairs in buckets.items():

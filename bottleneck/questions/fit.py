@@ -26,7 +26,7 @@ SPLITS = {"train": "trained on", "test": "test"}
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
     """Loss and BLEU counts of the first sentences of every bucket, training text and test set."""
-    from ..runs.evaluation import EVALUATION_BATCH
+    from ..runs.translate import BATCH
     from ..training.loop import sentence_losses
     from ..training.step import make_sentence_losses
 
@@ -37,11 +37,11 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
         buckets = subject.first_of_each(subject.corpus.splits[split], MOST)
         pairs = tuple(pair for bucket in buckets for pair in bucket)
         encoded = subject.encode(pairs)
-        batches = evaluation_batches(encoded, EVALUATION_BATCH)
+        batches = evaluation_batches(encoded, BATCH)
         words = [subject.trained.source_vocabulary.pieces(pair.source) for pair in pairs]
-        outputs = subject.trained.decode(encoded, batches, words)
+        _, _, texts = subject.trained.decode(encoded, batches, words)
         references, tokenizer = [pair.target for pair in pairs], subject.settings.scoring.tokenize
-        statistics = bleu_statistics(outputs.texts, references, tokenize=tokenizer)
+        statistics = bleu_statistics(texts, references, tokenize=tokenizer)
         results.append({
             "split": [split] * len(pairs),
             "source_words": [pair.words for pair in pairs],

@@ -29,7 +29,7 @@ from ..model.parts import on_host
 from ..model.translator import Translator, Weights, create, real_positions
 from ..results.folders import ENVIRONMENT, read_object
 from ..runs.translate import TrainedRun, load_run
-from ..settings.concerns import OUTSIDE, Buckets, bucket_of
+from ..settings.concerns import OUTSIDE, bucket_of
 from ..settings.errors import UserError
 from ..training.loop import Learner, Progress, sentence_losses, train
 from ..training.step import make_sentence_losses
@@ -46,7 +46,7 @@ class Subject:
         self.folder, self.trained, self.settings = folder, trained, trained.settings
         self.graph, self.weights = trained.graph, trained.weights
         self.vocabularies = trained.source_vocabulary, trained.target_vocabulary
-        self.buckets = Buckets(self.settings.scoring.lower_edges)
+        self.edges = self.settings.scoring.lower_edges
 
     @cached_property
     def untrained(self) -> Weights:
@@ -57,7 +57,7 @@ class Subject:
     @cached_property
     def corpus(self) -> Corpus:
         """The run's text, made or read again; a UserError where it is not the same any more."""
-        corpus = load_corpus(self.settings.corpus, self.settings.scoring.lower_edges)
+        corpus = load_corpus(self.settings.corpus, self.edges)
         if corpus.fingerprint != read_object(self.folder / ENVIRONMENT).get("fingerprint"):
             raise UserError(
                 f"the text of run {self.folder.name} has changed since it was trained: put the old "
@@ -67,10 +67,10 @@ class Subject:
 
     def first_of_each(self, pairs: Sequence[SentencePair], most: int) -> list[Pairs]:
         """The first pairs of each length bucket, at most so many."""
-        assigned = self.buckets.assign(np.array([pair.words for pair in pairs], np.int64))
+        assigned = bucket_of([pair.words for pair in pairs], self.edges)
         return [
             tuple(pairs[row] for row in np.flatnonzero(assigned == place)[:most].tolist())
-            for place in range(len(self.buckets.names))
+            for place in range(len(self.edges))
         ]
 
     def fresh_sentences(self, wanted: int) -> list[Pairs]:
@@ -78,7 +78,7 @@ class Subject:
 
         Of real text, which has no new ones, it is some of the test and validation sentences.
         """
-        corpus, edges = self.settings.corpus, self.settings.scoring.lower_edges
+        corpus, edges = self.settings.corpus, self.edges
         if not corpus.is_drawn:
             return self.first_of_each(self.corpus.test + self.corpus.valid, wanted)
         language = language_of(corpus)

@@ -20,7 +20,7 @@ from ..corpus.vocabulary import is_word, tokenize
 from ..figures.plot import longest
 from ..lecture.slides import SLIDES
 from ..results.folders import read_texts
-from ..settings.concerns import Buckets
+from ..settings.concerns import bucket_of
 from . import word_survival as words
 from .arms import Arm, Estimates, by_arm, in_buckets
 from .question import Axes, Columns, Judgement, Line, Question, Row, StudyColumn, StudyTable, Tell
@@ -38,7 +38,7 @@ KINDS = {
 DETAILS = ("modifiers", "names")
 LEXICON_PAIRS = 50_000
 """Training pairs at most that teach IBM model 1, spread evenly over the text."""
-DOUBLINGS = Buckets((0, *(2**power for power in range(4, 16))))
+DOUBLINGS = (0, *(2**power for power in range(4, 16)))
 """Bands of a word's count in the training text."""
 FIFTHS = [f"fifth {place}" for place in range(1, 6)]
 SURVIVES, LEARNED = 0.5, 0.1
@@ -68,7 +68,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     tell("counting")
     linked = list(map(LinkedReference.of, corpus.test, links))
     lengths = np.array([pair.words for pair in corpus.test], np.int64)
-    buckets = subject.buckets.assign(lengths)
+    buckets = bucket_of(lengths, subject.edges)
     others = words.partners(buckets, words.SHUFFLES, seed=settings.scoring.seed)
     sizes = [pair.words for pair in linked]
     tokens = [token for pair in corpus.test for token in tokenize(pair.source)]
@@ -127,10 +127,10 @@ def _cells(arm: Arm) -> dict[str, Float[ndarray, "seeds sentences groups bands 3
         classes = np.select([columns["class"] == name for name in CLASSES], range(len(CLASSES)), -1)
         kinds = [np.isin(columns["class"], names) for names in KINDS.values()]
         kind = np.select(kinds, range(len(KINDS)), -1)
-        alike = DOUBLINGS.assign(seen) * 3 + thirds
+        alike = bucket_of(seen, DOUBLINGS) * 3 + thirds
         layouts["class"] = classes, thirds, len(CLASSES), 3
         layouts["kind"] = kind, thirds, len(KINDS), 3
-        layouts["alike"] = kind, alike, len(KINDS), 3 * len(DOUBLINGS.edges)
+        layouts["alike"] = kind, alike, len(KINDS), 3 * len(DOUBLINGS)
     cells, sentences = {}, int(sentence[-1]) + 1
     for by, (group, band, *shape) in layouts.items():
         sums = np.zeros((len(arm.runs), sentences, *shape, 3))

@@ -38,7 +38,7 @@ from ..results.bundle import Example, Results, holds_results, tidy_csv
 from ..results.folders import has_probe, results_inside
 from ..results.folders import tables as measured_tables
 from ..settings.concerns import CorpusSettings
-from ..settings.errors import DamagedError, UnwrittenError, UserError, counted
+from ..settings.errors import FileError, UserError, counted
 from ..settings.files import write_text
 from ..tables import claims
 from ..tables.comparison import NONE, of_experiment, what_was_run
@@ -229,7 +229,7 @@ def make_views(
             try:
                 if name in known:
                     make(kind, name)
-            except (DamagedError, UnwrittenError):
+            except FileError:
                 raise
             except UserError as error:
                 reasons[f"{kind} {name}"] = str(error)

@@ -13,36 +13,14 @@ import pandas as pd
 from jaxtyping import Integer
 from numpy import ndarray
 
-from ..settings.errors import UserError, plain
+from ..settings.errors import UserError, counted, plain
 from ..settings.files import of_one_time
 from ..settings.run import RunSettings, parse_settings
 from ..settings.sweep import Member
-from . import schema
-from .folders import (
-    COMMANDS,
-    EXAMPLES,
-    SCORES,
-    SENTENCES,
-    StoredRuns,
-    check_one,
-    damaged,
-    find_runs,
-    has_probe,
-    is_bundle,
-    is_run,
-    probe_file,
-    read_checked,
-    read_experiments,
-    read_object,
-    read_settings,
-    read_status,
-    results_inside,
-)
+from . import folders, schema
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-_SETTING_KINDS = {column: kind for column, (_, kind) in schema.SETTING_COLUMNS.items()}
 
 Example = Mapping[str, Any]
 """``sentence`` (its place in the test set, below 0 for one of the lecture's own), ``source`` and
@@ -62,8 +40,7 @@ class Counts:
 class Results:
     """Results in memory: see ``schema`` for ``environment`` and for the columns of ``runs``.
 
-    ``sentences`` are the counts of each run's test sentences. ``sources`` are by run the folder of
-    its examples, which are read when they are wanted: its own, or that of a bundle.
+    ``sources`` are by run the folder of its examples: its own, or that of a bundle.
     """
 
     folder: Path
@@ -77,24 +54,23 @@ class Results:
         """Read a run, a store, an output folder, a bundle, or a folder of any of these.
 
         A store comes before the bundle beside it, which is older where a sweep was stopped. The
-        counts of sentences are most of the work: without ``sentences`` there are none. What is
-        missing or damaged is a ``UserError`` with the file.
+        counts of sentences are most of the work: without ``sentences`` there are none.
         """
         folder = Path(path)
-        stored = find_runs(folder)
+        stored = folders.find_runs(folder)
         if stored.done:
             return cls.of_runs(folder, stored, sentences)
-        if stored.any:
+        if stored.unfinished:
             raise UserError(
-                f"{str(folder)!r} holds no finished run ({len(stored.unfinished)} not done, "
-                f"{len(stored.other_versions)} of another version): `bottleneck table runs` lists "
-                "them, the command that began them continues"
+                f"{str(folder)!r} holds no finished run ({len(stored.unfinished)} not done): "
+                "`bottleneck table runs` lists them, the command that began them continues"
             )
-        if not is_bundle(folder):
-            inside = [place for place in results_inside(folder) if holds_results(place)]
+        if not folders.is_bundle(folder):
+            inside = [place for place in folders.results_inside(folder) if holds_results(place)]
             if inside:
                 return cls.merged(folder, [cls.open(place, sentences) for place in inside])
-            check_one(folder)
+            folders.check_one(folder)
+            raise UserError(f"no results in folder {str(folder)!r}: {folders.WRITTEN}")
         environment = _environment(folder)
         table, counts = read_table(folder / schema.RUNS, schema.RUN_COLUMNS), {}
         if sentences:
@@ -103,7 +79,7 @@ class Results:
         parts = {schema.ENVIRONMENT: environment["runs"]}
         for name, runs in (parts | ({schema.SENTENCES: counts} if sentences else {})).items():
             if set(runs) != set(table["run"]):
-                raise damaged(folder / name, f"its runs are not those of {schema.RUNS}")
+                raise folders.damaged(folder / name, f"its runs are not those of {schema.RUNS}")
         return cls(folder, table, counts, environment, dict.fromkeys(table["run"], folder))
 
     @classmethod
@@ -112,37 +88,34 @@ class Results:
         return cls.open(folder) if holds_results(folder) else None
 
     @classmethod
-    def of_runs(cls, folder: Path, stored: StoredRuns, sentences: bool = True) -> "Results":
-        """The finished runs of a store, in the order of the experiments beside the store.
-
-        What the settings say is in them alone. Of a run that is not done the environment has its
-        status.
-        """
+    def of_runs(cls, folder: Path, stored: folders.StoredRuns, sentences: bool = True) -> "Results":
+        """The finished runs of a store, in the order of the experiments beside the store."""
         store = next(iter(stored.done)).resolve().parent
         members = [
             dict(zip(("run", *Member._fields), map(plain, (run, experiment, *names)), strict=True))
-            for experiment, runs in read_experiments(store).items()
+            for experiment, runs in folders.read_experiments(store).items()
             for run, names in runs.items()
         ]
-        kinds = {"run": "str", **_SETTING_KINDS, "corpus_fingerprint": "str"}
-        skipped = {*kinds, *Member._fields}
+        given = ("run", *schema.SETTING_COLUMNS, "corpus_fingerprint")
+        kinds = {name: schema.RUN_COLUMNS[name] for name in given}
+        skipped = {*given, *Member._fields}
         measured = {name: kind for name, kind in schema.RUN_COLUMNS.items() if name not in skipped}
         scores, rows, counts = [], [], {}
         for run, known in stored.done.items():
             text = {"corpus_fingerprint": plain(known["environment"].get("fingerprint") or "")}
-            rows.append({"run": run.name} | setting_columns(read_settings(run)) | text)
-            scores.append(read_table(run / SCORES, measured, may_lack=True))
+            rows.append({"run": run.name} | setting_columns(folders.read_settings(run)) | text)
+            scores.append(read_table(run / folders.SCORES, measured))
             scores[-1].insert(0, "run", run.name)
             if sentences:
-                counts[run.name] = _counts(read_table(run / SENTENCES, schema.COUNTED))
-        table = pd.concat(scores).merge(_frame(rows, kinds), on="run", validate="many_to_one")
+                counts[run.name] = _counts(read_table(run / folders.SENTENCES, schema.COUNTED))
+        described = pd.DataFrame(rows, columns=list(kinds), dtype=object).astype(_kinds(kinds))
+        table = pd.concat(scores).merge(described, on="run", validate="many_to_one")
         columns = ["run", *Member._fields]
         table = _with_members(table, pd.DataFrame(members, columns=columns, dtype=str))
         environment = {
             "schema": schema.VERSION,
             "runs": {run.name: known for run, known in stored.done.items()},
-            "unfinished": {run.name: read_status(run)["status"] for run in stored.unfinished},
-            "other_versions": len(stored.other_versions),
+            "unfinished": {run.name: status for run, status in stored.unfinished.items()},
             "replaced": len(stored.replaced),
         }
         sources = {run.name: run for run in stored.done}
@@ -150,10 +123,7 @@ class Results:
 
     @classmethod
     def merged(cls, folder: Path, parts: Sequence["Results"]) -> "Results":
-        """All runs of several results as those of one folder; the first that has a run gives it.
-
-        Runs are the same where their names are, which are hashes of settings and data.
-        """
+        """All runs of several results as those of one folder; the first that has a run gives it."""
         frames, members, counts, sources, described, unfinished = [], [], {}, {}, {}, {}
         for part in parts:
             members.append(part.runs[["run", *Member._fields]])
@@ -162,13 +132,12 @@ class Results:
             counts = {**part.sentences, **counts}
             sources = {**part.sources, **sources}
             described = part.environment["runs"] | described
-            # What one folder has not done, another may have.
             unfinished = part.environment.get("unfinished", {}) | unfinished
         environment = {
             "schema": schema.VERSION,
             "runs": described,
+            # What one folder has not done, another may have.
             "unfinished": {run: known for run, known in unfinished.items() if run not in described},
-            "other_versions": sum(part.environment.get("other_versions", 0) for part in parts),
             "replaced": sum(part.environment.get("replaced", 0) for part in parts),
         }
         table = _with_members(pd.concat(frames), pd.concat(members).drop_duplicates())
@@ -188,36 +157,32 @@ class Results:
         return self.environment["runs"][run]["environment"]
 
     def left_out(self) -> list[str]:
-        """A sentence each for runs of another version, those replaced, and those not done."""
-        known = self.environment
+        """A sentence each for runs that were replaced, and those not done."""
+        unfinished = len(self.environment.get("unfinished", ()))
         counts = {
-            "left out: made by another version of bottleneck.": known.get("other_versions", 0),
-            "left out: replaced by later runs of the same arms.": known.get("replaced", 0),
-            "without a result (`bottleneck table runs` lists them).": len(
-                known.get("unfinished", ())
-            ),
+            "left out: replaced by later runs of the same arms.": self.environment.get("replaced"),
+            "without a result (`bottleneck table runs` lists them).": unfinished,
         }
         return [
-            f"{'1 run is' if count == 1 else f'{count} runs are'} {words}"
+            f"{counted(count, 'run')} {'is' if count == 1 else 'are'} {words}"
             for words, count in counts.items()
             if count
         ]
 
     def examples(self) -> Iterator[tuple[str, Sequence[Example]]]:
         """Example sentences with attention weights, a run at a time: all would fill a memory."""
-        of_bundle = cache(read_object)
+        of_bundle = cache(folders.read_object)
         for run in self.names:
             source = self.sources[run]
-            if is_run(source):
-                yield run, read_object(source / EXAMPLES)
+            if folders.is_run(source):
+                yield run, folders.read_object(source / folders.EXAMPLES)
             elif run in (examples := of_bundle(source / schema.EXAMPLES)):
                 yield run, examples[run]
 
     def table(self, name: str, like_slide: bool = False) -> pd.DataFrame:
         """A table of `bottleneck table`, each interval in ``NAME_low`` and ``NAME_high``.
 
-        ``like_slide``: as text, in the slide's own columns, as a notebook shows it. ``attrs`` have
-        its ``title`` and its ``caption``.
+        ``like_slide``: in the slide's own columns. ``attrs`` have its ``title`` and ``caption``.
         """
         page = import_module("...tables.pages", __name__).make_page(name, self, like_slide)
         table = page.frame.set_axis([""] * len(page.frame)) if like_slide else page.frame
@@ -239,12 +204,12 @@ class Results:
 
 def holds_results(folder: Path) -> bool:
     """Whether there are finished runs in a folder itself, or a bundle of them."""
-    return bool(find_runs(folder).done) or is_bundle(folder)
+    return bool(folders.find_runs(folder).done) or folders.is_bundle(folder)
 
 
 def _environment(folder: Path) -> Mapping[str, Any]:
-    """A bundle's ``environment.json``; another version's, or half an export, is a ``UserError``."""
-    environment = read_object(folder / schema.ENVIRONMENT)
+    """A bundle's ``environment.json``; another version's, or half an export, is refused."""
+    environment = folders.read_object(folder / schema.ENVIRONMENT)
     if environment.get("schema") != schema.VERSION:
         raise UserError(
             f"{str(folder)!r} has results of schema {environment.get('schema')}, this program "
@@ -276,13 +241,12 @@ def _counts(rows: pd.DataFrame) -> Counts:
 
 def load_probe(folder: Path, study: str) -> pd.DataFrame:
     """The numbers of a study, columns as in ``schema.PROBE_COLUMNS``; without them a UserError."""
-    if has_probe(folder, study):
-        return read_table(probe_file(folder, study), schema.PROBE_COLUMNS)
-    check_one(folder)
-    what = "gold set of your own" if study == schema.GOLD else f"{study} study"
-    command = f"bottleneck {COMMANDS[study]} --results DIR"
+    if folders.has_probe(folder, study):
+        return read_table(folders.probe_file(folder, study), schema.PROBE_COLUMNS)
+    folders.check_one(folder)
     raise UserError(
-        f"no {what} in {str(folder)!r}: `{command}` measures it, where the runs were trained"
+        f"{str(folder)!r} has no probes/{study}.csv: `bottleneck {folders.COMMANDS[study]} "
+        "--results DIR` measures it, where the runs were trained"
     )
 
 
@@ -290,46 +254,35 @@ def setting_columns(settings: RunSettings) -> dict[str, Any]:
     """Value by column; where a setting is not set, a blank text or None for other types."""
     columns = {}
     for column, (place, kind) in schema.SETTING_COLUMNS.items():
-        concern, _, name = place.partition(".")
-        value = getattr(getattr(settings, concern), name)
+        value = settings.value(place)
         columns[column] = plain(value or "") if kind == "str" else value
     return columns
 
 
 def tidy_csv(table: pd.DataFrame) -> str:
-    """A table as CSV: every digit, blanks where there is nothing, Unix line ends."""
+    """A table as CSV: every digit, blanks where there is nothing."""
     return table.to_csv(index=False, lineterminator="\n")
 
 
-def read_table(path: Path, columns: Mapping[str, str], may_lack: bool = False) -> pd.DataFrame:
+def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
     """Read a CSV file of the bundle, or of a run, with the documented columns and types.
 
-    Blanks are missing values, but of texts; so are columns that it ``may_lack``. What earlier
-    versions did not write has the value that it had (`schema.LATER_COLUMNS`).
+    Blanks are missing values, but of texts, and so are columns that it lacks.
     """
     kinds = _kinds(columns)
-    try:
-        with np.errstate(invalid="ignore"):  # a float in the place of a whole number is an error
-            frame = pd.read_csv(
-                io.BytesIO(read_checked(path)),
-                dtype=kinds,
-                usecols=lambda name: name in columns,
-                keep_default_na=False,
-                na_values={name: [""] for name, kind in columns.items() if kind != "str"},
-            )
-        for name in columns if may_lack else schema.LATER_COLUMNS.keys() & columns.keys():
-            if name not in frame:
-                blank = schema.LATER_COLUMNS.get(name, "" if columns[name] == "str" else None)
-                frame[name] = pd.Series(blank, index=frame.index, dtype=kinds[name])
-        frame = frame[list(columns)]
-    except (ValueError, TypeError, OverflowError, LookupError, OSError) as error:
-        raise damaged(path, error) from None
-    return frame
-
-
-def _frame(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> pd.DataFrame:
-    """A table of these columns and types."""
-    return pd.DataFrame(rows, columns=list(columns), dtype=object).astype(_kinds(columns))
+    # A float in the place of a whole number is an error.
+    with folders.reading(path), np.errstate(invalid="ignore"):
+        frame = pd.read_csv(
+            io.BytesIO(folders.read_checked(path)),
+            dtype=kinds,
+            usecols=lambda name: name in columns,
+            keep_default_na=False,
+            na_values={name: [""] for name, kind in columns.items() if kind != "str"},
+        )
+        for name in columns.keys() - set(frame):
+            blank = schema.LATER_COLUMNS.get(name, "" if columns[name] == "str" else None)
+            frame[name] = pd.Series(blank, index=frame.index, dtype=kinds[name])
+        return frame[list(columns)]
 
 
 def _kinds(columns: Mapping[str, str]) -> dict[str, str]:

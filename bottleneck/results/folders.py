@@ -2,24 +2,21 @@
 
 Every file is read against the checksum in its folder's ``SHA256SUMS``. A file that is listed there
 and missing was lost: whoever needs it says so, and nobody goes on as if it had never been made.
-
-The studies' tables, ``probes/NAME.csv``, travel with a bundle. A study's table has means over its
-runs, so that it is there for all of them or not at all. The benchmark's table rests on no run.
 """
 
 import csv
 import gzip
 import io
 import json
-import os
 import shlex
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..settings.errors import DamagedError, UsageError, UserError
+from ..settings.errors import FileError, UsageError, UserError
 from ..settings.files import SUMS, digest_of, read_sums
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from . import schema
@@ -55,17 +52,14 @@ COMMANDS = {study: f"study {study}" for study in STUDIES} | {
     BENCHMARK: "study cost",
 }
 """The words of the command that makes a study's table, without the folder."""
-TEXT_COLUMNS = ("source", "reference", "hypothesis")
-"""What a line of ``hypotheses.jsonl`` has of a test sentence, besides its number."""
 
 
 # What a folder is.
 
 
 def is_run(folder: Path) -> bool:
-    """Whether this is the folder of one run, whatever it has lost."""
-    both = (folder / SETTINGS).is_file() and (folder / ENVIRONMENT).is_file()
-    return both or os.path.lexists(folder / STATUS) or SETTINGS in (read_sums(folder) or ())
+    """Whether this is the folder of one run, though it may have lost one of the two files."""
+    return (folder / STATUS).exists() or (folder / SETTINGS).exists()
 
 
 def is_bundle(folder: Path) -> bool:
@@ -86,11 +80,7 @@ def store_of(folder: Path) -> Path:
 
 def runs_in(store: Path) -> list[Path]:
     """The run folders of a store by name, those that lost their status among them."""
-    try:
-        folders = sorted(path for path in store.iterdir() if os.path.isdir(path))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    return [path for path in folders if not path.name.startswith(".") and is_run(path)]
+    return sorted(path for path in store.glob("[!.]*") if path.is_dir() and is_run(path))
 
 
 def tables(folder: Path) -> list[Path]:
@@ -102,10 +92,9 @@ def tables(folder: Path) -> list[Path]:
 
 def results_inside(folder: Path) -> list[Path]:
     """The folders with results directly inside a folder, by name, but for its own store."""
-    inside = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     return [
         path
-        for path in inside
+        for path in sorted(folder.glob("*/"))
         if not (path.name == STORE and runs_in(path))
         and not is_run(path)
         and (is_bundle(path) or tables(path) or finished_runs(path))
@@ -113,24 +102,19 @@ def results_inside(folder: Path) -> list[Path]:
 
 
 def latest_output(results: Path, otherwise: Path | None = None) -> Path:
-    """The output folder under ``results`` that was written last, or ``otherwise`` without any.
-
-    A ``UserError`` where there is neither.
-    """
-    bundles = list(results.glob(f"*/{schema.RUNS}"))
-    if bundles:
-        return max(bundles, key=lambda path: path.stat().st_mtime).parent
-    if otherwise is None:
+    """The output folder under ``results`` that was written last, or ``otherwise`` without any."""
+    bundles = sorted(results.glob(f"*/{schema.RUNS}"), key=lambda path: path.stat().st_mtime)
+    if not bundles and otherwise is None:
         raise UserError(
             f"no finished run in {str(results)!r}; run `bottleneck reproduce` first, "
             "or name one with --results DIR"
         )
-    return otherwise
+    return bundles[-1].parent if bundles else otherwise
 
 
 def check_named(folder: Path) -> None:
     """A ``UserError`` where a command's results cannot be: no folder, or one run of a store."""
-    if os.path.lexists(folder) and not folder.is_dir():
+    if not folder.is_dir() and (folder.exists() or folder.is_symlink()):
         raise UserError(f"{str(folder)!r} is not a folder: {WRITTEN}")
     if is_run(folder):
         store = folder.resolve().parent
@@ -139,7 +123,7 @@ def check_named(folder: Path) -> None:
 
 
 def check_one(folder: Path) -> None:
-    """Where the runs of one sweep are wanted: of several, or of a benchmark, a ``UserError``."""
+    """Where the runs of one sweep are wanted: of several, or no folder, a ``UserError``."""
     if not folder.is_dir():
         raise UserError(f"no folder {str(folder)!r}: {WRITTEN}")
     if is_bundle(folder) or find_runs(folder).any:
@@ -147,11 +131,6 @@ def check_one(folder: Path) -> None:
     if inside := [path.name for path in results_inside(folder)]:
         raise UserError(
             f"{str(folder)!r} holds folders of results ({', '.join(inside)}): name one of them"
-        )
-    if has_probe(folder, BENCHMARK):
-        raise UserError(
-            f"{str(folder)!r} holds a benchmark and no runs: `bottleneck table cost` prints it, "
-            "`bottleneck export --all` writes it out"
         )
 
 
@@ -167,7 +146,7 @@ def check_trainable(folder: Path) -> None:
 # The files of a folder, each read against its checksum.
 
 
-def damaged(path: Path, reason: object) -> DamagedError:
+def damaged(path: Path, reason: object) -> FileError:
     """The error of a file that cannot be read, with the way out."""
     run, delete = path.parent, f"delete it and its line in {SUMS}"
     if isinstance(reason, PermissionError):  # what is in it may be whole
@@ -183,9 +162,19 @@ def damaged(path: Path, reason: object) -> DamagedError:
         way = f"make it again with `bottleneck {command}`, or {delete}"
     else:
         way = "export it again"
-    words = (getattr(reason, "strerror", None) or str(reason)).splitlines()
-    reason = words[0] if words else type(reason).__name__
-    return DamagedError(f"{str(path)!r} cannot be read ({reason}); {way}")
+    words = str(getattr(reason, "strerror", None) or reason).partition("\n")[0]
+    return FileError(f"{str(path)!r} cannot be read ({words}); {way}")
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """What the block cannot read in a file is `damaged`."""
+    try:
+        yield
+    except (OSError, ValueError, TypeError, LookupError, OverflowError, EOFError) as error:
+        raise damaged(path, error) from None
+    except (UsageError, csv.Error, zlib.error) as error:
+        raise damaged(path, error) from None
 
 
 def listed_as(path: Path) -> tuple[Path, str]:
@@ -199,43 +188,34 @@ def listed_as(path: Path) -> tuple[Path, str]:
 def was_written(path: Path) -> bool:
     """Whether there is a file of a run or a results folder, or its sums say that there was."""
     folder, name = listed_as(path)
-    return os.path.lexists(path) or name in (read_sums(folder) or ())
+    return path.exists() or name in (read_sums(folder) or ())
 
 
 def read_checked(path: Path) -> bytes:
     """What a file of a run or a results folder holds, unpacked where its name ends in ``.gz``.
 
-    What does not match the folder's ``SHA256SUMS`` is `damaged`; an OSError where there is no file.
+    What does not match the folder's ``SHA256SUMS`` is `damaged`, and so is what is not there.
     """
     folder, name = listed_as(path)
-    for _ in range(3):  # a writer may put the file and the sums in place between two reads
-        content = path.read_bytes()
-        sums = read_sums(folder)
-        if sums is None:
-            under_way = is_run(folder) and read_status(folder).get("status") not in ENDED
-            fault = "" if under_way else f"its folder has no {SUMS}"
-        elif name not in sums:
-            fault = f"{SUMS} does not list it"
-        else:
-            fault = "" if digest_of(content) in sums[name] else "it does not match its checksum"
-        if not fault:
-            break
-    else:
-        raise damaged(path, fault)
-    try:
-        return gzip.decompress(content) if path.suffix == ".gz" else content
-    except (EOFError, OSError, zlib.error) as error:
-        raise damaged(path, error) from None
+    with reading(path):
+        for _ in range(3):  # a writer may put the file and the sums in place between two reads
+            content, sums = path.read_bytes(), read_sums(folder)
+            if sums is None:
+                under_way = is_run(folder) and read_status(folder).get("status") not in ENDED
+                fault = "" if under_way else f"its folder has no {SUMS}"
+            elif name not in sums:
+                fault = f"{SUMS} does not list it"
+            else:
+                fault = "" if digest_of(content) in sums[name] else "it does not match its checksum"
+            if not fault:
+                return gzip.decompress(content) if path.suffix == ".gz" else content
+    raise damaged(path, fault)
 
 
 def read_object(path: Path) -> Any:
     """Read a JSON file of a bundle or a run."""
-    try:
+    with reading(path):
         return json.loads(read_checked(path))
-    except (OSError, ValueError) as error:
-        if isinstance(error, FileNotFoundError) and not (is_run(path.parent) or was_written(path)):
-            raise UserError(f"no {path.name} in folder {str(path.parent)!r}: {WRITTEN}") from None
-        raise damaged(path, error) from None
 
 
 def json_text(values: Any) -> str:
@@ -245,22 +225,15 @@ def json_text(values: Any) -> str:
 
 def read_settings(run: Path) -> RunSettings:
     """The settings of a run; a ``UserError`` where they cannot be read."""
-    path = run / SETTINGS
-    try:
-        return parse_settings(read_object(path))
-    except UsageError as error:
-        raise damaged(path, error) from None
+    with reading(run / SETTINGS):
+        return parse_settings(read_object(run / SETTINGS))
 
 
 def read_status(run: Path) -> dict[str, Any]:
     """A run's ``status.json``, which no sums list; empty without one, damaged: ``UserError``."""
     path = run / STATUS
-    try:
-        return json.loads(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except (OSError, ValueError) as error:
-        raise damaged(path, error) from None
+    with reading(path):
+        return json.loads(path.read_bytes()) if path.exists() else {}
 
 
 def read_experiments(folder: Path) -> Experiments:
@@ -273,11 +246,8 @@ def read_experiments(folder: Path) -> Experiments:
 
 def run_rows(path: Path) -> list[dict[str, str]]:
     """The rows of a CSV file by column; a fault is a ``UserError``."""
-    try:
-        text = read_checked(path).decode()
-        return list(csv.DictReader(io.StringIO(text, newline="")))
-    except (OSError, ValueError, csv.Error) as error:
-        raise damaged(path, error) from None
+    with reading(path):
+        return list(csv.DictReader(io.StringIO(read_checked(path).decode(), newline="")))
 
 
 class Outputs(NamedTuple):
@@ -296,13 +266,12 @@ def read_texts(run: Path) -> Outputs:
             f"{str(run)!r} has no {HYPOTHESES}: the run did not end; the command that began it "
             "goes on from where it stopped"
         )
-    try:
+    with reading(path):
         # Not splitlines: a text may hold other signs that end a line there.
         lines = read_checked(path).decode().removesuffix("\n").split("\n")
         rows = [json.loads(line) for line in lines]
-        return Outputs(*([row[name] for row in rows] for name in TEXT_COLUMNS))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise damaged(path, error) from None
+        names = ("source", "reference", "hypothesis")
+        return Outputs(*([row[name] for row in rows] for name in names))
 
 
 # The runs of a store.
@@ -310,41 +279,40 @@ def read_texts(run: Path) -> Outputs:
 
 @dataclass(frozen=True)
 class StoredRuns:
-    """The runs of a store: done, in a fixed order, as a bundle describes them, and others."""
+    """The runs of a store that this version made: done, as a bundle describes them, or a status.
+
+    ``replaced`` are done, too: a later run has their arm and seed.
+    """
 
     done: Mapping[Path, Mapping[str, Any]]
-    unfinished: tuple[Path, ...]
-    other_versions: tuple[Path, ...]
+    unfinished: Mapping[Path, str]
     replaced: tuple[Path, ...]
 
     @property
     def any(self) -> bool:
         """Whether this is a store at all."""
-        return bool(self.done or self.unfinished or self.other_versions)
+        return bool(self.done or self.unfinished)
 
 
 def find_runs(folder: Path) -> StoredRuns:
-    """What an output folder, a store or a run holds. Done are runs of one version, not replaced."""
-    done, order, unfinished, other_versions = {}, {}, [], []
+    """What an output folder, a store or a run holds."""
+    done, order, unfinished = {}, {}, {}
     for run in [folder] if is_run(folder) else runs_in(store_of(folder)):
         status = read_status(run).get("status")
         if status is None:
             raise damaged(run / STATUS, "it is missing")
-        ended = status == "done"
-        if not is_current(run):
-            other_versions += [run] if ended else []
-        elif ended:
+        if status == "done" and is_current(run):
             settings = read_object(run / SETTINGS)
             model, seed = settings["model"], settings["training"]["seed"]
             order[run] = model["attention"], model["context_size"], seed, run.name
             done[run] = {"settings": settings, "environment": read_object(run / ENVIRONMENT)}
-        else:
-            unfinished.append(run)
-    ordered = {run: done[run] for run in sorted(done, key=order.__getitem__)}
+        elif is_current(run):
+            unfinished[run] = status
+    runs = sorted(done, key=order.__getitem__)
     names = read_experiments(folder).get(REPLACED, {}) if done else {}
-    current = {run: known for run, known in ordered.items() if run.name not in names} or ordered
-    replaced = tuple(run for run in ordered if run not in current)
-    return StoredRuns(current, tuple(unfinished), tuple(other_versions), replaced)
+    current = [run for run in runs if run.name not in names] or runs
+    replaced = tuple(run for run in runs if run not in current)
+    return StoredRuns({run: done[run] for run in current}, unfinished, replaced)
 
 
 def finished_runs(folder: Path) -> list[Path]:
@@ -361,35 +329,27 @@ def is_current(run: Path) -> bool:
 def arms(folder: Path) -> dict[str, Path]:
     """Run folders by attention: the one run, or of an output folder the runs that ended last.
 
-    These are arms that differ in nothing else, the first seed of each. A folder without finished
-    runs, or of several sweeps, is a ``UserError``.
+    These are arms that differ in nothing else, the first seed of each.
     """
-    if (folder / SETTINGS).is_file():
-        return {read_object(folder / SETTINGS)["model"]["attention"]: folder}
+    if is_run(folder):
+        return {read_settings(folder).model.attention: folder}
     check_one(folder)
-    stored = find_runs(folder)
-    if not stored.done and not is_bundle(folder):
-        raise UserError(
-            f"{str(folder)!r} holds no finished run, or was made by another version of this "
-            f"program: {WRITTEN}"
-        )
-    runs = {run: known["settings"] for run, known in stored.done.items()}
-    others = {  # the text, and what the settings say besides attention and seed
-        run: known
-        | {"model": known["model"] | {"attention": None}}
-        | {"training": known["training"] | {"seed": None}}
-        | {"text": stored.done[run]["environment"].get("fingerprint")}
-        for run, known in runs.items()
-    }
+    done = find_runs(folder).done
+    if not done and not is_bundle(folder):
+        raise UserError(f"{str(folder)!r} holds no finished run of this version: {WRITTEN}")
+    others = {}  # the text, and what the settings say besides attention and seed
+    for run, known in done.items():
+        settings = known["settings"]
+        model = settings["model"] | {"attention": None}
+        training = settings["training"] | {"seed": None}
+        text = known["environment"].get("fingerprint")
+        others[run] = settings | {"model": model, "training": training, "text": text}
     latest = max(others, key=lambda run: (run / STATUS).stat().st_mtime, default=None)
     chosen: dict[str, Path] = {}
-    for run, known in others.items():
-        if known == others[latest]:
-            chosen.setdefault(runs[run]["model"]["attention"], run)
+    for run, known in done.items():
+        if others[run] == others[latest]:
+            chosen.setdefault(known["settings"]["model"]["attention"], run)
     return chosen
-
-
-# The studies' tables.
 
 
 def probe_file(folder: Path, study: str) -> Path:

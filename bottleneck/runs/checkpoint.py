@@ -1,8 +1,5 @@
 """Files of a network: its weights, the vocabularies that they belong to, and checkpoints.
 
-Weights are safetensors, one float32 tensor a parameter, named by its place in the translator. A
-vocabulary is a list, one token per line; subwords also have a model, which sentencepiece writes.
-
 A checkpoint has all that a stopped run needs to go on: a digest, then safetensors of the leaves of
 training's state and of the best weights by their numbers, and of JSON. Runs that are trained
 together have a file each, of the same update.
@@ -23,7 +20,7 @@ from ..corpus.subwords import Subwords
 from ..corpus.vocabulary import WORDS, Vocabulary
 from ..model.parts import Stack
 from ..model.translator import Weights
-from ..results.folders import CHECKPOINT, damaged, read_checked
+from ..results.folders import CHECKPOINT, read_checked
 from ..settings.concerns import CorpusSettings
 from ..settings.files import digest_of, write_bytes
 from ..training.loop import Learner, Progress, Snapshot, Trained
@@ -66,14 +63,11 @@ def load_vocabularies(folder: Path, corpus: CorpusSettings) -> tuple[Vocabulary,
     """Read what ``save_vocabularies`` wrote; a missing or damaged file is a UserError."""
     vocabularies = []
     for side in ("source", "target"):
-        path, tokenizer = folder / f"{side}.subwords.model", WORDS
-        try:
-            if corpus.tokens != "words":
-                tokenizer = Subwords(read_checked(path))
-            path = folder / f"{side}.vocabulary"
-            vocabularies.append(Vocabulary.from_bytes(read_checked(path), tokenizer))
-        except OSError as error:
-            raise damaged(path, error) from None
+        tokenizer = WORDS
+        if corpus.tokens != "words":
+            tokenizer = Subwords(read_checked(folder / f"{side}.subwords.model"))
+        content = read_checked(folder / f"{side}.vocabulary")
+        vocabularies.append(Vocabulary.from_bytes(content, tokenizer))
     return vocabularies[0], vocabularies[1]
 
 
@@ -81,8 +75,7 @@ def load_vocabularies(folder: Path, corpus: CorpusSettings) -> tuple[Vocabulary,
 class Checkpoints:
     """Keeps a file in each of the ``folders`` that train now, at intervals and when asked to stop.
 
-    A run that is asked stops at once, but in training after the current update and its checkpoint:
-    it raises ``SystemExit``.
+    In training that is after the current update and its checkpoint, by ``SystemExit``.
     """
 
     folders: Sequence[Path] = ()

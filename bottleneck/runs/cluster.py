@@ -8,7 +8,6 @@ the files of a run come back with its result. Dask has the run of a lost worker 
 import logging
 from collections.abc import Sequence
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from queue import Queue
 from tempfile import TemporaryDirectory
@@ -16,7 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 from ..corpus.corpus import load_corpus
-from ..results.folders import ENDED, SETTINGS, json_text
+from ..results.folders import ENDED, SETTINGS, json_text, read_status
 from ..settings.concerns import FILES, CorpusSettings
 from ..settings.errors import UserError
 from ..settings.files import SUMS, digest_of, parsed, written
@@ -32,6 +31,20 @@ def run_jobs_on_cluster(
     jobs: Sequence[Job], store: Path, listener: Listener, scheduler: str, force: bool = False
 ) -> list[Outcome]:
     """Execute all jobs into ``store`` on the workers of a scheduler, as ``run_jobs`` does here."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise UserError(
+            '--scheduler needs Dask: pip install "seq2seq-bottleneck[cluster]"'
+        ) from None
+    # Dask tells of a lost scheduler in a traceback.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+    try:
+        client = Client(scheduler, timeout=10, set_as_default=False)
+    except (OSError, ValueError, TypeError, RuntimeError):
+        raise UserError(
+            f"cannot reach scheduler {scheduler!r}; start one with `dask scheduler`"
+        ) from None
     outcomes: dict[str, Outcome] = {}
     running: dict[str, tuple[Job, RunFolder]] = {}
     topic, news = f"seq2seq-bottleneck-{uuid4().hex[:12]}", Queue()
@@ -40,17 +53,17 @@ def run_jobs_on_cluster(
         outcomes[job.name] = Outcome(job, **event)
         listener(job, event)
 
-    with _connect(scheduler) as client:
+    with client:
         client.subscribe_topic(topic, lambda event: news.put(event[1]))
         load = cache(lambda corpus, edges: load_corpus(corpus, edges).fingerprint)
         # A task for each text, so that Dask keeps one copy for all runs.
         send = cache(lambda corpus: client.submit(dict, read_files(corpus), pure=False))
-        futures = []
+        futures = []  # none is forgotten before the end
         for job in jobs:
             corpus = job.settings.corpus
             run = job.settings.identity(load(corpus, job.settings.scoring.lower_edges))
             folder = RunFolder(store, run)
-            known = folder.read_status()
+            known = read_status(folder.path)
             if known.get("status") in ENDED and not force:
                 end(job, {"phase": known["status"], "run": run, "reason": known["reason"]})
                 continue
@@ -75,28 +88,12 @@ def read_files(corpus: CorpusSettings) -> Texts:
     return {key: (path.name, path.read_bytes()) for key, path in paths.items()}
 
 
-def _connect(scheduler: str) -> Any:
-    """A client of the scheduler; a UserError where there is none to be had."""
-    if find_spec("distributed") is None:
-        raise UserError('--scheduler needs Dask: pip install "seq2seq-bottleneck[cluster]"')
-    from distributed import Client
-
-    # Dask tells of a lost scheduler in a traceback.
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
-    try:
-        return Client(scheduler, timeout=10, set_as_default=False)
-    except (OSError, ValueError, TypeError, RuntimeError):
-        raise UserError(
-            f"cannot reach scheduler {scheduler!r}; start one with `dask scheduler`"
-        ) from None
-
-
 def execute_task(
     topic: str, name: str, settings: RunSettings, texts: Texts
 ) -> tuple[Event, dict[str, bytes]]:
     """On a worker: one run, in a temporary folder; its last event, and the files of its folder.
 
-    Other events go to the topic. Raises RuntimeError where nobody wants the run any more.
+    Other events go to the topic.
     """
     from distributed import get_worker
 

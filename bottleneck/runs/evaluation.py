@@ -20,27 +20,15 @@ from ..model.translator import count_parameters
 from ..results.bundle import tidy_csv
 from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
 from ..results.schema import BLEU_COLUMNS, CHRF_COLUMNS
-from ..scoring.bleu import (
-    bleu,
-    bleu_signature,
-    bleu_statistics,
-    brevity_penalty,
-    chrf,
-    chrf_statistics,
-    expanded,
-    length_ratio,
-    precisions,
-)
+from ..scoring import bleu
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
-from ..settings.concerns import Buckets
+from ..settings.concerns import bucket_labels, bucket_of
 from ..settings.files import write_text
 from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
 from ..training.step import make_sentence_losses
 from .store import RunFolder
-from .translate import TrainedRun, attended
-
-EVALUATION_BATCH = 64
+from .translate import BATCH, TrainedRun, attended
 
 
 def encode(corpus: Corpus, split: str, settings: RunSettings) -> EncodedPairs:
@@ -69,41 +57,24 @@ def evaluate(
     source, target = corpus.source_vocabulary, corpus.target_vocabulary
     run = TrainedRun(settings, source, target, graph, trained.weights)
     encoded = encode(corpus, "test", settings)
-    batches = evaluation_batches(encoded, EVALUATION_BATCH)
-    decoded = run.decode(encoded, batches, [source.pieces(pair.source) for pair in corpus.test])
+    batches = evaluation_batches(encoded, BATCH)
+    pieces = [source.pieces(pair.source) for pair in corpus.test]
+    outputs, _, texts = run.decode(encoded, batches, pieces)
     # Every core of the process takes its part of a batch.
-    losses = make_sentence_losses(graph, Stack(1, parts_of(EVALUATION_BATCH)))
+    losses = make_sentence_losses(graph, Stack(1, parts_of(BATCH)))
     columns = sentence_columns(
-        decoded.texts,
+        texts,
         [pair.target for pair in corpus.test],
         np.array([pair.words for pair in corpus.test]),
         sentence_losses(losses, trained.weights, batches),
         np.array(encoded.target_lengths),
-        np.array([EOS in ids for ids in decoded.ids]),
+        np.array([EOS in ids for ids in outputs]),
         settings.scoring.tokenize,
     )
     write_text(folder.path / SENTENCES, tidy_csv(pd.DataFrame(columns)))
-    facts = run_facts(trained, corpus)
-    inside = by_bucket(columns["source_words"], settings)
-    rows = [
-        facts | row | {"near_copies": share(corpus.near_copies[place] for place in places)}
-        for row, places in zip(bucket_rows(columns, settings), inside.values(), strict=True)
-    ]
-    write_text(folder.path / SCORES, tidy_csv(pd.DataFrame(rows, dtype=object)))
-    texts = [
-        {"sentence": place, "source": pair.source, "reference": pair.target, "hypothesis": text}
-        for place, (pair, text) in enumerate(zip(corpus.test, decoded.texts, strict=True))
-    ]
-    lines = [f"{json.dumps(row, ensure_ascii=False)}\n" for row in texts]
-    write_text(folder.path / HYPOTHESES, "".join(lines))
-    folder.write_json(EXAMPLES, make_examples(run, corpus))
-
-
-def run_facts(trained: Trained, corpus: Corpus) -> dict[str, Any]:
-    """What is the same for every bucket of the run, but for its settings: they have a file."""
-    target = corpus.target_vocabulary
+    # What is the same for every bucket of the run, but for its settings: they have a file.
     epoch = sum(len(target.pieces(pair.target)) + 1 for pair in corpus.train)  # with end tokens
-    return {
+    facts = {
         "train_pairs": len(corpus.train),
         "best_update": trained.best_update,
         "epochs": round(trained.target_tokens / max(1, epoch), 3),
@@ -114,15 +85,30 @@ def run_facts(trained: Trained, corpus: Corpus) -> dict[str, Any]:
         "train_seconds": round(trained.seconds, 3),
         "train_tokens_per_second": round(trained.target_tokens / max(trained.seconds, 1e-9), 1),
     }
+    inside = by_bucket(columns["source_words"], settings)
+    rows = [
+        facts | row | {"near_copies": share(corpus.near_copies[place] for place in places)}
+        for row, places in zip(bucket_rows(columns, settings), inside.values(), strict=True)
+    ]
+    write_text(folder.path / SCORES, tidy_csv(pd.DataFrame(rows, dtype=object)))
+    lines = []
+    for place, (pair, text) in enumerate(zip(corpus.test, texts, strict=True)):
+        row = {"sentence": place, "source": pair.source}
+        row |= {"reference": pair.target, "hypothesis": text}
+        lines.append(f"{json.dumps(row, ensure_ascii=False)}\n")
+    write_text(folder.path / HYPOTHESES, "".join(lines))
+    folder.write_json(EXAMPLES, make_examples(run, corpus))
 
 
 def by_bucket(
     words: Sequence[int] | Int[ndarray, " sentences"], settings: RunSettings
 ) -> dict[str, Int[ndarray, " rows"]]:
     """Of each length bucket the places of its sentences, of which these are the source words."""
-    buckets = Buckets(settings.scoring.lower_edges)
-    assigned = buckets.assign(np.array(words, dtype=np.int64))
-    return {name: np.flatnonzero(assigned == place) for place, name in enumerate(buckets.names)}
+    edges = settings.scoring.lower_edges
+    assigned = bucket_of(words, edges)
+    return {
+        name: np.flatnonzero(assigned == place) for place, name in enumerate(bucket_labels(edges))
+    }
 
 
 def sentence_columns(
@@ -135,8 +121,8 @@ def sentence_columns(
     tokenize: str = "13a",
 ) -> dict[str, ndarray]:
     """Everything that is counted once per sentence, by the names of ``sentences.csv``."""
-    counts = bleu_statistics(hypotheses, references, tokenize=tokenize)
-    characters = chrf_statistics(hypotheses, references)
+    counts = bleu.bleu_statistics(hypotheses, references, tokenize=tokenize)
+    characters = bleu.chrf_statistics(hypotheses, references)
     columns = {
         "sentence": np.arange(len(references)),
         "source_words": words,
@@ -153,53 +139,47 @@ def bucket_rows(columns: dict[str, ndarray], settings: RunSettings) -> list[dict
     model, scoring, rows = settings.model, settings.scoring, []
     for bucket, (name, places) in enumerate(by_bucket(columns["source_words"], settings).items()):
         n = len(places)
+        rows.append({"bucket": name, "n": n})
         if n == 0:
-            rows.append({"bucket": name, "n": 0})
             continue
         inside = {key: item[places] for key, item in columns.items()}
         words = float(inside["source_words"].mean())
-        counts, characters = (
-            np.stack([inside[column] for column in kind], axis=1)
-            for kind in (BLEU_COLUMNS, CHRF_COLUMNS)
-        )
+        counts = np.stack([inside[column] for column in BLEU_COLUMNS], axis=1)
+        characters = np.stack([inside[column] for column in CHRF_COLUMNS], axis=1)
         losses = [float(inside[key].sum(dtype=np.float64)) for key in ("nll", "target_tokens")]
         weights = draw(n, scoring.resamples, seed=scoring.seed, bucket=bucket)
-        measured = estimate(bleu, counts[None], weights)
+        measured = estimate(bleu.bleu, counts[None], weights)
         sums = counts.sum(axis=0)
-        row = {
-            "bucket": name,
-            "n": n,
+        rows[-1] |= {
             "source_words": words,
             "compression_ratio": words * model.embedding_size / model.context_size,
             "bleu": measured.value,
             "bleu_low": measured.interval.low,
             "bleu_high": measured.interval.high,
-            "brevity_penalty": float(brevity_penalty(sums)),
-            "length_ratio": float(length_ratio(sums)),
-            **{f"precision_{k}": float(p) for k, p in enumerate(precisions(sums), start=1)},
-            "chrf": float(chrf(expanded(characters).sum(axis=0))),
+            "brevity_penalty": float(bleu.brevity_penalty(sums)),
+            "length_ratio": float(bleu.length_ratio(sums)),
+            **{f"precision_{k}": float(p) for k, p in enumerate(bleu.precisions(sums), start=1)},
+            "chrf": float(bleu.chrf(bleu.expanded(characters).sum(axis=0))),
             "nll_per_token": float(ratio_of_sums(np.array(losses))),
             "reference_tokens": int(inside["reference_tokens"].sum()),
             "empty": int((inside["hypothesis_tokens"] == 0).sum()),
             "unfinished": int((~inside["ended"]).sum()),
-            "signature": bleu_signature(scoring.tokenize),
+            "signature": bleu.bleu_signature(scoring.tokenize),
         }
-        rows.append(row)
     return rows
 
 
 def make_examples(run: TrainedRun, corpus: Corpus) -> list[dict[str, Any]]:
     """Source, reference, hypothesis and weights (hypothesis x source) of a few sentences.
 
-    They are the lecture's own, where the corpus has such (their numbers are below 0), and the first
-    two test sentences of each bucket.
+    They are the lecture's own (numbers below 0), and the first two test sentences of each bucket.
     """
     inside = by_bucket([pair.words for pair in corpus.test], run.settings)
     chosen = np.concatenate([places[:2] for places in inside.values()]).tolist()
     lecture = lecture_pairs(run.settings.corpus)
     pairs = [*lecture, *(corpus.test[place] for place in chosen)]
     numbers, examples = [*range(-len(lecture), 0), *chosen], []
-    translations = run.translations([pair.source for pair in pairs], EVALUATION_BATCH, True)
+    translations = run.translations([pair.source for pair in pairs], attended=True)
     for number, pair, translation in zip(numbers, pairs, translations, strict=True):
         shown = attended(run, translation)
         example = {"sentence": number, "source": shown.source, "reference": pair.target}

@@ -8,10 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
-from ..corpus.batches import encode_pairs
 from ..corpus.pair import SentencePair
 from ..corpus.subwords import by_word, shares_of
-from ..corpus.vocabulary import BOS, EOS, PAD, UNK, tokenize
+from ..corpus.vocabulary import BOS, EOS, UNK, tokenize
 from ..decoding.search import without_symbols
 from ..lecture.slides import SLIDES, ArmOutput, Grid
 from ..results.folders import SETTINGS, arms
@@ -21,33 +20,27 @@ from .translate import END, TrainedRun, load_run, readable
 
 
 def trained_evidence(name: str, folder: Path) -> dict[str, Any]:
-    """What the English-French runs of a folder answer to an id, as fields of `Evidence`.
-
-    ``learned`` for L10, of the first arm with attention, or None; ``arms``, for L17 and L-SHORT
-    with what they wrote, the arm without attention first.
-    """
+    """What the English-French runs of a folder answer to an id, as fields of `Evidence`."""
     use_cache()
     folders = {arm: run for arm, run in arms(folder).items() if (run / SETTINGS).is_file()}
     if name == "L10":
         selective = [arm for arm in folders if arm not in UNSELECTIVE][:1]
         folders = {arm: folders[arm] for arm in selective}
-    runs = {}
+    slide, outputs, learned = SLIDES[name], [], None
     for arm in sorted(folders, key=lambda arm: (arm != "none", arm)):
-        trained = load_run(folders[arm])
-        if not trained.settings.corpus.reverse_direction:
-            runs[folders[arm].name] = trained
-    slide, outputs = SLIDES[name], []
-    for run, trained in runs.items():
-        texts, steps = [], []
-        if name == "L17":
-            texts = trained.translate([slide["source"]])
+        trained, steps = load_run(folders[arm]), []
+        if trained.settings.corpus.reverse_direction:
+            continue
+        if name == "L10":
+            sentences, learned = [], learned_weights(trained)
+        elif name == "L17":
+            sentences = [slide["source"]]
             steps = _first_steps(trained, slide["source"], slide["steps"])
-        elif name == "L-SHORT":
-            texts = trained.translate([source for source, _ in slide["pairs"]])
-        outputs.append(ArmOutput(trained.settings.model.attention, run, texts, steps))
-    if name == "L10":
-        return {"learned": next(map(learned_weights, runs.values()), None), "arms": outputs}
-    return {"arms": outputs}
+        else:
+            sentences = [source for source, _ in slide["pairs"]]
+        texts = [translation.text for translation in trained.translations(sentences)]
+        outputs.append(ArmOutput(arm, folders[arm].name, texts, steps))
+    return {"learned": learned, "arms": outputs} if name == "L10" else {"arms": outputs}
 
 
 def learned_weights(trained: TrainedRun) -> Grid:
@@ -55,9 +48,7 @@ def learned_weights(trained: TrainedRun) -> Grid:
     slide = SLIDES["L10"]
     source, target = (trained.prepare(" ".join(slide[side])) for side in ("english", "french"))
     vocabularies = trained.source_vocabulary, trained.target_vocabulary
-    reverse = trained.settings.model.reverse_source
-    encoded = encode_pairs([SentencePair(source, target)], *vocabularies, reverse)
-    (matrix,) = trained.attention(encoded, 1)
+    (matrix,) = trained.attention(trained.encode([SentencePair(source, target)]), 1)
     words = tokenize(source), tokenize(target)
     shares = [
         shares_of(vocabulary.pieces(text), tokens, vocabulary.tokenizer)
@@ -79,28 +70,22 @@ def _first_steps(
 
     Words of the slide without a token of their own are left out.
     """
-    target = trained.target_vocabulary
-    pair = SentencePair(trained.prepare(sentence), "")
-    reverse = trained.settings.model.reverse_source
-    source = jnp.array(encode_pairs([pair], trained.source_vocabulary, target, reverse).source)
-    lengths = jnp.array([source.shape[1]])
+    target, steps, before, ids = trained.target_vocabulary, [], "", [BOS]
+    source = jnp.array(trained.encode([SentencePair(trained.prepare(sentence), "")]).source)
     model = nnx.merge(trained.graph, trained.weights)
-    inputs = np.full((1, len(printed)), PAD, np.int32)  # a step does not read what is behind it
-    steps: list[tuple[str, list[tuple[str, float]]]] = []
-    token, before = BOS, ""
-    for index, step in enumerate(printed):
-        if token == EOS:
-            break
-        inputs[0, index] = token
-        logits, _ = model.logits(source, lengths, jnp.array(inputs))
-        shares = np.asarray(jax.nn.softmax(without_symbols(logits))[0, index], np.float64)
+    for step in printed:
+        logits, _ = model.logits(source, jnp.array([source.shape[1]]), jnp.array([ids]))
+        shares = np.asarray(jax.nn.softmax(without_symbols(logits))[0, -1], np.float64)
         best = np.argsort(-shares, kind="stable")[:3].tolist()  # words shown of each step
-        ids = [target.numbers(trained.prepare(word)) for word in step]
-        slide = [number for number, *others in ids if not others and number != UNK]
+        numbers = [target.numbers(trained.prepare(word)) for word in step]
+        slide = [number for number, *others in numbers if not others and number != UNK]
         names = {
             number: END if number == EOS else target.tokenizer.display(target.tokens[number])
             for number in [*best, *slide]
         }
         steps.append((before, [(word, float(shares[number])) for number, word in names.items()]))
-        token, before = best[0], names[best[0]]
+        before = names[best[0]]
+        ids.append(best[0])
+        if best[0] == EOS:
+            break
     return steps

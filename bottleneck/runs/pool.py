@@ -20,7 +20,7 @@ from queue import Queue
 from threading import Thread
 from typing import IO, Any
 
-from ..settings.machine import NUMBERS, cores, mendable, nproc_from
+from ..settings.machine import NUMBERS, cores, mendable
 from ..settings.run import RunSettings
 from ..settings.sweep import Member
 
@@ -36,10 +36,7 @@ class Job:
 
 @dataclass
 class Outcome:
-    """How a job ended: ``done`` as run ``run`` of the store, ``diverged`` or ``failed``; why.
-
-    ``exit_code`` is that of the user's own error, which has the ``reason`` as its message; else 0.
-    """
+    """How a job ended (`ENDS`), and why; ``exit_code`` is that of the user's own error, else 0."""
 
     job: Job
     phase: str
@@ -62,22 +59,18 @@ def has_accelerator() -> bool:
     return plugin and not on_cpu and Path("/dev/nvidia0").exists()
 
 
-def default_width(threads: int = 1) -> int:
-    """How many runs of so many threads go at once by default."""
-    return 1 if has_accelerator() else max(1, cores() // threads)
+def divide(
+    runs: int, width: int | None = None, threads: int | None = None, together: int | None = None
+) -> tuple[int, int, int]:
+    """How many runs go at once, with how many threads each, and how many seeds as one program.
 
-
-def default_threads(runs: int) -> int:
-    """How many cores each run of a command has by default, runs that are done among them.
-
-    The order of a run's sums must not depend on how often the command was stopped.
+    ``runs`` are all of a command, those done among them: the order of a run's sums must not depend
+    on how often the command was stopped.
     """
-    return 1 if has_accelerator() else max(1, cores() // max(1, runs))
-
-
-def default_together() -> int:
-    """How many seeds of equal shape make one program by default: several fill an accelerator."""
-    return 16 if has_accelerator() else 1
+    if has_accelerator():
+        return width or 1, threads or 1, together or 16
+    threads = threads or (1 if width else max(1, cores() // max(1, runs)))
+    return width or max(1, cores() // threads), threads, together or 1
 
 
 def run_jobs(
@@ -86,25 +79,23 @@ def run_jobs(
     listener: Listener,
     width: int | None = None,
     force: bool = False,
-    together: int = 1,
-    threads: int = 1,
+    together: int | None = None,
+    threads: int | None = None,
 ) -> list[Outcome]:
-    """Execute all jobs into ``store``, ``width`` at once, each with so many ``threads``.
+    """Execute all jobs into ``store``, as many at once as `divide` says.
 
-    Up to ``together`` jobs that differ in their seed alone are trained by one program in one
-    process. A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them
-    all, each with a checkpoint from which the same command goes on.
+    A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them all, each
+    with a checkpoint from which the same command goes on.
     """
+    free, threads, together = divide(len(jobs), width, threads, together)
     waiting, outcomes = list(reversed(stacks(jobs, together))), {}
-    free = width or default_width(threads)
-    cores_of_run = threads if threads > 1 else None
     with worker_processes() as (start, events):
         while len(outcomes) < len(jobs):
             while waiting and free:
                 stack = waiting.pop()
                 settings = [job.settings.model_dump() for job in stack]
                 order = {"stack": settings, "store": str(store.resolve()), "force": force}
-                start(stack, "runs.run:execute_stack", order, len(stack), cores_of_run)
+                start(stack, "runs.run:execute_stack", order, len(stack), threads)
                 free -= 1
             stack, event = events.get()
             job = stack[event.pop("place")]
@@ -116,14 +107,13 @@ def run_jobs(
 
 
 def stacks(jobs: Sequence[Job], together: int) -> list[list[Job]]:
-    """Jobs that differ in their seed alone, each seed once, at most ``together`` in each list."""
-    last: dict[str, list[Job]] = {}
+    """Jobs that differ in their seed alone, at most ``together`` in each list."""
+    last: dict[RunSettings, list[Job]] = {}
     order: list[list[Job]] = []
     for job in jobs:
-        alike = job.settings.changed(training={"seed": 0}).model_dump_json()
+        alike = job.settings.changed(training={"seed": 0})
         stack = last.get(alike, [])
-        seeds = [other.settings.training.seed for other in stack]
-        if not 0 < len(stack) < together or job.settings.training.seed in seeds:
+        if not 0 < len(stack) < together:
             stack = last[alike] = []
             order.append(stack)
         stack.append(job)
@@ -132,19 +122,19 @@ def stacks(jobs: Sequence[Job], together: int) -> list[list[Job]]:
 
 @contextmanager
 def worker_processes() -> Iterator[tuple[Callable[..., None], Queue]]:
-    """A function that starts workers, and the queue of their events, each with its worker's key.
+    """A function that starts workers, which all end with the block, and the queue of their events.
 
-    No worker outlives the block: one that does not stop when asked to is killed.
+    Each event comes with its worker's key.
     """
     processes: list[subprocess.Popen] = []
     events: Queue[tuple[Any, dict[str, Any]]] = Queue()
 
     def start(
-        key: Any, task: str, order: dict[str, Any], places: int = 1, threads: int | None = None
+        key: Any, task: str, order: dict[str, Any], places: int = 1, threads: int = 1
     ) -> None:
         """Start a process for a task (`main`); XLA's ``threads`` are each a device of its own."""
         variables = worker_environment()
-        if threads is not None and not has_accelerator():
+        if threads > 1 and not has_accelerator():
             variables |= {"NPROC": str(threads), "JAX_NUM_CPU_DEVICES": str(threads)}
         errors = tempfile.TemporaryFile("w+", encoding="utf8", errors="replace")  # noqa: SIM115 (the reader closes it)
         process = subprocess.Popen(
@@ -184,10 +174,7 @@ def worker_processes() -> Iterator[tuple[Callable[..., None], Queue]]:
 def read_events(
     process: subprocess.Popen, errors: IO[str], places: int
 ) -> Iterator[dict[str, Any]]:
-    """A worker's events until its process has ended, then of each place without an end a failure.
-
-    Its reason is the signal that ended the process, or the last line of its traceback.
-    """
+    """A worker's events until its process ends, then a failure of each place without an end."""
     live = set(range(places))
     with errors, process.stdout:
         for line in process.stdout:
@@ -196,24 +183,22 @@ def read_events(
                 if event["phase"] in ENDS:
                     live.discard(event["place"])
                 yield event
-        if (code := process.wait()) < 0:
-            reason = f"its process was ended by signal {-code}"
-            if code == -signal.SIGKILL:
-                reason += "; perhaps there was not enough memory: fewer --jobs need less"
-        else:
-            errors.seek(0)
-            lines = [line.strip() for line in errors if line.strip()]
-            reason = lines[-1] if lines else f"its process ended with code {code}"
+        code = process.wait()
+        errors.seek(0)
+        lines = [line.strip() for line in errors if line.strip()]
+    reason = lines[-1] if lines and code >= 0 else f"its process ended with code {code}"
+    if code == -signal.SIGKILL:
+        reason = "its process was killed (signal 9); if memory was short, fewer --jobs need less"
     for place in sorted(live):
         yield {"place": place, "phase": "failed", "reason": reason}
 
 
 def worker_environment() -> dict[str, str]:
-    """A worker's environment: threads, memory and kernels of libraries, unless the user set them.
+    """A worker's environment; what does not change numbers is as the user has set it.
 
-    What changes numbers is set in any case. OpenBLAS's threads would wait by spinning. glibc gives
-    no pages back: else mapping XLA's buffers would take a third of a step. On a GPU no kernels are
-    tried out while compiling: it would take twice the time, and choose others each time.
+    OpenBLAS's threads would wait by spinning. glibc gives no pages back: else mapping XLA's buffers
+    would take a third of a step. On a GPU no kernels are tried out while compiling: it would take
+    twice the time, and choose others each time.
     """
     memory = ("hugetlb=1", "arena_max=1", "mmap_threshold=4000000000", "trim_threshold=4000000000")
     environment = {
@@ -228,7 +213,7 @@ def worker_environment() -> dict[str, str]:
     if has_accelerator():
         flags = f"{environment.get('XLA_FLAGS', '')} --xla_gpu_autotune_level=0"
         return environment | {"XLA_FLAGS": flags.strip()}
-    return environment | {"NPROC": str(nproc_from(environment) or 1)}  # the cores that XLA counts
+    return {"NPROC": "1"} | environment  # the cores that XLA counts
 
 
 def main() -> None:
@@ -236,8 +221,7 @@ def main() -> None:
 
     The order names the ``task``, a function by module and name, which is given ``emit`` and the
     rest of the order. An event has a ``place``, from 0 to the order's ``places``, and a ``phase``.
-    What any library prints goes to stderr. An error that the user can mend is an event, not a
-    traceback. The end of the process that reads the events is SIGTERM to this.
+    An error that the user can mend is an event. The end of the events' reader is SIGTERM to this.
     """
     order = json.loads(sys.stdin.read())
     events = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf8")

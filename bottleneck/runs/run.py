@@ -1,23 +1,18 @@
-"""One run: settings in, a folder of plain files out.
-
-``settings.json`` (resolved), ``environment.json``, ``status.json``, ``log.jsonl`` (each line a
-``Progress`` of ``training.loop``), weights and vocabularies, ``hypotheses.jsonl``,
-``sentences.csv`` (counts), ``scores.csv`` (one row per bucket), ``examples.json``.
-"""
+"""One run: settings in, a folder of plain files out (`results.folders` names them)."""
 
 import hashlib
 import json
 import os
 import platform
+import re
 import signal
-import subprocess
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -28,15 +23,16 @@ from .. import __version__
 from ..corpus.batches import evaluation_batches, training_batches
 from ..corpus.corpus import Corpus, load_corpus, share
 from ..model.translator import count_parameters, create
-from ..results.folders import CHECKPOINT, ENDED, ENVIRONMENT, LOG, SETTINGS, WEIGHTS
+from ..results import folders
 from ..settings.errors import UserError
 from ..settings.files import write_text
-from ..settings.machine import COMMAND, cache_root, cores, mendable, nproc_from
+from ..settings.machine import COMMAND, cache_root, cores, mendable
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
 from .checkpoint import Checkpoints, join, read_checkpoint, save_vocabularies, save_weights
-from .evaluation import EVALUATION_BATCH, encode, evaluate, scoring_notes
+from .evaluation import encode, evaluate, scoring_notes
 from .store import RunFolder
+from .translate import BATCH
 
 Report = Callable[[int, dict[str, Any]], None]
 """Told what one run does, by its place among those given."""
@@ -48,16 +44,15 @@ def execute_stack(
     """The task of a worker process: execute runs; SIGTERM asks it to stop."""
     checkpoints = Checkpoints()
     signal.signal(signal.SIGTERM, lambda *_: checkpoints.ask())
-    given = [parse_settings(settings) for settings in stack]
-    for place in range(len(given)):
+    for place in range(len(stack)):
         emit(place, {"phase": "starting", "process": os.getpid()})
     use_cache()
-    execute(given, Path(store), emit, checkpoints, force)
+    execute(list(map(parse_settings, stack)), Path(store), emit, checkpoints, force)
 
 
 @dataclass
 class Run:
-    """One run under way, from its fresh weights (``learner``) or its checkpoint (``snapshot``)."""
+    """One run under way, from fresh weights (``learner``) or its checkpoint (``snapshot``)."""
 
     settings: RunSettings
     folder: RunFolder
@@ -67,8 +62,8 @@ class Run:
 
     def tell_end(self) -> None:
         """Report how the run ended, by what its folder says; it needs no checkpoint any more."""
-        (self.folder.path / CHECKPOINT).unlink(missing_ok=True)
-        known = self.folder.read_status()
+        (self.folder.path / folders.CHECKPOINT).unlink(missing_ok=True)
+        known = folders.read_status(self.folder.path)
         self.report({"phase": known["status"], "run": self.folder.run, "reason": known["reason"]})
 
 
@@ -82,8 +77,7 @@ def execute(
     """Bring runs that differ in their seed alone to their end in the store, trained together.
 
     A run that has ended is left as it is but with ``force``, stopped ones go on from their
-    checkpoint, those that are equally far together, and one that another process is at is waited
-    for.
+    checkpoint, and one that another process is at is waited for.
     """
     corpus = load_corpus(given[0].corpus, given[0].scoring.lower_edges)
     runs = [
@@ -98,7 +92,7 @@ def execute(
         for run in runs:
             if force:
                 run.folder.remove()
-            if run.folder.status in ENDED:
+            if run.folder.status in folders.ENDED:
                 run.tell_end()
             else:
                 waiting.append(run)
@@ -137,8 +131,7 @@ def _failing(runs: Sequence[Run]) -> Iterator[None]:
 def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
     """Give each seed fresh weights, and its checkpoint if it has one; the structure of them all."""
     sizes = len(corpus.source_vocabulary), len(corpus.target_vocabulary)
-    settings = runs[0].settings
-    training = settings.training
+    settings, training = runs[0].settings, runs[0].settings.training
     given = training.batch_size, training.seed, training.shapes, training.batch_tokens
     batches = training_batches(encode(corpus, "train", settings), *given)
     for run in runs:
@@ -166,12 +159,12 @@ def _train(
     for run in runs:
         folder, parameters = run.folder, count_parameters(run.learner.weights)
         folder.write_status("running")
-        folder.write_json(SETTINGS, run.settings.model_dump())
-        folder.write_json(ENVIRONMENT, environment)
+        folder.write_json(folders.SETTINGS, run.settings.model_dump())
+        folder.write_json(folders.ENVIRONMENT, environment)
         save_vocabularies(folder.path, (corpus.source_vocabulary, corpus.target_vocabulary))
         run.report({"phase": "training", "run": folder.run, "parameters": parameters})
     learners, settings = [run.learner for run in runs], runs[0].settings
-    valid = evaluation_batches(encode(corpus, "valid", settings), EVALUATION_BATCH)
+    valid = evaluation_batches(encode(corpus, "valid", settings), BATCH)
 
     def report(place: int, progress: Progress) -> None:
         epoch = progress.update / learners[place].batches.updates_per_epoch
@@ -190,8 +183,8 @@ def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -
     """Write what training gave, translate and score the test set, end the run."""
     folder = run.folder
     lines = [json.dumps(asdict(progress)) for progress in trained.log]
-    write_text(folder.path / LOG, "".join(f"{line}\n" for line in lines))
-    save_weights(folder.path / WEIGHTS, trained.weights)
+    write_text(folder.path / folders.LOG, "".join(f"{line}\n" for line in lines))
+    save_weights(folder.path / folders.WEIGHTS, trained.weights)
     if trained.status == "done":
         run.report({"phase": "scoring"})
         evaluate(graph, trained, run.settings, corpus, folder)
@@ -201,54 +194,34 @@ def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -
 
 def describe_environment() -> dict[str, Any]:
     """Facts that numbers may depend on, as JSON."""
-    device, versions = jax.devices()[0], {}
-    for name in ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu", "sentencepiece"):
-        with suppress(PackageNotFoundError):  # subwords' is an extra
-            versions[name] = version(name)
+    device, packages = jax.devices()[0], ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu")
     return {
         "command": os.environ.get(COMMAND),
         "bottleneck": __version__,
-        "commit": _commit(),
-        "versions": versions,
+        "versions": {name: version(name) for name in packages},
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
         "device": f"{device.platform}: {device.device_kind}",
-        "threads": nproc_from(os.environ) or cores(),
+        "threads": int(os.environ.get("NPROC") or cores()),
     }
 
 
-def _commit() -> str | None:
-    """The commit of the program, where it runs from a checkout of git's."""
-    folder = Path(__file__).resolve().parents[2]
-    ask = ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=40"]
-    with suppress(OSError, subprocess.CalledProcessError):
-        if (folder / ".git").exists():
-            asked = subprocess.run(ask, cwd=folder, capture_output=True, text=True, check=True)
-            return asked.stdout.strip()
-    return None
-
-
 def _processor() -> str:
-    """The processor's name, from Linux's own list where the standard library does not know it."""
+    """The processor's name, from Linux's own list where there is one."""
     with suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf8").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or "unknown"
+        names = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text("utf8"))
+        return names[1] if names else platform.processor()
+    return platform.processor()
 
 
 def use_cache() -> None:
-    """Keep compiled programs between runs, where there is a folder for them.
-
-    Compiled code is for one processor and one version of jax, so both are in the folder's name.
-    """
-    root = cache_root()
+    """Keep compiled programs between runs, for this processor and version of jax."""
+    kind, root = f"{platform.node()} {_processor()} {version('jaxlib')}", cache_root()
     if root is None:
         return
-    kind = f"{platform.node()} {_processor()} {version('jaxlib')}"
     folder = root / hashlib.sha256(kind.encode()).hexdigest()[:12]
-    with suppress(OSError):
+    with suppress(OSError):  # no folder, no cache
         folder.mkdir(parents=True, exist_ok=True)
         # A program that cannot be read is compiled again.
         warnings.filterwarnings("ignore", "Error (read|writ)ing persistent compilation cache")

@@ -16,9 +16,8 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from ..results.folders import CHECKPOINT, ENDED, STATUS, json_text, read_status, runs_in
-from ..results.schema import PROBES
 from ..settings.errors import unwritten
-from ..settings.files import SUMS, remove_parts, seal, write_bytes, write_text
+from ..settings.files import SUMS, seal, write_bytes, write_text
 
 UNLISTED = (STATUS, CHECKPOINT)
 """Files of a run's folder that its sums leave out."""
@@ -39,36 +38,27 @@ class RunFolder:
     @property
     def status(self) -> str:
         """``missing``, ``running`` (perhaps stopped), ``done``, ``diverged`` or ``failed``."""
-        return str(self.read_status().get("status", "missing"))
-
-    def read_status(self) -> dict[str, Any]:
-        """The whole of ``status.json``; empty where there is none."""
-        return read_status(self.path)
+        return str(read_status(self.path).get("status", "missing"))
 
     def write_status(self, status: str, reason: str = "") -> None:
-        """Say how the run stands; the files of one that has ended are listed before."""
+        """Say how the run stands, and list the files of one that has ended."""
         if status in ENDED:
             seal(self.path, UNLISTED)
         self.write_json(STATUS, {"status": status, "reason": reason})
         if status not in ENDED:
-            with _writing(self.store):
-                (self.path / SUMS).unlink(missing_ok=True)
+            for path in (self.path / SUMS, *self.path.glob(".*.part")):  # of killed processes
+                path.unlink(missing_ok=True)
 
     def write_json(self, name: str, values: Any) -> None:
         """Write one JSON file of the run."""
         write_text(self.path / name, json_text(values))
 
     def remove(self) -> None:
-        """Delete the run, which is locked: for all who look it is there as a whole or gone."""
-        with _writing(self.store):
-            if self.path.exists():
-                os.replace(self.path, self._aside)
-        shutil.rmtree(self._aside, ignore_errors=True)
-
-    @property
-    def _aside(self) -> Path:
-        """Where no reader looks for a run."""
-        return self.store / f".{self.run}.aside"
+        """Delete the run, which is locked: it is there as a whole or gone."""
+        aside = self.store / f".{self.run}.aside"  # where no reader looks for a run
+        if self.path.exists():
+            os.replace(self.path, aside)
+        shutil.rmtree(aside, ignore_errors=True)
 
     def replace(self, files: Mapping[str, bytes]) -> None:
         """Put these files, a status among them, in the place of the run, which is locked."""
@@ -88,32 +78,20 @@ class RunFolder:
 
     @contextmanager
     def alone(self, wait: float = -1.0) -> Iterator[None]:
-        """Wait for the run and lock it: two sweeps on one store never run one cell at once.
-
-        The lock goes with the process, however that ends. What killed processes left is cleared.
-        """
+        """Lock the run, until the process ends: two sweeps never run one cell at once."""
         lock = FileLock(self.store / f".{self.run}.lock", timeout=wait)
-        with _writing(self.store):
+        try:
             self.store.mkdir(parents=True, exist_ok=True)
             lock.acquire()
+        except Timeout:  # an OSError, too
+            raise
+        except OSError as error:
+            raise unwritten(self.store, error) from None
         try:
-            shutil.rmtree(self._aside, ignore_errors=True)
-            remove_parts(self.path)
-            remove_parts(self.path / PROBES)
+            shutil.rmtree(self.store / f".{self.run}.aside", ignore_errors=True)
             yield
         finally:
             lock.release()
-
-
-@contextmanager
-def _writing(store: Path) -> Iterator[None]:
-    """What the system refuses in the block is an ``UnwrittenError`` of the store."""
-    try:
-        yield
-    except Timeout:  # an OSError, too
-        raise
-    except OSError as error:
-        raise unwritten(store, error) from None
 
 
 def run_folders(store: Path) -> list[RunFolder]:

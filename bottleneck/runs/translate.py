@@ -1,8 +1,4 @@
-"""Translating with a finished run, and the attention weights behind outputs.
-
-An unknown word of an output can be replaced by the source word that it attends to most: the
-replacement of Luong et al. (2015b, section 3.3) without its dictionary.
-"""
+"""Translating with a finished run, and the attention weights behind outputs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,14 +22,7 @@ from ..corpus.vocabulary import BOS, EOS, UNKNOWN, WORDS, Tokenizer, Vocabulary,
 from ..decoding.search import make_attention_weights, make_search
 from ..model.parts import on_host
 from ..model.translator import Weights, create
-from ..results.folders import (
-    WEIGHTS,
-    damaged,
-    is_current,
-    read_checked,
-    read_settings,
-    was_written,
-)
+from ..results.folders import WEIGHTS, is_current, read_checked, read_settings, was_written
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from .checkpoint import load_vocabularies, read_weights
@@ -47,52 +36,11 @@ _searcher = lru_cache(maxsize=4)(make_search)
 _reader = lru_cache(maxsize=4)(make_attention_weights)
 
 
-def attention_matrices(
-    graph: nnx.GraphDef,
-    weights: Weights,
-    encoded: EncodedPairs,
-    reverse: bool,
-    batch_size: int = BATCH,
-) -> list[Float[np.ndarray, "_ _"]]:
-    """Weights of every step of every pair's target, teacher-forced, end tokens included.
-
-    Matrices are target x source; an empty target has no row. Row t has the weights with which
-    target token t was chosen: in placement ``input`` those of s_(t-1). Columns are in reading order
-    though the network read the words in ``reverse``; the end token is the last of both.
-    """
-    padded = EncodedPairs(encoded.source, [ids or [EOS] for ids in encoded.target])
-    read, batches, results = _reader(graph), evaluation_batches(padded, batch_size), []
-    for source, lengths, target, *_ in (item.batch for item in batches):
-        start = np.full((len(target), 1), BOS, np.int32)
-        before = np.concatenate([start, target[:, :-1]], axis=1)
-        results.append(np.asarray(read(weights, source, lengths, before)))
-    sizes = zip(encoded.target_lengths, encoded.source_lengths, strict=True)
-    matrices = []
-    for matrix, (rows, columns) in zip(restore(results, batches), sizes, strict=True):
-        words = range(columns - 1)
-        order = [*(reversed(words) if reverse else words), columns - 1]
-        matrices.append(matrix[:rows, order].astype(np.float64))
-    return matrices
-
-
-def readable(tokens: list[str], ended: bool, tokenizer: Tokenizer = WORDS) -> list[str]:
-    """Tokens as a person reads them, the end token last where there is one."""
-    return [*map(tokenizer.display, tokens), *([END] if ended else [])]
-
-
-class Decoded(NamedTuple):
-    """Outputs; ``ids`` end with the end token where there is one."""
-
-    ids: list[list[int]]
-    tokens: list[list[str]]
-    texts: list[str]
-
-
 class Translation(NamedTuple):
     """A sentence's tokens and those of its translation, end tokens left out.
 
-    ``ended`` is False where it was cut at its cap. ``weights``, where they were asked for, have the
-    end tokens as last row (if it ended) and last column.
+    ``weights``, where they were asked for, have the end tokens as last row (if it ended) and
+    column.
     """
 
     source: list[str]
@@ -125,30 +73,48 @@ class TrainedRun:
         known, tokenizer = set(self.source_vocabulary.words), self.source_vocabulary.tokenizer
         return [tokenizer.display(word) for word in self.tokens(sentence) if word not in known]
 
+    def encode(self, pairs: Sequence[SentencePair]) -> EncodedPairs:
+        """Token ids, the source reversed where the model wants it so."""
+        vocabularies = self.source_vocabulary, self.target_vocabulary
+        return encode_pairs(pairs, *vocabularies, self.settings.model.reverse_source)
+
     def attention(
         self, encoded: EncodedPairs, batch_size: int = BATCH
     ) -> list[Float[np.ndarray, "_ _"]]:
-        """`attention_matrices` of this run."""
-        reverse = self.settings.model.reverse_source
-        return attention_matrices(self.graph, self.weights, encoded, reverse, batch_size)
+        """Weights of every step of every pair's target, teacher-forced, end tokens included.
 
-    def search(self, batches: list[EvaluationBatch]) -> list[list[int]]:
-        """The token ids of every output, the end token last where there is one."""
+        Matrices are target x source; an empty target has no row. Row t has the weights with which
+        target token t was chosen: in placement ``input`` those of s_(t-1). Columns are in reading
+        order though the network may read in reverse; the end token is the last of both.
+        """
+        padded = EncodedPairs(encoded.source, [ids or [EOS] for ids in encoded.target])
+        read, batches, results = _reader(self.graph), evaluation_batches(padded, batch_size), []
+        for source, lengths, target, *_ in (item.batch for item in batches):
+            start = np.full((len(target), 1), BOS, np.int32)
+            before = np.concatenate([start, target[:, :-1]], axis=1)
+            results.append(np.asarray(read(self.weights, source, lengths, before)))
+        sizes = zip(encoded.target_lengths, encoded.source_lengths, strict=True)
+        matrices = []
+        for matrix, (rows, columns) in zip(restore(results, batches), sizes, strict=True):
+            words = range(columns - 1)
+            reading = reversed(words) if self.settings.model.reverse_source else words
+            matrices.append(matrix[:rows, [*reading, columns - 1]].astype(np.float64))
+        return matrices
+
+    def decode(
+        self, encoded: EncodedPairs, batches: list[EvaluationBatch], words: Sequence[list[str]]
+    ) -> tuple[list[list[int]], list[list[str]], list[str]]:
+        """Of every output its ids, the end token last where there is one, its tokens and its text.
+
+        An unknown word can become the one of the sources' ``words`` that it attends to most: Luong
+        et al. (2015b, section 3.3) without their dictionary.
+        """
         search = _searcher(self.graph, self.settings.decoding)
         given = [(item.batch.source, item.batch.source_lengths) for item in batches]
         results = [search(self.weights, *item) for item in given]
         rows = restore([on_host(result.tokens) for result in results], batches)
         lengths = restore([on_host(result.lengths) for result in results], batches)
-        return [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
-
-    def decode(
-        self, encoded: EncodedPairs, batches: list[EvaluationBatch], words: Sequence[list[str]]
-    ) -> Decoded:
-        """Translate with the search that the settings name, as they say with unknown words copied.
-
-        ``words`` are the sources' tokens in reading order.
-        """
-        ids = self.search(batches)
+        ids = [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
         tokens = [self.target_vocabulary.decode(item) for item in ids]
         if self.settings.decoding.copy_unknown:
             matrices = self.attention(EncodedPairs(encoded.source, ids))
@@ -157,14 +123,10 @@ class TrainedRun:
                 best = matrices[place][: len(output), : len(source)].argmax(axis=1)
                 pairs = zip(output, best, strict=True)
                 tokens[place] = [source[at] if token == UNKNOWN else token for token, at in pairs]
-        return Decoded(ids, tokens, list(map(self.target_vocabulary.tokenizer.text, tokens)))
-
-    def translate(self, sentences: Sequence[str]) -> list[str]:
-        """The text of each translation."""
-        return [translation.text for translation in self.translations(sentences, len(sentences))]
+        return ids, tokens, list(map(self.target_vocabulary.tokenizer.text, tokens))
 
     def translations(
-        self, sentences: Sequence[str], batch_size: int, attended: bool = False
+        self, sentences: Sequence[str], batch_size: int = BATCH, attended: bool = False
     ) -> list[Translation]:
         """Translations token by token, with attention weights if so asked; of nothing, nothing."""
         results = [Translation([], [], "")] * len(sentences)
@@ -172,17 +134,20 @@ class TrainedRun:
         words = {place: tokens for place, tokens in words.items() if tokens}
         if not words:
             return results
-        reverse = self.settings.model.reverse_source
-        pairs = [SentencePair(self.prepare(sentences[place]), "") for place in words]
-        encoded = encode_pairs(pairs, self.source_vocabulary, self.target_vocabulary, reverse)
+        encoded = self.encode([SentencePair(self.prepare(sentences[place]), "") for place in words])
         batches = evaluation_batches(encoded, batch_size)
         decoded = self.decode(encoded, batches, list(words.values()))
         weights = [None] * len(words)
         if attended:
-            weights = self.attention(EncodedPairs(encoded.source, decoded.ids))
+            weights = self.attention(EncodedPairs(encoded.source, decoded[0]))
         for place, ids, output, text, matrix in zip(words, *decoded, weights, strict=True):
             results[place] = Translation(words[place], output, text, EOS in ids, matrix)
         return results
+
+
+def readable(tokens: list[str], ended: bool, tokenizer: Tokenizer = WORDS) -> list[str]:
+    """Tokens as a person reads them, the end token last where there is one."""
+    return [*map(tokenizer.display, tokens), *([END] if ended else [])]
 
 
 def attended(trained: TrainedRun, translation: Translation) -> Translation:
@@ -200,15 +165,12 @@ def load_run(folder: Path) -> TrainedRun:
         raise UserError(
             f"the run {folder.name!r} was made by another version of this program; train it again"
         )
-    settings, path = read_settings(folder), folder / WEIGHTS
-    source, target = load_vocabularies(folder, settings.corpus)
-    graph, like = create(settings.model, len(source), len(target), settings.training.seed)
-    if not was_written(path):
+    if not was_written(folder / WEIGHTS):
         raise UserError(
             f"no weights in {str(folder)!r}: the run did not end; the command that began it goes on"
         )
-    try:
-        weights = read_weights(read_checked(path), like)
-    except OSError as error:
-        raise damaged(path, error) from None
+    settings = read_settings(folder)
+    source, target = load_vocabularies(folder, settings.corpus)
+    graph, like = create(settings.model, len(source), len(target), settings.training.seed)
+    weights = read_weights(read_checked(folder / WEIGHTS), like)
     return TrainedRun(settings, source, target, graph, weights)

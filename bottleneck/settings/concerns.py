@@ -2,20 +2,16 @@
 
 Every field is a setting that ``--set section.field=value`` and a sweep file can name.
 
-Length buckets are the same for every corpus, system and table, fixed before looking. A length is
-the number of whitespace-separated source words, before tokenisation (characters, where the script
-has no spaces: `corpus.vocabulary.count_words`). Buckets are given by their lower edges; the last is
-open, and what lies below the first edge is outside all.
+A length is the number of whitespace-separated source words, before tokenisation (characters, where
+the script has no spaces: `corpus.vocabulary.count_words`). Buckets of length are given by their
+lower edges; the last is open, and what lies below the first edge is outside all.
 """
 
-from bisect import bisect_right
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Int
-from numpy import ndarray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from .errors import quoted
@@ -37,8 +33,6 @@ NAMED = ("multi30k", "tatoeba", "europarl", "news-commentary")
 FILES = ("source", "target", "valid_source", "valid_target", "test_source", "test_target")
 """Settings that name the user's files: where the data lies, not what it is."""
 
-Lexicon = Literal["small", "full"]
-
 
 class CorpusSettings(Concern):
     """Which sentence pairs, how many, how long, and how they become tokens."""
@@ -55,7 +49,7 @@ class CorpusSettings(Concern):
     test_min_words: int | None = setting(None, "Source words of a test pair, at least.", ge=1)
     test_max_words: int | None = setting(None, "Source words of a test pair, at most.", ge=1)
     joined: int = setting(1, "Test sentences of one bucket that are joined into one.", ge=1)
-    lexicon: Lexicon = setting("full", "The grammar's words: all, or a quarter of them.")
+    lexicon: Literal["small", "full"] = setting("full", "All words of the grammar, or a quarter.")
     copy_words: int = setting(1_000, "Different words of corpus copy.", ge=2)
     source: str | None = setting(None, "File of your training text: its source side, or a TSV.")
     target: str | None = setting(None, "File of your training text, target side.")
@@ -132,11 +126,6 @@ class ModelSettings(Concern):
         return self.attention not in UNSELECTIVE
 
     @property
-    def hidden_apart(self) -> bool:
-        """Whether linear maps lie between hidden states and the context, whatever its size."""
-        return self.hidden_size is not None
-
-    @property
     def attention_width(self) -> int:
         """Width of the additive score's hidden layer: the context's unless set apart."""
         return self.context_size if self.attention_size is None else self.attention_size
@@ -154,8 +143,7 @@ class ModelSettings(Concern):
 class TrainingSettings(Concern):
     """How the weights are found: Adam or Muon, with warm-up, linear decay and clipped gradients.
 
-    ``label_smoothing``: Szegedy et al. 2016, section 7. ``average_last``: Polyak and Juditsky 1992;
-    0 keeps the weights of the least validation loss.
+    Label smoothing: Szegedy et al. 2016, section 7. Averaging: Polyak and Juditsky 1992.
     """
 
     seed: int = setting(1, "Seed of weights and batches.", ge=0, le=2**63 - 1)
@@ -199,10 +187,8 @@ class ScoringSettings(Concern):
 
     @model_validator(mode="after")
     def _ascending(self) -> "ScoringSettings":
-        try:
-            edges = [0, *self.lower_edges]
-        except ValueError:
-            edges = []
+        whole = all(edge.strip().isdecimal() for edge in self.edges.split(","))
+        edges = [0, *self.lower_edges] if whole else []
         if len(edges) < 3 or edges != sorted({*edges}):
             raise ValueError(
                 f"edges {quoted(self.edges)}: give two or more ascending whole numbers above 0, "
@@ -215,15 +201,14 @@ OUTSIDE = -1
 """The place of a sentence that is shorter than every bucket."""
 
 
-def bucket_of(words: int, edges: tuple[int, ...]) -> int:
-    """Place of the bucket that holds this length, ``OUTSIDE`` below the first edge."""
-    return bisect_right(edges, words) - 1
+def bucket_of(words: int | Sequence[int] | np.ndarray, edges: tuple[int, ...]) -> Any:
+    """Place of the bucket of this length, or of each of these; ``OUTSIDE`` below the first edge."""
+    return np.searchsorted(edges, words, side="right") - 1
 
 
 def bucket_labels(edges: tuple[int, ...]) -> tuple[str, ...]:
     """Names of the buckets: ``("5-10", "11-20", "21+")`` for edges 5, 11, 21."""
-    closed = [span_label(low, high - 1) for low, high in pairwise(edges)]
-    return (*closed, f"{edges[-1]}+")
+    return *(span_label(low, high - 1) for low, high in pairwise(edges)), f"{edges[-1]}+"
 
 
 def span_label(low: int, high: int) -> str:
@@ -235,19 +220,3 @@ def holds(bucket: str, words: int) -> bool:
     """Whether a bucket of this name ("21-30", "41+") holds sentences of so many words."""
     low, _, high = bucket.removesuffix("+").partition("-")
     return int(low) <= words and (bucket.endswith("+") or words <= int(high or low))
-
-
-@dataclass(frozen=True)
-class Buckets:
-    """Ranges of source length from ascending lower edges (words); the last one is open."""
-
-    edges: tuple[int, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names such as ``5-10`` and, for the last, ``41+``."""
-        return bucket_labels(self.edges)
-
-    def assign(self, words: Int[ndarray, "sentences"]) -> Int[ndarray, "sentences"]:
-        """Index of each sentence's bucket, `OUTSIDE` below the first edge."""
-        return np.searchsorted(self.edges, words, side="right") - 1

@@ -17,17 +17,13 @@ class UsageError(UserError):
     exit_code = 2
 
 
-class UnwrittenError(UserError):
-    """A file that cannot be written: no reason to leave it out and go on."""
+class FileError(UserError):
+    """A file that cannot be read or written: no reason to leave it out and go on."""
 
 
-class DamagedError(UserError):
-    """A file that cannot be read: no reason to leave it out and go on."""
-
-
-def unwritten(path: object, error: OSError) -> UnwrittenError:
+def unwritten(path: object, error: OSError) -> FileError:
     """The error of a file that cannot be written, with the way out."""
-    return UnwrittenError(
+    return FileError(
         f"cannot write {str(path)!r} ({error.strerror}); free space, check the folder's rights, or "
         "choose another path"
     )
@@ -35,10 +31,7 @@ def unwritten(path: object, error: OSError) -> UnwrittenError:
 
 def quoted(value: object) -> str:
     """A value as a message has it: as Python writes it, cut after 80 characters."""
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):  # thousands of digits, or thousands of lists
-        return f"{type(value).__name__} too long to write"
+    text = repr(value)
     return text if len(text) <= 80 else f"{text[:80]}... ({len(text):,} characters)"
 
 

@@ -1,6 +1,5 @@
 """Writing whole files or none, the checksums of a folder, and names that become paths.
 
-A file is written under a temporary name beside it, brought to the disk, then renamed.
 ``SHA256SUMS`` lists a folder's files as `sha256sum` writes and checks them. A file that is written
 again is listed with the digest that it has and the one that it gets until it is in its place, so
 that whoever is killed, or reads meanwhile, finds a listed file.
@@ -8,7 +7,6 @@ that whoever is killed, or reads meanwhile, finds a listed file.
 
 import os
 import re
-import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from errno import EACCES, ENOTDIR
@@ -17,44 +15,33 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from .errors import UnwrittenError, unwritten
+from .errors import FileError, unwritten
 
 SUMS = "SHA256SUMS"
-Content = bytes | Iterable[bytes]
-"""Of a file: its bytes, or parts of them in their order, which need not all be in memory."""
 
 
 def is_name(text: object) -> bool:
-    """Whether this names one file or folder, not hidden, that leads out of no folder."""
-    return (
-        isinstance(text, str)
-        and text.isprintable()
-        and not text.startswith(".")
-        and not set("/\\:") & set(text)
-        and 0 < len(text.encode(errors="replace")) <= 200
-    )
+    """Whether this names one file or folder, of no other folder, hidden, or a formula in a CSV."""
+    is_text = isinstance(text, str) and text.isprintable()
+    return is_text and re.fullmatch(r"\w[^/\\:]{0,119}", text) is not None
 
 
 def check_file(path: Path) -> None:
-    """An ``UnwrittenError`` at once where a file cannot be written later; make nothing.
-
-    A rename would put a file in the place of a device or a pipe: root may do that to /dev/null.
-    """
+    """A ``FileError`` at once where a file cannot be written later; make nothing."""
+    # A rename would put a file in the place of a device or a pipe: root may do that to /dev/null.
     other = os.path.exists(path) and not os.path.isfile(path)
     if other or os.path.realpath(path.parent) == "/dev":
-        raise UnwrittenError(
+        raise FileError(
             f"cannot write {str(path)!r}: it is a folder, a device or a pipe; name a file"
         )
     check_place(path.parent, path)
 
 
 def check_output(path: Path) -> None:
-    """`check_file` of a name that a user gives; results have names of their own there."""
+    """`check_file` of a name that a user gives, and that no result there may have."""
     check_file(path)
-    folder = path.absolute().parent
-    inside = f"{folder.name}/{path.name}" in (read_sums(folder.parent) or ())
-    if inside or path.name in (SUMS, *(read_sums(folder) or ())):
-        raise UnwrittenError(
+    if path.name in (read_sums(path.absolute().parent) or ()):
+        raise FileError(
             f"cannot write {str(path)!r}: it is one of the results there; name another file"
         )
 
@@ -69,10 +56,7 @@ def check_place(folder: Path, path: Path | None = None) -> None:
 
 @contextmanager
 def _parts(path: Path) -> Iterator[dict[Path, Path]]:
-    """Temporary files by the name that each is to have; none is left behind.
-
-    An OSError of the block is the ``UnwrittenError`` of a path.
-    """
+    """Temporary files by the name that each is to have, all removed; an OSError is `unwritten`."""
     parts: dict[Path, Path] = {}
     try:
         yield parts
@@ -84,14 +68,13 @@ def _parts(path: Path) -> Iterator[dict[Path, Path]]:
                 part.unlink()
 
 
-def write_part(path: Path, pieces: Iterable[bytes], parts: dict[Path, Path]) -> None:
+def write_part(path: Path, content: bytes, parts: dict[Path, Path]) -> None:
     """Write what a file is to have under a temporary name, which ``parts`` gets, to the disk."""
     check_file(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    remove_parts(path.parent)
     part = parts[path] = path.with_name(f".{path.name}.{os.getpid()}.part")
     with part.open("wb") as file:
-        file.writelines(pieces)
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
 
@@ -99,21 +82,13 @@ def write_part(path: Path, pieces: Iterable[bytes], parts: dict[Path, Path]) -> 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file so that it holds either what it held before or all of ``content``."""
     with _parts(path) as parts:
-        write_part(path, [content], parts)
+        write_part(path, content, parts)
         os.replace(parts[path], path)
 
 
 def write_text(path: Path, text: str) -> None:
     """``write_bytes`` for text, as UTF-8 with Unix line ends."""
     write_bytes(path, text.encode("utf8"))
-
-
-def remove_parts(folder: Path) -> None:
-    """Remove what killed processes were writing into a folder an hour ago."""
-    for part in folder.glob(".*.part"):
-        with suppress(OSError):
-            if time.time() - part.stat().st_mtime > 3_600:
-                part.unlink()
 
 
 def digest_of(content: bytes) -> str:
@@ -154,13 +129,12 @@ def seal(folder: Path, left_out: Collection[str]) -> None:
 
 
 def write_listed(
-    folder: Path, files: Iterable[tuple[str, Content]], gone: Collection[str] = ()
+    folder: Path, files: Iterable[tuple[str, bytes]], gone: Collection[str] = ()
 ) -> None:
     """Write files into a folder and list them; those that are ``gone`` are removed.
 
-    Each file is written before the next is asked for. A file that was lost stays listed, so that
-    whoever reads it next says so. Killed at any moment this leaves each file as it was or as it is
-    to be, and listed.
+    A file that was lost stays listed, so that whoever reads it next says so. Killed at any moment
+    this leaves each file as it was or as it is to be, and listed.
     """
     with _parts(folder) as parts:
         folder.mkdir(parents=True, exist_ok=True)
@@ -169,12 +143,8 @@ def write_listed(
             after = {name: digests for name, digests in before.items() if name not in gone}
             both = dict(before)
             for name, content in files:
-                digest = sha256()
-                pieces = [content] if isinstance(content, bytes) else content
-                # The digest is updated by each piece on its way into the file.
-                pieces = (digest.update(piece) or piece for piece in pieces)
-                write_part(folder / name, pieces, parts)
-                after[name] = [digest.hexdigest()]
+                write_part(folder / name, content, parts)
+                after[name] = [digest_of(content)]
                 both[name] = [*dict.fromkeys([*before.get(name, ()), *after[name]])]
             write_bytes(folder / SUMS, written(both))
             for path, part in parts.items():
@@ -185,10 +155,7 @@ def write_listed(
 
 
 def of_one_time(folder: Path, names: Collection[str]) -> bool:
-    """Whether files that were written together are all as they were, or all as they were to be.
-
-    Only where a writer was killed between two of them can they be of both.
-    """
+    """Whether files of one export are all as before or all new: no writer was killed in between."""
     times = set()
     for name, digests in (read_sums(folder) or {}).items():
         if name in names and len(digests) > 1 and (folder / name).is_file():

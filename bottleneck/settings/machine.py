@@ -3,7 +3,6 @@
 import os
 import re
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 from .errors import UserError
@@ -27,12 +26,6 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def nproc_from(environment: Mapping[str, str]) -> int | None:
-    """How many threads NPROC asks of XLA; None if it is not set or not a number above 0."""
-    text = environment.get("NPROC", "").strip()
-    return int(text) or None if text.isascii() and text.isdecimal() else None
-
-
 def cache_root() -> Path | None:
     """The folder of programs and corpora that can be made again; None without a home."""
     base = os.environ.get("XDG_CACHE_HOME")
@@ -43,10 +36,7 @@ def cache_root() -> Path | None:
 
 
 def mendable(error: Exception) -> UserError | None:
-    """The error as one that the user can mend: ours, too little memory, no device; else None.
-
-    jax reports a missing device in many ways: it is asked for its devices once more.
-    """
+    """The error as one that the user can mend: ours, too little memory, no device; else None."""
     if isinstance(error, UserError):
         return error
     lack = re.search("RESOURCE_EXHAUSTED: |Out of memory allocating", str(error))
@@ -56,7 +46,7 @@ def mendable(error: Exception) -> UserError | None:
             "training.batch_size, decoding.beam_size) and fewer runs at once (--jobs) need less"
         )
     jax, platform = sys.modules.get("jax"), os.environ.get("JAX_PLATFORMS")
-    try:
+    try:  # jax reports a missing device in many ways: it is asked for its devices once more
         if jax is not None and platform:
             jax.devices()
     except Exception:

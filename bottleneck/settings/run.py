@@ -9,31 +9,24 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic import ValidationError, model_validator
 
-from .concerns import (
-    FILES,
-    Concern,
-    CorpusSettings,
-    DecodingSettings,
-    ModelSettings,
-    ScoringSettings,
-    TrainingSettings,
-)
+from . import concerns
+from .concerns import FILES, Concern
 from .errors import UsageError, did_you_mean, quoted
 
 SCHEMA_VERSION = 8
 """Raised when numerics or file formats change, so that old runs are never mixed with new."""
-RETIRED = (("training", "products"), ("model", "source"))
+RETIRED = ("training.products", "model.source")
 """Settings that ``results/reference`` has, with the only value that there is now."""
 
 
 class RunSettings(Concern):
     """Everything that decides a run's numbers."""
 
-    corpus: CorpusSettings = CorpusSettings()
-    model: ModelSettings = ModelSettings()
-    training: TrainingSettings = TrainingSettings()
-    decoding: DecodingSettings = DecodingSettings()
-    scoring: ScoringSettings = ScoringSettings()
+    corpus: concerns.CorpusSettings = concerns.CorpusSettings()
+    model: concerns.ModelSettings = concerns.ModelSettings()
+    training: concerns.TrainingSettings = concerns.TrainingSettings()
+    decoding: concerns.DecodingSettings = concerns.DecodingSettings()
+    scoring: concerns.ScoringSettings = concerns.ScoringSettings()
 
     @model_validator(mode="after")
     def _copies_what_is_pointed_at(self) -> "RunSettings":
@@ -44,6 +37,11 @@ class RunSettings(Concern):
                 f"words, unlike arm {self.model.attention}; `translate --arm NAME` names another"
             )
         return self
+
+    def value(self, name: str) -> Any:
+        """The value of a setting by its full name, ``model.context_size``."""
+        concern, _, key = name.partition(".")
+        return getattr(getattr(self, concern), key)
 
     def identity(self, fingerprint: str) -> str:
         """Hash of the settings, the data's fingerprint and the schema version (12 hex digits).
@@ -71,16 +69,22 @@ NAMES: dict[str, Any] = {
 
 
 def parse_settings(values: Mapping[str, Any]) -> RunSettings:
-    """The settings of a nested mapping, checked.
+    """The settings of tables (``{"model": {"layers": 2}}``) or full names (``model.layers``).
 
     The first fault is a ``UsageError``: named by its key, with the nearest known name.
     """
-    kept = dict(values)
-    for concern, retired in RETIRED:
-        if isinstance(fields := kept.get(concern), dict):
-            kept[concern] = {key: value for key, value in fields.items() if key != retired}
+    tables: dict[str, Any] = {}
+    for name, value in values.items():
+        concern, _, key = name.partition(".")
+        if key:
+            tables.setdefault(concern, {})[key] = value
+        else:
+            tables[name] = dict(value) if isinstance(value, Mapping) else value
+    for concern, key in (name.split(".") for name in RETIRED):
+        if isinstance(tables.get(concern), dict):
+            tables[concern].pop(key, None)
     try:
-        return RunSettings.model_validate(kept)
+        return RunSettings.model_validate(tables)
     except ValidationError as error:
         fault = error.errors()[0]
     name, given = ".".join(map(str, fault["loc"])), fault["input"]
@@ -93,67 +97,75 @@ def parse_settings(values: Mapping[str, Any]) -> RunSettings:
     raise UsageError(message)
 
 
-def nested(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Settings by full name as tables."""
-    tables: dict[str, dict[str, Any]] = {}
-    for name, value in settings.items():
-        concern, _, key = name.partition(".")
-        tables.setdefault(concern, {})[key] = value
-    return tables
-
-
-def preset_names() -> list[str]:
-    """Names of the presets that are installed, sorted."""
-    folder = resources.files("seq2seq_bottleneck.experiments") / "presets"
-    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir())
+def toml_names(folder: str = ".") -> list[str]:
+    """Names of the sweeps that are installed, or of a folder of theirs (``presets``), sorted."""
+    files = (resources.files("seq2seq_bottleneck.experiments") / folder).iterdir()
+    return sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml"))
 
 
 def preset_values(name: Any) -> dict[str, Any]:
     """The settings a preset states, by full name; ``UsageError`` for an unknown name."""
-    if name not in preset_names():
-        raise UsageError(f"unknown preset {quoted(name)}{did_you_mean(str(name), preset_names())}")
-    folder = resources.files("seq2seq_bottleneck.experiments") / "presets"
-    tables = tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf8"))
+    known = toml_names("presets")
+    if name not in known:
+        raise UsageError(f"unknown preset {quoted(name)}{did_you_mean(str(name), known)}")
+    file = resources.files("seq2seq_bottleneck.experiments") / "presets" / f"{name}.toml"
+    tables = tomllib.loads(file.read_text(encoding="utf8"))
     return {
-        f"{concern}.{key}": tables[concern][key] for concern in tables for key in tables[concern]
+        f"{concern}.{key}": value for concern in tables for key, value in tables[concern].items()
     }
 
 
-def parse_assignment(assignment: str) -> tuple[str, Any]:
-    """Name and value of ``section.key=value``; the value is TOML, or plain text if it is not."""
-    name, equals, text = (part.strip() for part in assignment.partition("="))
-    if name not in NAMES:
-        hint = did_you_mean("training.seed" if name == "seed" else name, NAMES)
-        raise UsageError(f"--set {quoted(assignment)}: unknown setting{hint}")
-    if not equals:
-        raise UsageError(f"--set {quoted(assignment)}: give a value, {name}=VALUE")
+def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
+    """``section.key=value`` by full name; values are TOML, or plain text where they are not.
+
+    Commas make a list, unless the setting is free text.
+    """
+    settings: dict[str, Any] = {}
+    for assignment in assignments:
+        name, equals, text = (part.strip() for part in assignment.partition("="))
+        if name not in NAMES:
+            hint = did_you_mean("training.seed" if name == "seed" else name, NAMES)
+            raise UsageError(f"--set {quoted(assignment)}: unknown setting{hint}")
+        if not equals:
+            raise UsageError(f"--set {quoted(assignment)}: give a value, {name}=VALUE")
+        value = _toml_value(text)
+        if isinstance(value, str) and "," in value and NAMES[name] not in (str, str | None):
+            value = [_toml_value(part.strip()) for part in value.split(",")]
+        if value == []:
+            raise UsageError(f"--set {assignment}: the list is empty; give it a value")
+        settings[name] = value
+    return settings
+
+
+def _toml_value(text: str) -> Any:
     try:
         table = tomllib.loads(f"value = {text}")
     except (ValueError, RecursionError):
-        table = {}
-    return name, table["value"] if table.keys() == {"value"} else text  # more keys are text, too
+        return text
+    return table["value"] if len(table) == 1 else text  # more keys are text, too
 
 
 def resolve(
     preset: str, assignments: Sequence[str] = (), given: Mapping[str, Any] | None = None
 ) -> RunSettings:
     """Settings of a preset, then those ``given`` by full name, then ``--set`` assignments."""
-    changes = dict(given or {}) | dict(map(parse_assignment, assignments))
-    return parse_settings(nested(preset_values(preset) | changes))
+    return parse_settings(
+        preset_values(preset) | dict(given or {}) | parse_assignments(assignments)
+    )
 
 
 def describe_settings(preset: str) -> dict[str, str]:
     """By full name a line on each setting: its value in a preset, its meaning, what it takes."""
     chosen, bounds = resolve(preset), {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
     lines = {}
-    for concern, info in RunSettings.model_fields.items():
-        for key, field in info.annotation.model_fields.items():  # type: ignore[union-attr]
-            kinds = (field.annotation, *get_args(field.annotation))
-            literals = [get_args(kind) for kind in kinds if get_origin(kind) is Literal]
-            takes = [str(item) for items in literals for item in items]
-            for bound, (sign, word) in product(field.metadata, bounds.items()):
-                takes += [f"{word} {getattr(bound, sign):,}"] if hasattr(bound, sign) else []
-            name, value = f"{concern}.{key}", str(getattr(getattr(chosen, concern), key)).lower()
-            ending = f" ({', '.join(takes)})" if takes else ""
-            lines[name] = f"{name:<28}  {value:<14}  {field.description}{ending}"
+    for name, annotation in NAMES.items():
+        concern, _, key = name.partition(".")
+        field = type(getattr(chosen, concern)).model_fields[key]
+        kinds = (annotation, *get_args(annotation))
+        literals = [get_args(kind) for kind in kinds if get_origin(kind) is Literal]
+        takes = [str(item) for items in literals for item in items]
+        for bound, (sign, word) in product(field.metadata, bounds.items()):
+            takes += [f"{word} {getattr(bound, sign):,}"] if hasattr(bound, sign) else []
+        value, ending = str(chosen.value(name)).lower(), f" ({', '.join(takes)})" if takes else ""
+        lines[name] = f"{name:<28}  {value:<14}  {field.description}{ending}"
     return lines

@@ -1,10 +1,9 @@
-"""A sweep: one question as a TOML file, and the cells of its grid.
+"""A sweep: one question as a TOML file (experiments/README.md), and the cells of its grid.
 
-experiments/README.md describes the file. Cells are in this order: groups as in the file; within a
-group the product of the lists, in the order in which ``concerns.py`` declares the settings, the
-last of them varying fastest. Where the tables and a group state a setting, the group's counts;
-``--set`` replaces both, and ``--seeds`` comes last. Tables and claims take the arms in the order of
-the file.
+Cells are in this order, which is that of the arms in tables: groups as in the file; within a group
+the product of the lists, in the order in which ``concerns.py`` declares the settings, the last of
+them varying fastest. Of a setting a group's value counts before the tables', and ``--set`` before
+both.
 """
 
 import json
@@ -16,23 +15,19 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from itertools import product, takewhile
-from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .errors import UsageError, did_you_mean, quoted
 from .files import digest_of, is_name
-from .run import NAMES, RunSettings, nested, parse_assignment, parse_settings, preset_values
+from .run import NAMES, RunSettings, parse_assignments, parse_settings, preset_values, toml_names
 
 SEED = "training.seed"
-MOST_CELLS = 100_000
-"""Of one sweep: each is a run with a folder of its own."""
 LONGER = "twice the training"
 """The group of arms that show whether the schedule is long enough."""
 
 Settings = dict[str, Any]
 """Settings by their full names, ``model.context_size``; a list is the values to try."""
-BASELINE: Settings = {"model.attention": "none"}
 
 
 class Member(NamedTuple):
@@ -47,23 +42,22 @@ class Member(NamedTuple):
 class Group:
     """Settings that belong together; a sweep without groups has one, without a name."""
 
-    name: str
-    settings: Settings
+    name: str = ""
+    settings: Settings = field(default_factory=dict)
     times: Settings = field(default_factory=dict)
     needs: Settings = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """A sweep as it is typed or its file has it; ``name`` is the experiment, ``place`` the file."""
+    """A sweep; ``name`` is the experiment, ``place`` the file."""
 
     name: str = ""
     place: str = "command line"
     question: str = ""
     preset: str = "lecture"
     settings: Settings = field(default_factory=dict)
-    groups: tuple[Group, ...] = (Group("", {}),)
-    baseline: Settings = field(default_factory=lambda: BASELINE)
+    groups: tuple[Group, ...] = (Group(),)
 
 
 @dataclass(frozen=True)
@@ -77,12 +71,11 @@ class Cell:
 
     def value(self, name: str) -> Any:
         """The value of a setting by its full name."""
-        concern, _, key = name.partition(".")
-        return getattr(getattr(self.settings, concern), key)
+        return self.settings.value(name)
 
     @property
     def label(self) -> str:
-        """``none context_size=64 seed 1``."""
+        """Arm and seed: ``none context_size=64 seed 1``."""
         return f"{self.arm} seed {self.settings.training.seed}"
 
 
@@ -95,29 +88,19 @@ def _at(place: str) -> Iterator[None]:
         raise UsageError(f"{place}: {error}") from None
 
 
-def experiment_names() -> list[str]:
-    """Names of the sweeps that are installed, sorted."""
-    files = (entry.name for entry in resources.files("seq2seq_bottleneck.experiments").iterdir())
-    return sorted(name.removesuffix(".toml") for name in files if name.endswith(".toml"))
-
-
 def load_sweep(name_or_path: str | Path) -> Sweep:
-    """Read an installed sweep by its name, or a TOML file by its path.
-
-    Raises UsageError if there is none, if it cannot be read, or as `parse_sweep`.
-    """
+    """Read an installed sweep by its name, or a TOML file by its path; a fault is a UsageError."""
     name = str(name_or_path)
-    if name in experiment_names():
+    if name in toml_names():
         file = resources.files("seq2seq_bottleneck.experiments") / f"{name}.toml"
         return parse_sweep(file.read_text(encoding="utf8"), f"experiments/{name}.toml")
     try:
-        return parse_sweep(Path(name).read_text(encoding="utf-8-sig"), name)
-    except UnicodeDecodeError:
-        raise UsageError(f"{name}: not UTF-8 text; save it as UTF-8") from None
+        text = Path(name).read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
-        hint = did_you_mean(name, experiment_names())
-        reason = getattr(error, "strerror", error)
+        reason = getattr(error, "strerror", None) or error
+        hint = did_you_mean(name, toml_names())
         raise UsageError(f"no sweep and no TOML file {quoted(name)} ({reason}){hint}") from None
+    return parse_sweep(text, name)
 
 
 def parse_sweep(text: str, place: str) -> Sweep:
@@ -129,12 +112,10 @@ def parse_sweep(text: str, place: str) -> Sweep:
             table = tomllib.loads(text)
         except (ValueError, RecursionError) as error:
             raise UsageError(f"not TOML: {error}") from None
-        if not any(value != {} for value in table.values()):
-            raise UsageError("it sets nothing; try model.context_size = [64, 256]")
-        name = table.get("experiment", Path(place).stem)
+        name, preset = table.get("experiment", Path(place).stem), table.get("preset", "lecture")
         _check_name(name)
-        baseline = _by_full_name(table.get("baseline", {})) or BASELINE
-        settings = _by_full_name(table, ("experiment", "baseline", "preset", "group"))
+        preset_values(preset)  # a fault is the file's
+        settings = _by_full_name(table, ("experiment", "preset", "group"))
         tables, groups = table.get("group", []), []
         if not isinstance(tables, list) or not all(isinstance(item, dict) for item in tables):
             raise UsageError("write each group as a table [[group]]")
@@ -142,25 +123,17 @@ def parse_sweep(text: str, place: str) -> Sweep:
             group = item.get("name")
             _check_name(group)
             with _at(f"group {group!r}"):
-                if any(known.name == group for known in groups):
-                    raise UsageError("there are two of this name; rename one")
                 relative = [_by_full_name(item.get(key, {})) for key in ("times", "needs")]
                 chosen = _by_full_name(item, ("name", "times", "needs"))
                 groups.append(Group(group, chosen, *relative))
-        preset = str(table.get("preset", "lecture"))
-        preset_values(preset)
-    groups = tuple(groups) or (Group("", {}),)
-    return Sweep(name, place, question, preset, settings, groups, baseline)
+    return Sweep(name, place, question, preset, settings, tuple(groups) or (Group(),))
 
 
 def _check_name(name: Any) -> None:
-    """Refuse a name that leads out of a folder, or that is a formula or a blank in a table."""
-    if not is_name(name) or name.startswith(("=", "+", "-", "@")):
+    if not is_name(name):
         raise UsageError(
             f'{quoted(name)} names no experiment or group; write name = "..." with a letter first'
         )
-    if name in ("None", "NA", "NaN", "nan", "NULL", "null"):
-        raise UsageError(f"pandas reads the name {name!r} in a CSV as a blank; choose another")
 
 
 def _by_full_name(table: Any, others: Sequence[str] = ()) -> Settings:
@@ -191,11 +164,10 @@ def make_grid(
 ) -> tuple[tuple[Cell, ...], list[str]]:
     """The cells of a sweep, none of them twice, and notes on those that were left out.
 
-    With ``--set`` assignments and ``--seeds`` on top. ``given`` are settings by full name, below
-    the assignments, whose text is not parsed: a file may be called 1984. Every cell is checked: the
-    first fault is a ``UsageError`` with its place, and so is a grid without cells.
+    ``given`` are settings by full name, below the ``--set`` assignments, and not parsed: a file may
+    be called 1984. The first fault is a ``UsageError`` with its place.
     """
-    preset_values(sweep.preset)  # a fault is of --preset: that of a file was found before
+    preset_values(sweep.preset)  # a fault is of --preset
     flags = dict(given or {}) | parse_assignments(assignments)
     if seeds is not None and isinstance(flags.get(SEED), list):
         raise UsageError(f"--set {SEED} lists seeds, and --seeds counts them; give one of the two")
@@ -204,23 +176,16 @@ def make_grid(
         cells, notes = _grid(sweep, flags, seeds)
         if not cells:
             raise UsageError(f"no run is left: {'; '.join(notes)}; change that setting")
-        whole: list[Cell] = []
-        rest = {name: value for name, value in flags.items() if not _varied(sweep, name)}
+        # Flags that choose among the file's values leave the arms the names of the whole sweep.
+        rest, whole = {}, []
+        for name, value in flags.items():
+            values = [(sweep.settings | group.settings).get(name) for group in sweep.groups]
+            if not isinstance(values[0], list) and all(item == values[0] for item in values):
+                rest[name] = value
         if rest != flags:
             with suppress(UsageError):  # a fault of cells that the flags leave out
                 whole, _ = _grid(sweep, rest | {SEED: 1}, None)
-        if sweep.baseline is not BASELINE and not any(
-            _key(cell.settings, sweep.baseline) == _key(cell.settings) for cell in [*whole, *cells]
-        ):
-            words = ", ".join(f"{name}={word(value)}" for name, value in sweep.baseline.items())
-            raise UsageError(f"no arm has the baseline's {words}; change it or leave it out")
-        return declare(cells, sweep.baseline, whole), notes
-
-
-def _varied(sweep: Sweep, name: str) -> bool:
-    """Whether the file itself gives a setting several values, so that a flag chooses among them."""
-    values = [(sweep.settings | group.settings).get(name) for group in sweep.groups]
-    return isinstance(values[0], list) or any(value != values[0] for value in values)
+        return declare(cells, whole), notes
 
 
 def _grid(sweep: Sweep, flags: Settings, seeds: int | None) -> tuple[list[Cell], list[str]]:
@@ -230,26 +195,23 @@ def _grid(sweep: Sweep, flags: Settings, seeds: int | None) -> tuple[list[Cell],
     preset = preset_values(sweep.preset)
     for group in sweep.groups:
         settings = preset | sweep.settings | group.settings | flags
-        for cell in _cells(group, settings, seeds, len(sweep.groups)):
-            earlier = cells.get(cell.settings, cell)
+        for cell in _cells(group, settings, seeds):
             unmet = [name for name in group.needs if cell.value(name) != group.needs[name]]
-            for name in unmet[:1]:
-                needed, other = word(group.needs[name]), word(cell.value(name))
-                note = f"group {group.name!r} is for {name}={needed}, not {other}: left out"
+            if unmet:
+                needed, other = word(group.needs[unmet[0]]), word(cell.value(unmet[0]))
+                note = f"group {group.name!r} is for {unmet[0]}={needed}, not {other}: left out"
                 notes[note] = None
-            if not unmet and earlier.group != cell.group:
-                note = f"group {group.name!r} has the same runs as group {earlier.group!r}"
-                notes[f"{note} here: they are run once, as the latter"] = None
-            elif not unmet:
-                cells.setdefault(cell.settings, cell)
+            elif (earlier := cells.setdefault(cell.settings, cell).group) != group.name:
+                note = f"group {group.name!r} has the same runs as group {earlier!r} here"
+                notes[f"{note}: they are run once, as the latter"] = None
     return list(cells.values()), list(notes)
 
 
-def _cells(group: Group, settings: Settings, seeds: int | None, groups: int) -> Iterator[Cell]:
-    """The cells of one of so many groups: factors, then seeds, then the product of the lists."""
+def _cells(group: Group, settings: Settings, seeds: int | None) -> Iterator[Cell]:
+    """The cells of a group: its factors, then the seeds, then the product of the lists."""
     settings = dict(settings)
     for name, factor in group.times.items():
-        value = settings.get(name, Cell("", RunSettings()).value(name))
+        value = settings.get(name, RunSettings().value(name))
         values = value if isinstance(value, list) else [value]
         if not all(type(number) in (int, float) for number in (*values, factor)):
             raise UsageError(f"setting {name!r} is {quoted(value)}: times needs numbers")
@@ -261,34 +223,14 @@ def _cells(group: Group, settings: Settings, seeds: int | None, groups: int) -> 
     if seeds is not None and isinstance(first, int):
         settings[SEED] = list(range(first, first + seeds))
     lists = {name: settings[name] for name in NAMES if isinstance(settings.get(name), list)}
-    count = groups * prod(map(len, lists.values()))
-    if count > MOST_CELLS:
-        raise UsageError(f"{count:,} runs, more than {MOST_CELLS:,}; make lists shorter")
     for values in product(*lists.values()):
-        chosen = settings | dict(zip(lists, values, strict=True))
-        yield Cell(group.name, parse_settings(nested(chosen)))
+        yield Cell(group.name, parse_settings(settings | dict(zip(lists, values, strict=True))))
 
 
-def parse_assignments(assignments: Sequence[str]) -> Settings:
-    """``--set`` assignments by full name; commas make a list unless the setting is free text."""
-    settings: Settings = {}
-    for assignment in assignments:
-        name, value = parse_assignment(assignment)
-        if isinstance(value, str) and "," in value and NAMES[name] not in (str, str | None):
-            value = [parse_assignment(f"{name}={part}")[1] for part in value.split(",")]
-        if value == []:
-            raise UsageError(f"--set {assignment}: the list is empty; give it a value")
-        settings[name] = value
-    return settings
+def declare(cells: Iterable[Cell], whole: Iterable[Cell] = ()) -> tuple[Cell, ...]:
+    """The cells with the names of their arms and of the arms without attention to compare with.
 
-
-def declare(
-    cells: Iterable[Cell], baseline: Settings = BASELINE, whole: Iterable[Cell] = ()
-) -> tuple[Cell, ...]:
-    """The cells with the names of their arms and of the arms that these are compared with.
-
-    The names are those of a ``whole`` grid, if there is one, of which the cells may be a part; what
-    it lacks is named as if it were added. Two arms of one name are a ``UsageError``.
+    The names are those of a ``whole`` grid, if there is one, of which the cells may be a part.
     """
     known, grid = list(cells), list(whole)
     arms = _names([*grid, *known]) | _names(grid)
@@ -296,7 +238,7 @@ def declare(
         raise UsageError(f"two arms are called {twice[0]!r}; rename a group")
     declared = []
     for cell in known:
-        arm, base = arms[_key(cell.settings)], arms.get(_key(cell.settings, baseline), "")
+        arm, base = arms[_key(cell)], arms.get(_key(cell, {"model.attention": "none"}), "")
         declared.append(replace(cell, arm=arm, baseline="" if base == arm else base))
     return tuple(declared)
 
@@ -311,8 +253,14 @@ def _names(cells: Sequence[Cell]) -> dict[tuple[Any, ...], str]:
             attention = cell.settings.model.attention
             words = [f"{_short(name)}={word(cell.value(name))}" for name in names]
             ending = "" if group in ("", attention) else f", {group}"
-            arms[_key(cell.settings)] = " ".join([attention, *words]) + ending
+            arms[_key(cell)] = " ".join([attention, *words]) + ending
     return arms
+
+
+def _key(cell: Cell, changes: Mapping[str, Any] | None = None) -> tuple[Any, ...]:
+    """A cell's settings but for the seed, with some changed."""
+    changed = {SEED: 0} | dict(changes or {})
+    return tuple(changed[name] if name in changed else cell.value(name) for name in NAMES)
 
 
 def _short(name: str) -> str:
@@ -320,12 +268,6 @@ def _short(name: str) -> str:
     concern, _, key = name.partition(".")
     alone = sum(other.endswith(f".{key}") for other in NAMES) == 1
     return concern if name == "corpus.name" else key if alone else name
-
-
-def _key(settings: RunSettings, changes: Settings | None = None) -> tuple[Any, ...]:
-    """Settings but for the seed, with some changed; 1 is 1.0."""
-    changed, cell = (changes or {}) | {SEED: 0}, Cell("", settings)
-    return tuple(changed[name] if name in changed else cell.value(name) for name in NAMES)
 
 
 def word(value: Any) -> str:
@@ -341,21 +283,16 @@ def varying(cells: Sequence[Cell]) -> list[str]:
 def complete(sweep: Sweep, cells: Sequence[Cell], name: str = "") -> Sweep:
     """The sweep with a name and a question; where it has none, they say what its cells vary."""
     known, order = varying(cells), dict.fromkeys([*sweep.settings, *NAMES])
-    texts = {SEED: "", "corpus.train_max_words": "training length"}
-    varied = [texts.get(item, _short(item).replace("_", " ")) for item in order if item in known]
-    words = ", ".join(filter(None, varied)) or "sentence length"
-    question = sweep.question or f"BLEU by {' and'.join(words.rsplit(',', 1))}"
+    varied = [_short(item).replace("_", " ") for item in order if item in known and item != SEED]
+    question = sweep.question or f"BLEU by {', '.join(varied) or 'sentence length'}"
     changes = folder_name(sweep.preset, cells, order).removeprefix(sweep.preset)
-    made = f"{sweep.preset}-by{changes}"
-    with suppress(UsageError):
-        _check_name(name)
-        made = name
+    made = name if is_name(name) else f"{sweep.preset}-by{changes}"
     return replace(sweep, name=sweep.name or made, question=question)
 
 
 def folder_name(preset: str, cells: Sequence[Cell], order: Iterable[str] = NAMES) -> str:
     """``lecture-context_size=64``: a preset and what the cells change of it, but for the seed."""
-    usual, parts = Cell("", parse_settings(nested(preset_values(preset)))), [preset]
+    usual, parts = parse_settings(preset_values(preset)), [preset]
     for name in order:
         values = {cell.value(name) for cell in cells}
         if name != SEED and values != {usual.value(name)}:

@@ -16,7 +16,7 @@ from ..results.bundle import Counts, Results
 from ..results.schema import SETTING_COLUMNS
 from ..scoring.bleu import bleu, brevity_penalty
 from ..scoring.bootstrap import Estimate, draw, estimate
-from ..settings.concerns import Buckets, ScoringSettings
+from ..settings.concerns import ScoringSettings, bucket_labels, bucket_of
 from ..settings.errors import UserError, counted
 from ..settings.run import RunSettings
 from ..settings.sweep import LONGER
@@ -215,7 +215,7 @@ def arm_of(bundle: Results, runs: pd.DataFrame) -> Arm:
         runs=tuple(runs["run"]),
         seeds=tuple(int(seed) for seed in runs["seed"]),
         parameters=int(runs["parameters"].iloc[0]),
-        buckets=Buckets(scoring.lower_edges).names,
+        buckets=bucket_labels(scoring.lower_edges),
         **_scores(tuple(bundle.sentences[run] for run in runs["run"]), scoring),
     )
 
@@ -227,7 +227,7 @@ def _scores(seeds: tuple[Counts, ...], scoring: ScoringSettings) -> dict[str, An
     The resamples of a bucket are the same for every seed and arm.
     """
     words = seeds[0].words.astype(np.int64)
-    assigned = Buckets(scoring.lower_edges).assign(words)
+    assigned = bucket_of(words, scoring.lower_edges)
     columns = np.stack([counts.statistics.T for counts in seeds])  # seeds, columns, sentences
     n, means, estimates, sums = [], [], [], []
     for place in range(len(scoring.lower_edges)):

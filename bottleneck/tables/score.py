@@ -41,7 +41,7 @@ from ..scoring.bootstrap import (
     interaction,
     randomisation_p,
 )
-from ..settings.concerns import Buckets, ScoringSettings, bucket_labels
+from ..settings.concerns import ScoringSettings, bucket_labels, bucket_of
 from ..settings.errors import UsageError, UserError, counted
 from .page import Page
 from .render import BUCKET_COLUMNS, Column, bounds, filled_table, typed_frame
@@ -285,7 +285,7 @@ def _parts(
 
     ``counts`` are the sentences' BLEU statistics: empty references leave nothing to score.
     """
-    assigned, labels = Buckets(edges).assign(output.words), bucket_labels(edges)
+    assigned, labels = bucket_of(output.words, edges), bucket_labels(edges)
     parts = {name: assigned == place for place, name in enumerate(labels)}
     scored = counts[:, REFERENCE] > 0
     if sum(bool(scored[part].any()) for part in parts.values()) < 2:

@@ -68,9 +68,7 @@ USAGE = {
 REFUSED = {
     "{table vindication,export,table runs}": "or name one with --results DIR",
     "{table runs,lecture L10,study survival} --results sweeps": SEVERAL,
-    "{table vindication,export,plot bleu -o bleu.png,table runs} --results bench": (
-        "'bench' holds a benchmark and no runs: `bottleneck table cost`"
-    ),
+    "{table vindication,export,plot bleu -o bleu.png} --results bench": "no results in ... 'bench'",
     "{export,table runs} --results {/dev/null,loop,pipe,a.en}": "' is not a folder: name one that",
     "{table arms,export,table runs} --results out/runs/none1x1": "is one run ... store ... /out'",
     "translate 'the cat' --results bundle": TRAINED_ELSEWHERE,

@@ -14,7 +14,7 @@ from ordinary_user import bottleneck
 
 from seq2seq_bottleneck.cli.main import COMMANDS
 from seq2seq_bottleneck.results.schema import FIGURES, GOLD_TABLE, QUESTIONS, TABLES
-from seq2seq_bottleneck.settings.sweep import experiment_names
+from seq2seq_bottleneck.settings.run import toml_names
 
 NAMES = [function.__name__ for function in COMMANDS]
 PAGES = ["", *NAMES]
@@ -80,7 +80,7 @@ def test_help_is_plain_lines_of_80_columns_with_nothing_cut(page, ok, monkeypatc
     ("command", "names"),
     [
         ("table", [*TABLES, *QUESTIONS, GOLD_TABLE, "claims", "runs"]), ("plot", FIGURES),
-        ("study", QUESTIONS), ("sweep", experiment_names()),
+        ("study", QUESTIONS), ("sweep", toml_names()),
     ],
 )  # fmt: skip
 def test_a_name_left_out_lists_the_names_with_a_line_each(

@@ -239,13 +239,12 @@ def test_a_damaged_run_is_named_with_the_way_out_which_helps(ok, fails):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ("", (1, 1, 2)),
-        ("--seeds-together 3", (3, 1, 2)),
-        ("--threads 2", (1, 2, 1)),
+        ("", (None, None, None)),
+        ("--seeds-together 3 --jobs 2", (3, None, 2)),
+        ("--threads 2", (None, 2, None)),
     ],
 )
 def test_seeds_threads_and_jobs_are_handed_on(ok, monkeypatch, options, expected):
-    """With ``auto`` a core trains each seed alone."""
     handed, planted = [], pool.run_jobs
 
     def run_jobs(*arguments, **choices):
@@ -253,7 +252,5 @@ def test_seeds_threads_and_jobs_are_handed_on(ok, monkeypatch, options, expected
         return planted(*arguments, **choices)
 
     monkeypatch.setattr(pool, "run_jobs", run_jobs)
-    monkeypatch.setattr(pool, "has_accelerator", lambda: False)
-    monkeypatch.setattr(pool, "cores", lambda: 2)
     ok("sweep mine.toml --quiet", options)
     assert handed == [expected]

@@ -21,7 +21,7 @@ from seq2seq_bottleneck.questions.gradients import (
     token_norms,
 )
 from seq2seq_bottleneck.questions.question import Probed
-from seq2seq_bottleneck.settings.concerns import ModelSettings
+from seq2seq_bottleneck.settings.concerns import ModelSettings, bucket_labels
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.training.loss import decoder_inputs
 
@@ -176,7 +176,7 @@ def test_a_real_run_is_measured_and_kept(subject, tmp_path):
     columns = probe(subject, lambda _: None, 2)
     linked = [pair for pair in subject.corpus.test if pair.links]
     pairs = [pair for pairs in subject.first_of_each(linked, 2) for pair in pairs]
-    assert len(pairs) == 2 * len(subject.buckets.names)
+    assert len(pairs) == 2 * len(bucket_labels(subject.edges))
     assert len(columns["steps"]) == sum(len(pair.links) for pair in pairs)
     row = len(columns["steps"]) - 1
     (norms,) = gradient_norms(subject, subject.weights, [pairs[-1]])  # alone, without its batch

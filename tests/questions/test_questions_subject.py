@@ -18,6 +18,7 @@ from seq2seq_bottleneck.questions.subject import (
     written_back,
 )
 from seq2seq_bottleneck.runs.translate import TrainedRun
+from seq2seq_bottleneck.settings.concerns import bucket_labels, bucket_of
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 
@@ -26,11 +27,11 @@ from seq2seq_bottleneck.settings.run import resolve
 def test_new_sentences_are_new_and_of_the_buckets_lengths(subject, runs):
     buckets = subject.fresh_sentences(30)
     known = frozenset().union(*map(sources, subject.corpus.splits.values()))
-    assert len(buckets) == len(subject.buckets.names)
+    assert len(buckets) == len(bucket_labels(subject.edges))
     for place, pairs in enumerate(buckets):
         assert len(sources(pairs)) == len(pairs) == 30
         assert not sources(pairs) & known
-        assert set(subject.buckets.assign(np.array([pair.words for pair in pairs]))) == {place}
+        assert set(bucket_of([pair.words for pair in pairs], subject.edges)) == {place}
     assert open_subject(runs[-1]).fresh_sentences(30) == buckets
 
 

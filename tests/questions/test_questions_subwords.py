@@ -18,7 +18,6 @@ from seq2seq_bottleneck.questions.subject import open_subject
 from seq2seq_bottleneck.results.folders import STORE, finished_runs
 from seq2seq_bottleneck.runs.pool import run_jobs
 from seq2seq_bottleneck.runs.sweep import gather, plan_comparison
-from seq2seq_bottleneck.runs.translate import attention_matrices
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 
@@ -69,7 +68,8 @@ def test_the_folder_has_sentencepieces_files_and_what_it_writes_is_text_again(su
     assert sum(pieces) > 1.3 * sum(words)  # words are cut, or the rest shows nothing
     lines = (subject.folder / "hypotheses.jsonl").read_text(encoding="utf8").splitlines()
     outputs = [json.loads(line) for line in lines]
-    found = subject.trained.translate([output["source"] for output in outputs])
+    sentences = [output["source"] for output in outputs]
+    found = [item.text for item in subject.trained.translations(sentences)]
     assert found == [output["hypothesis"] for output in outputs]
     assert not any("▁" in text or text != " ".join(text.split()) for text in found)
 
@@ -79,7 +79,7 @@ def test_weights_are_compared_with_gold_word_by_word(subject, found):
     pairs = [pair for pair in subject.corpus.test if pair.links][:6]
     for place, pair in enumerate(pairs):
         encoded = encode_pairs([pair], *subject.vocabularies, True)
-        (raw,) = attention_matrices(subject.graph, subject.weights, encoded, True, 1)
+        (raw,) = subject.trained.attention(encoded, 1)
         sides = zip(subject.vocabularies, (pair.source, pair.target), strict=True)
         source, target = (
             np.argmax(shares_of(side.pieces(text), tokenize(text), side.tokenizer), axis=1)

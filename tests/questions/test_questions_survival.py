@@ -16,8 +16,9 @@ from seq2seq_bottleneck.corpus.vocabulary import tokenize
 from seq2seq_bottleneck.questions.subject import Subject, open_subject
 from seq2seq_bottleneck.questions.survival import QUESTION
 from seq2seq_bottleneck.questions.word_survival import CLASSES, class_of
-from seq2seq_bottleneck.results.folders import HYPOTHESES, TEXT_COLUMNS, finished_runs
+from seq2seq_bottleneck.results.folders import HYPOTHESES, finished_runs
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
+from seq2seq_bottleneck.settings.concerns import bucket_labels, bucket_of
 from seq2seq_bottleneck.settings.run import resolve
 
 NAN = float("nan")
@@ -92,7 +93,10 @@ def _rows(subject, tmp_path, outputs, settings=None, corpus=None):
     """The mean rows as if these had been the run's translations, by bucket, part and measure."""
     folder = tmp_path / "run"
     folder.mkdir()
-    lines = [json.dumps(dict.fromkeys(TEXT_COLUMNS, text)) + "\n" for text in outputs]
+    lines = [
+        json.dumps(dict.fromkeys(("source", "reference", "hypothesis"), text)) + "\n"
+        for text in outputs
+    ]
     write_relisted(folder / HYPOTHESES, "".join(lines))
     made = _like(subject, folder, settings or subject.settings, corpus or subject.corpus)
     rows = _summed(made, tmp_path)
@@ -113,11 +117,11 @@ def _without(subject, lost):
 
 
 def _places(subject):
-    return subject.buckets.assign(np.array([pair.words for pair in subject.corpus.test]))
+    return bucket_of([pair.words for pair in subject.corpus.test], subject.edges)
 
 
 def _filled(subject):
-    return subject.buckets.names[: _places(subject).max() + 1]
+    return bucket_labels(subject.edges)[: _places(subject).max() + 1]
 
 
 STUDIED = pytest.mark.exhaustive(sample="session")
@@ -138,7 +142,7 @@ def test_a_lost_class_is_lost_alone_and_words_are_counted_as_a_loop_does(subject
     rows = _rows(subject, tmp_path, _without(subject, lambda word: word_class(word) == "adjective"))
     longest, expected = _filled(subject)[-1], Counter()
     for pair, place in zip(subject.corpus.test, _places(subject), strict=True):
-        if place >= 0 and subject.buckets.names[place] == longest:
+        if place >= 0 and bucket_labels(subject.edges)[place] == longest:
             source = tokenize(pair.source)
             expected.update(class_of(source[i]) for i in {i for i, _ in pair.links})
     for name in CLASSES:

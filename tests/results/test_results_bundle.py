@@ -137,7 +137,7 @@ def test_another_schema_and_a_missing_bundle_are_named(bundle, tmp_path):
     write_relisted(bundle / "environment.json", json.dumps({"schema": 99, "runs": {}}))
     assert "schema 99, this program reads 8" in one_line(Results.open, bundle)
     (tmp_path / "empty").mkdir()
-    assert "no environment.json" in one_line(Results.open, tmp_path / "empty")
+    assert "no results in" in one_line(Results.open, tmp_path / "empty")
     assert "no folder" in one_line(Results.open, tmp_path / "none")
 
 

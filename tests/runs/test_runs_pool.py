@@ -84,10 +84,12 @@ def test_a_run_on_several_cores_ends_as_one_on_one_does(tmp_path):
 def test_runs_share_the_cores_that_there_are(monkeypatch):
     monkeypatch.setattr(pool, "cores", lambda: 8)
     monkeypatch.setattr(pool, "has_accelerator", lambda: False)
-    assert [pool.default_threads(runs) for runs in (1, 2, 3, 8, 100)] == [8, 4, 2, 1, 1]
-    assert [pool.default_width(threads) for threads in (1, 3, 8, 16)] == [8, 2, 1, 1]
+    widths_and_threads = [pool.divide(runs)[:2] for runs in (1, 2, 3, 8, 100)]
+    assert widths_and_threads == [(1, 8), (2, 4), (4, 2), (8, 1), (8, 1)]
+    assert [pool.divide(1, threads=threads)[0] for threads in (1, 3, 8, 16)] == [8, 2, 1, 1]
+    assert pool.divide(1, width=3) == (3, 1, 1)
     monkeypatch.setattr(pool, "has_accelerator", lambda: True)
-    assert (pool.default_threads(1), pool.default_width(8)) == (1, 1)
+    assert pool.divide(8) == (1, 1, 16)
 
 
 def test_what_would_make_other_numbers_is_not_handed_to_a_worker(monkeypatch):
@@ -112,7 +114,6 @@ def test_stacks_hold_runs_that_differ_in_their_seed_alone():
     names = [[job.name for job in stack] for stack in stacks(jobs, 3)]
     assert names == [["seed 1", "seed 2", "seed 3"], ["wide"], ["seed 4", "seed 5"]]
     assert stacks(jobs, 1) == [[job] for job in jobs]
-    assert [len(stack) for stack in stacks([*jobs_of(1, 2), *jobs_of(1)], 9)] == [2, 1]
 
 
 @SAMPLED

@@ -56,7 +56,7 @@ def test_a_translation_comes_with_the_weights_behind_it(beam):
     matrix = attended(run, translation_of(run, sentence))
     assert matrix.source == ["w1", "w0", "w3", "w9", END]
     words = [word for word in matrix.output if word != END]
-    assert " ".join(words) == run.translate([sentence])[0]
+    assert " ".join(words) == run.translations([sentence])[0].text
     assert matrix.weights.shape == (len(matrix.output), len(matrix.source))
     np.testing.assert_allclose(matrix.weights.sum(axis=1), 1, rtol=1e-5)
     ids = [*run.target_vocabulary.numbers(" ".join(words)), EOS]

@@ -24,7 +24,7 @@ from seq2seq_bottleneck.scoring.bootstrap import (
     ratio_of_sums,
     spread,
 )
-from seq2seq_bottleneck.settings.concerns import OUTSIDE, Buckets, holds
+from seq2seq_bottleneck.settings.concerns import OUTSIDE, bucket_labels, bucket_of, holds
 
 
 def corpus(sentences, noise, seed=1):
@@ -106,14 +106,15 @@ def test_spread_over_seeds_is_students(seeds):
 
 
 def test_edges_belong_to_the_bucket_they_open():
-    slides = Buckets((5, 11, 21, 31, 41))
-    assert slides.names == ("5-10", "11-20", "21-30", "31-40", "41+")
+    edges = (5, 11, 21, 31, 41)
+    assert bucket_labels(edges) == ("5-10", "11-20", "21-30", "31-40", "41+")
     words = [0, 4, 5, 10, 11, 31, 40, 41, 500]
     buckets = [OUTSIDE, OUTSIDE, 0, 0, 1, 3, 3, 4, 4]
-    assert slides.assign(np.array(words)).tolist() == buckets
+    assert bucket_of(words, edges).tolist() == buckets
     for count, bucket in zip(words, buckets, strict=True):
-        assert [holds(name, count) for name in slides.names] == [n == bucket for n in range(5)]
-    assert Buckets((1, 2, 4)).names == ("1", "2-3", "4+")
+        within = [holds(name, count) for name in bucket_labels(edges)]
+        assert within == [place == bucket for place in range(5)]
+    assert bucket_labels((1, 2, 4)) == ("1", "2-3", "4+")
 
 
 # Two systems on the same sentences.

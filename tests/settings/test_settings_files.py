@@ -146,7 +146,7 @@ def test_two_processes_that_write_at_once_lose_no_line(tmp_path):
 
 NO_NAMES = (
     *("..", "", "../a", "a/b", "/etc", "a\\b", "C:", "a\0b", "a\x1b[31m", "a\u202eb", "a\ud800"),
-    *("é" * 101, ".hidden", 3, None),
+    *("é" * 121, ".hidden", 3, None),
 )
 
 

@@ -9,8 +9,8 @@ from seq2seq_bottleneck.settings.run import (
     RunSettings,
     describe_settings,
     parse_settings,
-    preset_names,
     resolve,
+    toml_names,
 )
 
 
@@ -20,8 +20,8 @@ def value_of(settings: RunSettings, name: str):
 
 
 def test_the_presets_are_there_and_valid():
-    assert preset_names() == ["capacity", "lecture", "paper", "quick", "real", "smoke"]
-    for name in preset_names():
+    assert toml_names("presets") == ["capacity", "lecture", "paper", "quick", "real", "smoke"]
+    for name in toml_names("presets"):
         resolve(name)
     with pytest.raises(UsageError, match="unknown preset 'lectur'; did you mean 'lecture'"):
         resolve("lectur")

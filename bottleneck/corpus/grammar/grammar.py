@@ -12,7 +12,6 @@ from math import fsum, log2
 from random import Random
 from typing import Any
 
-from ...settings.concerns import Lexicon
 from ..pair import SentencePair
 from ..vocabulary import detokenize, tokenize
 from .french import join
@@ -32,7 +31,7 @@ class Grammar:
     shortest = 2
     longest = 60
 
-    def __init__(self, lexicon: Lexicon = "full") -> None:
+    def __init__(self, lexicon: str = "full") -> None:
         self._rules = _reachable(rules(lexicon))
         for choices in self._rules.values():
             *_, total = accumulate(rule.weight for rule in choices)
@@ -191,6 +190,6 @@ def _reachable(choices: list[Rule]) -> dict[str, list[Rule]]:
 
 
 @cache
-def english_french(lexicon: Lexicon = "full") -> Grammar:
+def english_french(lexicon: str = "full") -> Grammar:
     """The grammar with this lexicon, built once."""
     return Grammar(lexicon)
