@@ -3,8 +3,9 @@
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from ..settings.files import write_text
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
 
     from ..runs.pool import Job, Listener
     from ..tables.page import Page
@@ -79,103 +79,83 @@ def print_names(texts: Mapping[str, str]) -> None:
 def display(jobs: "Sequence[Job]", quiet: bool) -> "Iterator[Listener]":
     """A listener that shows on standard error what the runs report, while the block lasts.
 
-    On a terminal there is a bar for each run, elsewhere plain lines.
+    On a terminal there is a line for each run under way, elsewhere lines one after the other.
     """
-    from rich.progress import BarColumn, Progress, TextColumn
-    from rich.table import Column
+    from rich.live import Live
+    from rich.text import Text
 
     from ..tables.render import PlainConsole
 
     console = PlainConsole(stderr=True)
-    if quiet or not console.is_terminal:
-        yield (lambda _job, _event: None) if quiet else Display(jobs).listen
-        return
-    longest = max(len(name) for name in ("all runs", *(job.name for job in jobs)))
-    width = min(longest, console.width // 2)  # a name that is cut tells no arms apart
-    cut = {"no_wrap": True, "overflow": "ellipsis"}
-    names, rest = (
-        Column(**cut, width=width),
-        Column(**cut, width=max(1, console.width - width - 12)),
-    )
-    columns = (
-        TextColumn("{task.description}", markup=False, table_column=names),
-        BarColumn(bar_width=10),
-        TextColumn("{task.fields[status]}", markup=False, table_column=rest),
-    )
-    with Progress(*columns, console=console, transient=True) as progress:
-        yield Display(jobs, progress).listen
+    if quiet:
+        yield lambda _job, _event: None
+    elif not console.is_terminal:
+        yield Display(jobs).listen
+    else:
+        with Live(console=console, transient=True) as live:
+
+            def update(text: str) -> None:
+                live.update(Text(text, no_wrap=True, overflow="ellipsis"))
+
+            yield Display(jobs, update).listen
 
 
 class Display:
-    """The state of the whole: a bar for it and one for each run under way, or plain lines."""
+    """What is said of the whole and of each run under way."""
 
-    def __init__(self, jobs: "Sequence[Job]", progress: "Progress | None" = None):
+    def __init__(self, jobs: "Sequence[Job]", update: Callable[[str], None] | None = None):
         from ..runs.pool import ENDS
 
         self.ends = ENDS
         self.phases = dict.fromkeys((job.name for job in jobs), "waiting")
+        self.under_way: dict[str, str] = {}
         self.trained: set[str] = set()
         self.start = time.monotonic()
         self.last: dict[str, float] = {}
-        self.progress = progress
-        if progress:
-            self.whole = progress.add_task("all runs", total=len(jobs), status=self.text())
-            self.tasks = {
-                name: progress.add_task(name, total=None, status="", visible=False)
-                for name in self.phases
-            }
+        self.update = update
 
     def listen(self, job: "Job", event: dict[str, Any]) -> None:
         """Take in one event, and show it.
 
-        ``training, 0:42 left, update 60/300, epoch 1.2, loss 2.310, 11,200 tokens/s``.
+        ``training, 0:00:42 left, update 60/300, epoch 1.2, loss 2.310, 11,200 tokens/s``.
         """
         status = phase = event["phase"]
         changed, ended = self.phases[job.name] != phase, phase in self.ends
         self.phases[job.name] = phase
-        update, updates = event.get("update"), event.get("updates")
-        if update:
-            self.trained.add(job.name)
-        if update is not None:
+        if (update := event.get("update")) is not None:
+            self.trained |= {job.name} if update else set()
             valid = event.get("valid_loss")
             status = (
                 f"{phase}, {clock(event['seconds_left'])} left, "
-                f"update {update:,}/{updates:,}, epoch {event['epoch']:.1f}, "
+                f"update {update:,}/{event['updates']:,}, epoch {event['epoch']:.1f}, "
                 f"loss {event['loss']:.3f}, {'' if valid is None else f'validation {valid:.3f}, '}"
                 f"{event['tokens_per_second']:,.0f} tokens/s"
             )
-        if self.progress:
-            completed = sum(phase in self.ends for phase in self.phases.values())
-            self.progress.update(self.whole, completed=completed, status=self.text())
-            bar = {"completed": update, "total": updates, "status": status}
-            self.progress.update(self.tasks[job.name], visible=not ended, **bar)
+        self.under_way[job.name] = f"{job.name}: {status}"
+        if ended:
+            del self.under_way[job.name]
+        if self.update:
+            self.update("\n".join([f"all runs: {self.text()}", *self.under_way.values()]))
         elif phase != "starting" and (changed or time.monotonic() - self.last[job.name] >= 10):
             self.last[job.name] = time.monotonic()
             say(f"{job.name}: {status}{f' ({self.text()})' if ended else ''}", err=True)
 
     def text(self) -> str:
-        """``2 of 12 done, about 14:00 left, 2 running, 1 failed, 7 waiting``."""
+        """``2 of 12 done, about 0:14:00 left, 2 running, 1 failed, 7 waiting``."""
         phases = Counter(self.phases.values())
         failed, waiting = phases["failed"] + phases["diverged"], phases["waiting"]
         left = len(self.phases) - phases["done"] - failed
-        # The time that a run took which was trained here, times the runs left.
+        parts = [f"{phases['done']} of {len(self.phases)} done"]
         trained = sum(self.phases[name] in self.ends for name in self.trained)
-        return (
-            f"{phases['done']} of {len(self.phases)} done"
-            f"{time_left(time.monotonic() - self.start, trained, trained + left)}"
-            f", {left - waiting} running"
-            + (f", {failed} failed" if failed else "")
-            + (f", {waiting} waiting" if waiting else "")
-        )
-
-
-def time_left(elapsed: float, done: int, total: int) -> str:
-    """``, about 0:42 left``; empty where nothing is done, or all is."""
-    return f", about {clock(elapsed / done * (total - done))} left" if 0 < done < total else ""
+        if left and trained:  # the time of a run that was trained here, times the runs left
+            seconds = (time.monotonic() - self.start) / trained * left
+            parts.append(f"about {clock(seconds)} left")
+        parts.append(f"{left - waiting} running")
+        parts += [f"{failed} failed"] if failed else []
+        parts += [f"{waiting} waiting"] if waiting else []
+        return ", ".join(parts)
 
 
 def clock(seconds: float) -> str:
-    """``0:42``, ``12:05`` or ``1:20:00``."""
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
+    """``0:00:42`` or ``1:20:00``."""
+    return str(timedelta(seconds=round(seconds)))

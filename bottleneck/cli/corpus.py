@@ -21,8 +21,7 @@ def corpus(
         bool, Option("--fetch", help="Download real text once. Runs then read it offline.")
     ] = False,
     limit: Annotated[
-        int | None,
-        Option(min=1, help="With --fetch: training pairs to keep, evenly spread over the text."),
+        int | None, Option(min=1, help="With --fetch: training pairs to keep, evenly spread.")
     ] = None,
     preset: options.Preset = "lecture",
     source: options.Source = None,
@@ -32,27 +31,25 @@ def corpus(
     test: options.TestSet = None,
     reverse_direction: options.ReverseDirection = False,
     assignments: options.Assignments = None,
-    quiet: options.Quiet = False,
 ) -> None:
     """Show sentence pairs; count lengths and unknown words.
 
     Pairs come with their word alignment and bits, where these are known.
     """
-    if not (name or source or fetch) and (assignments or preset != "lecture" or count != 5):
-        name = "grammar"
     given = options.given_settings(locals() | {"corpus": name})
     from ..settings.run import resolve
 
     if fetch:
-        _fetch(name, limit, quiet)
-    elif limit is not None:
-        raise UsageError("--limit is for --fetch")
-    elif not given:
+        _fetch(name, limit)
+        return
+    options.refuse({"--limit": limit}, "is for --fetch")
+    if not given:
         _list()
-    else:
-        settings = resolve(preset, assignments or [], given)
+        return
+    settings = resolve(preset, assignments or [], given)
+    if count:
         _show(settings, count)
-        _describe(settings)
+    _describe(settings)
 
 
 def _list() -> None:
@@ -73,14 +70,13 @@ def _list() -> None:
     print_prose(console, "`bottleneck corpus NAME --fetch` brings one here.")
 
 
-def _fetch(name: str, limit: int | None, quiet: bool) -> None:
+def _fetch(name: str, limit: int | None) -> None:
     """Download a corpus, whole or not at all."""
     from ..corpus.download import CORPORA, fetch, folder_of
 
     if name not in CORPORA:
         raise UsageError(f"no corpus {name!r} to fetch{did_you_mean(name, CORPORA)}")
-    tell = (lambda _: None) if quiet else lambda file: say(f"downloading {file}", err=True)
-    source = fetch(name, limit, tell)
+    source = fetch(name, limit, lambda file: say(f"downloading {file}", err=True))
     splits = {"train": "training", "valid": "validation", "test": "test"}
     counts = [f"{count:,} {splits[split]}" for split, count in source["pairs"].items()]
     say(f"{name}: {', '.join(counts)} pairs in {folder_of(name)}")
@@ -96,8 +92,6 @@ def _show(settings: "RunSettings", count: int) -> None:
     from ..corpus.files import languages
     from ..corpus.vocabulary import plain, tokenize
 
-    if not count:
-        return
     few = settings.changed(corpus={"train_pairs": count, "tokens": "words"})
     sides = languages(few.corpus)
     ours, theirs, indent = (f"{name:{max(map(len, sides))}}  " for name in (*sides, ""))
@@ -117,11 +111,10 @@ def _describe(settings: "RunSettings") -> None:
 
     edges, tokens = settings.scoring.lower_edges, settings.corpus.tokens
     text = load_corpus(settings.corpus, edges)
-    rows = describe(text, edges)
-    drawn = any(row.bits is not None for row in rows)
+    drawn = settings.corpus.is_drawn
     heads = ["pairs", "mean\nwords", "mean target\ntokens", *(["mean\nbits"] if drawn else [])]
     table = new_table("", ["split", "source\nwords", *heads], texts=2)
-    for row in rows:
+    for row in describe(text, edges):
         means = (row.source_words, row.target_tokens, *([row.bits] if drawn else []))
         texts = ["" if mean is None else f"{mean:.1f}" for mean in means]
         table.add_row(row.split, row.bucket, f"{row.pairs:,}", *texts)

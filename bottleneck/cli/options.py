@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from ..results.schema import ALL_TABLES, FIGURES, FORMATS, GOLD_TABLE, QUESTIONS
-from ..settings.errors import UsageError, UserError
+from ..results.schema import ALL_TABLES, BENCHMARK, FIGURES, FORMATS, GOLD_TABLE, QUESTIONS
+from ..settings.errors import UsageError
 from ..settings.machine import DEFAULT_OUT
 
 TABLES = (*ALL_TABLES, "claims", "runs")
@@ -24,32 +24,16 @@ OF_RUNS = {
     GOLD_TABLE: "Attention weights against your own gold links, --gold (C7).",
 }
 """What tables and figures that belong to no question show."""
-SETTINGS = {
+TEXT = ("source", "target", "test_source", "test_target", "test", "reverse_direction")
+SETTINGS = {name: f"corpus.{name}" for name in TEXT} | {
     "corpus": "corpus.name",
-    "source": "corpus.source",
-    "target": "corpus.target",
-    "test_source": "corpus.test_source",
-    "test_target": "corpus.test_target",
-    "test": "corpus.test",
-    "reverse_direction": "corpus.reverse_direction",
     "context_size": "model.context_size",
     "attention": "model.attention",
     "train_length": "corpus.train_max_words",
 }
 """The setting of each option that sets one, by the parameter's name."""
 
-
-def check_sentence(sentence: str | None) -> str | None:
-    """Refuse an empty sentence, and one in bytes that are not UTF-8, as a ``UsageError``."""
-    if sentence is not None and not sentence.strip():
-        raise UsageError("the sentence is empty; write it in quotes")
-    if any("\ud800" <= sign <= "\udfff" for sign in sentence or ""):
-        raise UsageError("the sentence is not UTF-8; write it in UTF-8")
-    return sentence
-
-
 Name = Annotated[str, Argument(help="Which one. Without a name, list them.")]
-SweepName = Annotated[str, Argument(help="The name of a sweep in experiments/, or a TOML file.")]
 Preset = Annotated[
     str,
     Option(
@@ -69,49 +53,28 @@ TrainLength = Annotated[str | None, Option(metavar="N,..", help="Longest sentenc
 CorpusName = Annotated[
     str | None, Option("--corpus", help="grammar, copy, files, or real text by name (`corpus`).")
 ]
-Source = Annotated[
-    str | None, Option(help="Parallel text: the source side, or a TSV with both. May be .gz.")
-]
-Target = Annotated[str | None, Option(help="Parallel text: the target side.")]
-TestSource = Annotated[
-    str | None, Option(help="Test set, source side [default: split off from the text].")
-]
-TestTarget = Annotated[str | None, Option(help="Test set, target side.")]
-TestSet = Annotated[
-    str | None,
-    Option("--test", metavar="NAME", help="Test on this corpus (real text by name)."),
-]
+Source = Annotated[str | None, Option(help="Text: source side, or a TSV with both. May be .gz.")]
+Target = Annotated[str | None, Option(help="Text: target side.")]
+TestSource = Annotated[str | None, Option(help="Test set: source side [default: split off].")]
+TestTarget = Annotated[str | None, Option(help="Test set: target side.")]
+TestSet = Annotated[str | None, Option("--test", help="Test on this corpus (real text by name).")]
 ReverseDirection = Annotated[
-    bool,
-    Option(
-        "--reverse-direction",
-        help="Translate French to English. Lengths are then those of the French.",
-    ),
+    bool, Option("--reverse-direction", help="Translate French to English.")
 ]
 Seeds = Annotated[
     int | None,
-    Option(
-        min=1,
-        max=10_000,
-        help="Runs of each arm, with seeds 1, 2, ... [default: the sweep's, else 1].",
-    ),
+    Option(min=1, max=10_000, help="Runs per arm, seeds 1, 2, ... [default: the sweep's, else 1]."),
 ]
 Threads = Annotated[
     int | None, Option(min=1, max=1_024, help="Cores per run [default: cores divided by runs].")
 ]
-Jobs = Annotated[
-    int | None, Option(min=1, max=9_999, help="How many runs go at once [default: one per core].")
-]
-OutFolder = Annotated[
-    Path | None, Option(help="Output folder [default: a folder of its own in results/runs].")
-]
+OutFolder = Annotated[Path | None, Option(help="Output folder [default: one in results/runs].")]
 Results = Annotated[Path | None, Option(help="A folder of results [default: the latest].")]
-OneRunOrMore = Annotated[
+TrainedRuns = Annotated[
     Path | None,
     Option(
         "--results",
-        "--run",
-        help="A results folder, the folder of one run, or shipped: the pair of the package "
+        help="A folder of results or of one run, or shipped: the pair that comes with the package "
         "[default: the latest, else shipped].",
     ),
 ]
@@ -124,8 +87,25 @@ Details = Annotated[
     bool, Option("--details", help="Print the rules, the schedule and the rest, too.")
 ]
 DryRun = Annotated[bool, Option("--dry-run", help="Say what would be done, and do nothing.")]
-Force = Annotated[bool, Option("--force", help="Do again what is done.")]
 Quiet = Annotated[bool, Option("--quiet", help="Print no progress.")]
+
+
+def refuse(given: Mapping[str, Any], reason: str) -> None:
+    """A ``UsageError`` where an option was given that does not go together with the others."""
+    names = [
+        name for name, value in given.items() if value is not None and value not in (False, [])
+    ]
+    if names:
+        raise UsageError(f"{' and '.join(names)}: {reason}")
+
+
+def check_sentence(sentence: str | None) -> str | None:
+    """Refuse an empty sentence, and one in bytes that are not UTF-8, as a ``UsageError``."""
+    if sentence is not None and not sentence.strip():
+        raise UsageError("the sentence is empty; write it in quotes")
+    if any("\ud800" <= sign <= "\udfff" for sign in sentence or ""):
+        raise UsageError("the sentence is not UTF-8; write it in UTF-8")
+    return sentence
 
 
 def table_lines(names: tuple[str, ...]) -> dict[str, str]:
@@ -146,7 +126,7 @@ def results_folder(results: Path | None, name: str = "") -> Path:
     from ..results.folders import check_named, has_probe, is_bundle, latest_output, store_of
 
     if results is None:
-        return latest_output(DEFAULT_OUT)
+        return DEFAULT_OUT / "bench" if name == BENCHMARK else latest_output(DEFAULT_OUT)
     check_named(results)
     homes = {claim.study: claim.home for claim in CLAIMS if claim.study}
     homes |= dict.fromkeys(("context-size", "compression"), "context_size")
@@ -155,26 +135,6 @@ def results_folder(results: Path | None, name: str = "") -> Path:
     alone = is_bundle(results) or store_of(results) != results
     known = is_bundle(inside) or has_probe(inside, name)
     return inside if name in homes and not alone and known else results
-
-
-def trained_folder(results: Path | None) -> tuple[Path, str]:
-    """The folder that was named, the latest, or that of the shipped pair; and a name for people."""
-    from ..results.folders import SHIPPED, latest_output, read_experiments
-
-    folder = results or latest_output(DEFAULT_OUT, SHIPPED)
-    if folder not in (SHIPPED, Path("shipped")):
-        return folder, f"{folder}{'' if results else ' (the latest)'}"
-    about = ", ".join(read_experiments(SHIPPED))
-    return SHIPPED, f"the shipped pair ({about}; train your own with `bottleneck reproduce`)"
-
-
-def check_is_folder(folder: Path) -> None:
-    """Refuse what is not a folder as a ``UserError``."""
-    if not folder.is_dir():
-        raise UserError(
-            f"{str(folder)!r} is not a folder: name one that `bottleneck reproduce`, `bottleneck "
-            "sweep` or `bottleneck study cost` wrote"
-        )
 
 
 def find_name(command: str, name: str) -> str:

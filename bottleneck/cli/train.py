@@ -1,6 +1,5 @@
 """``bottleneck reproduce``, the main job, and ``bottleneck sweep``, a grid of runs."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -96,7 +95,9 @@ def _print_tables(folder: Path, runs: list[str], details: bool) -> None:
 
 
 def sweep(
-    name: options.SweepName = "",
+    name: Annotated[
+        str, Argument(help="The name of a sweep in experiments/, or a TOML file.")
+    ] = "",
     out: options.OutFolder = None,
     preset: options.OtherPreset = None,
     context_size: options.ContextSize = None,
@@ -114,7 +115,9 @@ def sweep(
     save: Annotated[
         Path | None, Option(metavar="FILE", help="Also write a typed sweep as a TOML file.")
     ] = None,
-    jobs: options.Jobs = None,
+    jobs: Annotated[
+        int | None, Option(min=1, max=9_999, help="How many runs go at once [default: one a core].")
+    ] = None,
     seeds_together: Annotated[
         int | None,
         Option(min=1, help="Seeds to train as one program [default: many on a GPU, else 1]."),
@@ -124,7 +127,6 @@ def sweep(
         str | None, Option(help="Run on a Dask cluster: its scheduler's address, tcp://HOST:PORT.")
     ] = None,
     dry_run: options.DryRun = False,
-    force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Train a grid of settings, of a file or typed. Finished runs are kept.
@@ -135,13 +137,11 @@ def sweep(
     given = options.given_settings(locals())
     from ..settings import sweep as sweeps
 
-    if save and name:
-        raise UsageError(f"--save is for a typed sweep, without a name: {name} is a file already")
-    if save and not (given or assignments):
-        raise UsageError("--save: type what varies, as in --context-size 64,256")
-    if preset and not (name or given or assignments):
-        raise UsageError("--preset alone does not make a sweep: name one, or type what varies")
-    if not (name or given or assignments):
+    if name:
+        options.refuse({"--save": save}, f"is for a typed sweep, and {name} is a file already")
+    elif not (given or assignments):
+        chosen = {"--preset": preset, "--save": save}
+        options.refuse(chosen, "type what varies, as in --context-size 64,256")
         questions = {name: sweeps.load_sweep(name).question for name in sweeps.experiment_names()}
         print_names({name: f"{text.partition('?')[0]}?" for name, text in questions.items()})
         return
@@ -157,50 +157,44 @@ def sweep(
     read = sweeps.complete(read, cells, out.absolute().name if out else "")
     folder = out or DEFAULT_OUT / read.name
     execute = _executor(len(cells), jobs, seeds_together, threads, scheduler)
-    corpus_settings, edges = cells[0].settings.corpus, cells[0].settings.scoring.lower_edges
     for settings in {cell.settings.scoring.tokenize: cell.settings for cell in cells}.values():
         notes += check_text(settings)
     if save:
         write_text(save, sweeps.as_toml(read, cells))
         say(f"Written to {save}", err=True)
     if dry_run:
-        _print_plan(read, cells, notes, folder, force)
+        _print_plan(read, cells, notes, folder)
         return
-    load_corpus(corpus_settings, edges)  # a mistake in the text is an error now, not of every run
+    # A mistake in the text is an error now, not one of every run.
+    load_corpus(cells[0].settings.corpus, cells[0].settings.scoring.lower_edges)
     for note in notes:
         say(note, err=True)
     work = plan(read.name, cells)
     check_trainable(folder)
     check_place(folder)
     with display(work, quiet) as listener:
-        outcomes = run_sweep(work, folder, listener, partial(execute, force=force))
+        outcomes = run_sweep(work, folder, listener, execute)
     _conclude(outcomes, read, folder)
 
 
 def _executor(
-    runs: int, jobs: int | None, seeds_together: int | None, threads: int | None,
-    scheduler: str | None
-) -> "Executor":  # fmt: skip
+    runs: int, jobs: int | None, together: int | None, threads: int | None, scheduler: str | None
+) -> "Executor":
     """What executes so many runs: processes of this machine, or the workers of a cluster."""
+    from ..runs.cluster import run_jobs_on_cluster
     from ..runs.pool import default_threads, default_together, default_width, run_jobs
 
-    if scheduler is None:
-        # Whoever says how many runs go at once wants no more than one core for each.
-        cores = threads or (1 if jobs else default_threads(runs))
-        together, width = seeds_together or default_together(), jobs or default_width(cores)
-        return partial(run_jobs, width=width, threads=cores, together=together)
-    from ..runs.cluster import run_jobs_on_cluster
-
-    if (threads or 1, seeds_together or 1) != (1, 1):
-        raise UsageError("--threads and --seeds-together are not for a cluster: leave them out")
-    if not re.fullmatch(r"(tcp|tls|ws|wss|ucx)://[^\s/]+:\d{1,5}/?", scheduler):
-        raise UsageError(f"--scheduler {scheduler!r}: write its address, tcp://HOST:PORT")
-    return partial(run_jobs_on_cluster, scheduler=scheduler)
+    if scheduler is not None:
+        given = {"--threads": threads, "--seeds-together": together, "--jobs": jobs}
+        options.refuse(given, "not on a cluster")
+        return partial(run_jobs_on_cluster, scheduler=scheduler)
+    # Whoever says how many runs go at once wants no more than one core for each.
+    cores = threads or (1 if jobs else default_threads(runs))
+    together, width = together or default_together(), jobs or default_width(cores)
+    return partial(run_jobs, width=width, threads=cores, together=together)
 
 
-def _print_plan(
-    sweep: "Sweep", cells: "Sequence[Cell]", notes: list[str], folder: Path, force: bool
-) -> None:
+def _print_plan(sweep: "Sweep", cells: "Sequence[Cell]", notes: list[str], folder: Path) -> None:
     """The question, the runs with their status, and what was left out.
 
     Statuses are those of a folder with runs: with them alone the text is read, which decides a
@@ -213,15 +207,17 @@ def _print_plan(
 
     store, statuses = folder / STORE, []
     fingerprint = cache(lambda corpus, edges: load_corpus(corpus, edges).fingerprint)
-    known = not force and bool(run_folders(store))
-    for settings in (cell.settings for cell in cells if known):
-        text = fingerprint(settings.corpus, settings.scoring.lower_edges)
-        status = run_status(RunFolder(store, settings.identity(text)))
-        statuses.append("-" if status == "missing" else status)
+    known = bool(run_folders(store))
     table = new_table("", ["run", "status"] if known else ["run"])
-    for row in zip(*([cell.label for cell in cells], statuses)[: 1 + known], strict=True):
+    for cell in cells:
+        row = [cell.label]
+        if known:
+            text = fingerprint(cell.settings.corpus, cell.settings.scoring.lower_edges)
+            status = run_status(RunFolder(store, cell.settings.identity(text)))
+            row.append("-" if status == "missing" else status)
+            statuses += [status] if status != "missing" else []
         table.add_row(*row)
-    parts = [f"{count} {status}" for status, count in Counter(statuses).items() if status != "-"]
+    parts = [f"{count} {status}" for status, count in Counter(statuses).items()]
     console = output()
     print_prose(console, sweep.question)
     console.print(table)
@@ -248,9 +244,7 @@ def _conclude(outcomes: "list[Outcome]", sweep: "Sweep", folder: Path) -> None:
         if outcome.phase != "done":
             print_prose(console, f"{outcome.job.name}: {outcome.phase}: {outcome.reason}", "bold")
     print_prose(
-        console,
-        f"{len(done)} of {counted(len(outcomes), 'run')} done. Results in {folder}; "
-        f"the tidy table: bottleneck export --results {folder}",
+        console, f"{len(done)} of {counted(len(outcomes), 'run')} done. Results in {folder}"
     )
     if len(done) < len(outcomes):
         raise typer.Exit(3)

@@ -79,7 +79,7 @@ def test_translate_repeats_the_runs_own_hypotheses(done, ok):
     folder = run_folders(done[0] / "out" / "runs")[0].path
     lines = [json.loads(line) for line in (folder / "hypotheses.jsonl").read_text().splitlines()]
     for line in lines[:3]:
-        arm_and_text = ok("translate", [line["source"]], "--run", folder).out.split(maxsplit=1)
+        arm_and_text = ok("translate", [line["source"]], "--results", folder).out.split(maxsplit=1)
         assert (arm_and_text[1:] or [""])[0].strip() == line["hypothesis"]
 
 
@@ -122,7 +122,7 @@ def once(tmp_path_factory, cache):
 
 @pytest.mark.exhaustive(minutes=2, sample="session")
 def test_the_same_sweep_makes_the_same_csv(tmp_path, cache, once):
-    assert same_sweep(tmp_path, cache, ["--jobs", "2", "--force"]) == once
+    assert same_sweep(tmp_path, cache, ["--jobs", "2"]) == once
 
 
 @pytest.mark.exhaustive(minutes=2, sample="session")

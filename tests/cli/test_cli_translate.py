@@ -56,7 +56,7 @@ def translate(out, capsys, tmp_path, monkeypatch):
     def translated(*arguments, given="", code=0):
         capsys.readouterr()
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
-        assert run(["translate", *arguments, "--run", str(out)]) == code
+        assert run(["translate", *arguments, "--results", str(out)]) == code
         printed = capsys.readouterr()
         return printed.out, printed.err
 
@@ -89,7 +89,7 @@ def test_a_text_has_as_many_lines_out_as_in_each_as_the_argument_is_translated(
 @pytest.mark.slow
 def test_a_line_in_is_a_line_out_while_the_pipe_stays_open(out, translate):
     lines = ["w1 w2 w3\n", "\n", "w4 zyzzyva\n"]
-    command = [sys.executable, "-m", "seq2seq_bottleneck", "translate", "-", "--run", str(out)]
+    command = [sys.executable, "-m", "seq2seq_bottleneck", "translate", "-", "--results", str(out)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     answers = []
     with subprocess.Popen(command, **pipes, text=True, encoding="utf8") as running:
