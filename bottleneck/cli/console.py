@@ -46,10 +46,7 @@ def say(text: str | bytes = "", err: bool = False, nl: bool = True) -> None:
 
 
 def show(page: "Page", form: str, details: bool = False, out: Path | None = None) -> None:
-    """Print a page in one of the formats, or write it to a file.
-
-    Bytes of a file's name that are not text are replaced.
-    """
+    """Print a page in one of the formats, or write it to a file."""
     if form == "rich":
         page.print(output(), details)
         return
@@ -124,9 +121,9 @@ class Display:
         self.phases[job.name] = phase
         if (update := event.get("update")) is not None:
             self.trained |= {job.name} if update else set()
-            valid = event.get("valid_loss")
+            seconds, valid = round(event["seconds_left"]), event.get("valid_loss")
             status = (
-                f"{phase}, {clock(event['seconds_left'])} left, "
+                f"{phase}, {timedelta(seconds=seconds)} left, "
                 f"update {update:,}/{event['updates']:,}, epoch {event['epoch']:.1f}, "
                 f"loss {event['loss']:.3f}, {'' if valid is None else f'validation {valid:.3f}, '}"
                 f"{event['tokens_per_second']:,.0f} tokens/s"
@@ -148,14 +145,9 @@ class Display:
         parts = [f"{phases['done']} of {len(self.phases)} done"]
         trained = sum(self.phases[name] in self.ends for name in self.trained)
         if left and trained:  # the time of a run that was trained here, times the runs left
-            seconds = (time.monotonic() - self.start) / trained * left
-            parts.append(f"about {clock(seconds)} left")
+            seconds = round((time.monotonic() - self.start) / trained * left)
+            parts.append(f"about {timedelta(seconds=seconds)} left")
         parts.append(f"{left - waiting} running")
         parts += [f"{failed} failed"] if failed else []
         parts += [f"{waiting} waiting"] if waiting else []
         return ", ".join(parts)
-
-
-def clock(seconds: float) -> str:
-    """``0:00:42`` or ``1:20:00``."""
-    return str(timedelta(seconds=round(seconds)))

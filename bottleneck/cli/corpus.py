@@ -13,23 +13,17 @@ if TYPE_CHECKING:
 
 
 def corpus(
-    name: Annotated[
-        str, Argument(help="grammar, copy, files, or real text by name. Without it, list these.")
-    ] = "",
+    name: Annotated[str, Argument(help="grammar, copy, files, or real text [default: list].")] = "",
     count: Annotated[int, Option("-n", min=0, max=1_000_000, help="How many pairs to show.")] = 5,
-    fetch: Annotated[
-        bool, Option("--fetch", help="Download real text once. Runs then read it offline.")
-    ] = False,
-    limit: Annotated[
-        int | None, Option(min=1, help="With --fetch: training pairs to keep, evenly spread.")
-    ] = None,
+    fetch: Annotated[bool, Option("--fetch", help="Download real text.")] = False,
+    limit: Annotated[int | None, Option(min=1, help="Of --fetch: training pairs to keep.")] = None,
     preset: options.Preset = "lecture",
     source: options.Source = None,
     target: options.Target = None,
     test_source: options.TestSource = None,
     test_target: options.TestTarget = None,
     test: options.TestSet = None,
-    reverse_direction: options.ReverseDirection = False,
+    reverse_direction: options.Reverse = False,
     assignments: options.Assignments = None,
 ) -> None:
     """Show sentence pairs; count lengths and unknown words.
@@ -57,14 +51,12 @@ def _list() -> None:
     from ..corpus.download import CORPORA, read_source
     from ..tables.render import new_table, print_prose
 
-    table = new_table("", ["name", "pairs", "MB", "licence", "cite", "here"], texts=1)
+    table = new_table("", ["name", "here", "licence", "cite", "pairs", "MB"], texts=4)
     for name, corpus in CORPORA.items():
         source = read_source(name)
         pairs = f"{sum(source['pairs'].values()):,}" if source else f"~{corpus.pairs:,}"
-        facts = corpus.licence, corpus.citation, "yes" if source else "no"
-        table.add_row(name, pairs, f"{corpus.megabytes:g}", *facts)
-    for column in table.columns[3:]:
-        column.justify = "left"
+        facts = "yes" if source else "no", corpus.licence, corpus.citation
+        table.add_row(name, *facts, pairs, f"{corpus.megabytes:g}")
     console = output()
     console.print(table)
     print_prose(console, "`bottleneck corpus NAME --fetch` brings one here.")

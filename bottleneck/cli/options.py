@@ -34,58 +34,35 @@ SETTINGS = {name: f"corpus.{name}" for name in TEXT} | {
 """The setting of each option that sets one, by the parameter's name."""
 
 Name = Annotated[str, Argument(help="Which one. Without a name, list them.")]
-Preset = Annotated[
-    str,
-    Option(
-        help="smoke, quick, lecture, capacity, real or paper: from seconds to a night on a GPU."
-    ),
-]
-OtherPreset = Annotated[
-    str | None, Option(help="Preset of the runs to train [default: the sweep's, else lecture].")
-]
+Preset = Annotated[str, Option(help="smoke, quick, lecture, capacity, real or paper.")]
+OtherPreset = Annotated[str | None, Option(help="Preset [default: the sweep's, else lecture].")]
 Assignments = Annotated[
-    list[str] | None,
-    Option("--set", metavar="SECTION.KEY=VALUE", help="Change one setting. Can be repeated."),
+    list[str] | None, Option("--set", metavar="SECTION.KEY=VALUE", help="A setting. Repeatable.")
 ]
 ContextSize = Annotated[str | None, Option(metavar="N,..", help="Numbers in the context.")]
 Attention = Annotated[str | None, Option(metavar="NAME,..", help="Attention: none, dot, additive.")]
 TrainLength = Annotated[str | None, Option(metavar="N,..", help="Longest sentence trained on.")]
-CorpusName = Annotated[
-    str | None, Option("--corpus", help="grammar, copy, files, or real text by name (`corpus`).")
-]
+CorpusName = Annotated[str | None, Option("--corpus", help="Its name: see `bottleneck corpus`.")]
 Source = Annotated[str | None, Option(help="Text: source side, or a TSV with both. May be .gz.")]
 Target = Annotated[str | None, Option(help="Text: target side.")]
 TestSource = Annotated[str | None, Option(help="Test set: source side [default: split off].")]
 TestTarget = Annotated[str | None, Option(help="Test set: target side.")]
 TestSet = Annotated[str | None, Option("--test", help="Test on this corpus (real text by name).")]
-ReverseDirection = Annotated[
-    bool, Option("--reverse-direction", help="Translate French to English.")
-]
-Seeds = Annotated[
-    int | None,
-    Option(min=1, max=10_000, help="Runs per arm, seeds 1, 2, ... [default: the sweep's, else 1]."),
-]
-Threads = Annotated[
-    int | None, Option(min=1, max=1_024, help="Cores per run [default: cores divided by runs].")
-]
+Reverse = Annotated[bool, Option("--reverse-direction", help="Translate French to English.")]
+Seeds = Annotated[int | None, Option(min=1, max=10_000, help="Runs per arm [default: 1].")]
+Threads = Annotated[int | None, Option(min=1, help="Cores per run [default: cores / runs].")]
 OutFolder = Annotated[Path | None, Option(help="Output folder [default: one in results/runs].")]
+OutFile = Annotated[Path | None, Option("-o", "--out", help="Write to this file.")]
 Results = Annotated[Path | None, Option(help="A folder of results [default: the latest].")]
 TrainedRuns = Annotated[
-    Path | None,
-    Option(
-        "--results",
-        help="A folder of results or of one run, or shipped: the pair that comes with the package "
-        "[default: the latest, else shipped].",
-    ),
+    Path | None, Option("--results", help="A folder, or shipped [default: the latest, else that].")
 ]
 Where = Annotated[
-    list[str] | None, Option(metavar="COLUMN=VALUE", help="Use only these runs. Can be repeated.")
+    list[str] | None, Option(metavar="COLUMN=VALUE", help="Use only these runs. Repeatable.")
 ]
 Beam = Annotated[int | None, Option(min=1, help="Beam size; 1 is greedy [default: the run's].")]
 Form = Annotated[Literal[*FORMATS], Option("--format", help="Output format.")]
-Details = Annotated[
-    bool, Option("--details", help="Print the rules, the schedule and the rest, too.")
-]
+Details = Annotated[bool, Option("--details", help="Print the rules and the whole caption, too.")]
 DryRun = Annotated[bool, Option("--dry-run", help="Say what would be done, and do nothing.")]
 Quiet = Annotated[bool, Option("--quiet", help="Print no progress.")]
 

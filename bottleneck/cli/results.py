@@ -17,11 +17,10 @@ from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import output, print_names, say, show
 from .runs import print_runs
-from .translate import load_arms, notes_on, trained_arms
+from .translate import load_arms, notes_on, trained_runs
 
 if TYPE_CHECKING:
     from ..figures.heatmaps import Chart
-    from ..results.bundle import Results
 
 
 def table(
@@ -30,12 +29,8 @@ def table(
     form: options.Form = "rich",
     where: options.Where = None,
     details: options.Details = False,
-    like_slide: Annotated[
-        bool, Option("--like-slide", help="For the slides' tables: their columns and words.")
-    ] = False,
-    out: Annotated[
-        Path | None, Option("-o", "--out", help=f"Write to this file: {', '.join(ENDINGS)}.")
-    ] = None,
+    like_slide: Annotated[bool, Option("--like-slide", help="With the slide's columns.")] = False,
+    out: options.OutFile = None,
 ) -> None:
     """Print a table of finished runs and its verdicts.
 
@@ -89,15 +84,9 @@ def table(
 def plot(
     name: options.Name = "",
     results: options.Results = None,
-    out: Annotated[
-        Path | None,
-        Option("-o", "--out", help="Output file: .png, .svg or .pdf [default: NAME.png]."),
-    ] = None,
+    out: options.OutFile = None,
     where: options.Where = None,
-    sentence: Annotated[
-        str | None,
-        Option(help="For attention: your own sentence, by the latest runs or the shipped pair."),
-    ] = None,
+    sentence: Annotated[str | None, Option(help="For attention: a sentence of yours.")] = None,
     beam: options.Beam = None,
 ) -> None:
     """Draw a figure of finished runs, and write its numbers as CSV."""
@@ -129,7 +118,7 @@ def _plot_sentence(sentence: str, beam: int | None, results: Path | None) -> "Ch
     from ..results.bundle import Results
     from ..runs.translate import attended
 
-    arms, where = trained_arms(results)
+    _, arms, where = trained_runs(results)
     run = next((run for arm, run in arms.items() if arm != "none"), None)
     if run is None:
         raise UserError(f"no run with attention in {where}: `bottleneck reproduce` makes one")
@@ -145,31 +134,19 @@ def _plot_sentence(sentence: str, beam: int | None, results: Path | None) -> "Ch
 
 def export(
     results: Annotated[
-        list[Path] | None,
-        Option(help="A folder of results [default: the latest]. Repeated: merge them (--bundle)."),
+        list[Path] | None, Option(help="Folders [default: the latest]. Several: merge (--bundle).")
     ] = None,
     where: options.Where = None,
-    bundle: Annotated[
-        Path | None, Option(help="Write all results as a bundle into this folder.")
-    ] = None,
-    without_text: Annotated[
-        bool, Option("--without-text", help="Leave every sentence of the corpus out of the bundle.")
-    ] = False,
-    out: Annotated[
-        Path | None,
-        Option("-o", "--out", help="Write the CSV to this file, or all as a page to a .html."),
-    ] = None,
-    everything: Annotated[
-        bool, Option("--all", help="Write all tables and figures, claims and page into the folder.")
-    ] = False,
+    bundle: Annotated[Path | None, Option(help="Write a bundle into this folder.")] = None,
+    without_text: Annotated[bool, Option("--without-text", help="No text in the bundle.")] = False,
+    out: options.OutFile = None,
+    everything: Annotated[bool, Option("--all", help="All tables, figures, the page.")] = False,
 ) -> None:
     """Take results away as CSV, a page, a bundle, tables or figures.
 
-    It prints the tidy CSV; on a terminal its first rows.
+    It prints the tidy CSV; on a terminal its first rows. A file of -o is .csv, or .html: the page.
     """
-    from ..results.bundle import Results
     from ..results.folders import check_named
-    from ..tables.selection import where as select
 
     ways = {"--all": everything, "--bundle": bundle, "-o": out}
     if sum(map(bool, ways.values())) > 1:
@@ -194,6 +171,8 @@ def export(
         given = {"--where": where, "--without-text": without_text}
         options.refuse(given, "not where several --results are merged")
         _write_merged([folder, *others], bundle)
+    elif bundle is not None:
+        _write_bundle(folder, bundle, where or [], not without_text)
     elif everything:
         _write_all(folder)
     elif page:
@@ -201,19 +180,15 @@ def export(
 
         say(f"{out}: {write_report(folder, out) / 1e6:.2f} MB")
     else:
-        selected = select(Results.open(folder, sentences=False), where or [])
-        if bundle is not None:
-            _write_bundle(folder, set(selected.names), bundle, not without_text)
-        else:
-            _write_csv(selected, out)
-        for line in selected.left_out():
-            say(line, err=True)
+        _write_csv(folder, where or [], out)
 
 
-def _write_csv(bundle: "Results", out: Path | None) -> None:
+def _write_csv(folder: Path, where: Sequence[str], out: Path | None) -> None:
     """Write the tidy table to a file or standard output; on a terminal its first rows."""
-    from ..results.bundle import tidy_csv
+    from ..results.bundle import Results, tidy_csv
+    from ..tables.selection import where as select
 
+    bundle = select(Results.open(folder, sentences=False), where)
     rows, columns = bundle.runs.shape
     if out is not None:
         write_text(out, tidy_csv(bundle.runs))
@@ -223,6 +198,8 @@ def _write_csv(bundle: "Results", out: Path | None) -> None:
         say(f"... All {counted(rows, 'row')} and {columns} columns: `bottleneck export -o FILE`")
     else:
         say(tidy_csv(bundle.runs), nl=False)
+    for line in bundle.left_out():
+        say(line, err=True)
 
 
 def _write_all(folder: Path) -> None:
@@ -236,20 +213,21 @@ def _write_all(folder: Path) -> None:
     places = [folder] if holds_results(folder) or tables(folder) else []
     for place in (*places, *results_inside(folder)):
         gather(place, {})
-        made, figures, missing = write_out(place)
-        parts = [counted(len(made), "table"), counted(len(figures), "figure")]
-        parts += [f"{len(missing)} left out"] if missing else []
-        say(f"{place}: {', '.join(parts)} ({CONTENTS})")
+        made, figures, missing = (len(part) for part in write_out(place))
+        say(f"{place}: {made} tables, {figures} figures, {missing} left out ({CONTENTS})")
     summary, size = write_end(folder)
     say(f"{folder}: {CLAIMS}.md, {CLAIMS}.csv; {REPORT}, {size / 1e6:.2f} MB; {summary}")
 
 
-def _write_bundle(folder: Path, names: set[str], bundle: Path, text: bool) -> None:
-    """Write the finished runs of these names as a bundle, with the corpus's text or without it."""
+def _write_bundle(folder: Path, bundle: Path, where: Sequence[str], text: bool) -> None:
+    """Write the finished runs of a folder as a bundle, with the corpus's text or without it."""
+    from ..results.bundle import Results
     from ..results.export import write_bundle
     from ..results.folders import finished_runs
+    from ..tables.selection import where as select
 
-    runs = [run for run in finished_runs(folder) if run.name in names]
+    selected = select(Results.open(folder, sentences=False), where)
+    runs = [run for run in finished_runs(folder) if run.name in selected.names]
     if not runs:
         raise UserError(f"{str(folder)!r} holds no finished run: name the folder of a store")
     lacking = write_bundle(runs, bundle, text)
@@ -278,21 +256,12 @@ def score(
         list[Path],
         Argument(metavar="SYSTEM", help="One or two: text, a line per sentence; or runs' folders."),
     ],
-    references: Annotated[
-        list[Path] | None,
-        Option(help="References of files. Several: repeat it, or put tabs between."),
-    ] = None,
-    sources: Annotated[Path | None, Option(help="Source sentences of files.")] = None,
-    edges: Annotated[
-        str, Option(help="Lower edges of the length buckets, in source words.")
-    ] = "5,11,21,31,41",
-    tokenize: Annotated[
-        str | None, Option(help="SacreBLEU's tokenizer [default: that of the runs, else 13a].")
-    ] = None,
+    references: Annotated[list[Path] | None, Option(help="Reference text. Repeatable.")] = None,
+    sources: Annotated[Path | None, Option(help="Source sentences.")] = None,
+    edges: Annotated[str, Option(help="Lower edges of the length buckets.")] = "5,11,21,31,41",
+    tokenize: Annotated[str | None, Option(help="SacreBLEU's tokenizer [default: 13a].")] = None,
     resamples: Annotated[int, Option(min=1, max=10_000_000, help="Bootstrap resamples.")] = 1000,
-    trials: Annotated[
-        int, Option(min=1, max=10_000_000, help="Trials of approximate randomisation.")
-    ] = 10_000,
+    trials: Annotated[int, Option(min=1, max=10_000_000, help="Randomisation trials.")] = 10_000,
     form: options.Form = "rich",
 ) -> None:
     """Print BLEU by length of any system, or compare two.

@@ -26,21 +26,15 @@ if TYPE_CHECKING:
 
 def study(
     name: options.Name = "",
-    results: Annotated[
-        Path | None, Option(help="Folder of finished runs [default: PRESET's, else the latest].")
-    ] = None,
+    results: options.Results = None,
     preset: options.OtherPreset = None,
     where: options.Where = None,
-    gold: Annotated[
-        Path | None, Option(help="Gold links, line by line: i-j sure, i?j or ipj possible.")
-    ] = None,
+    gold: Annotated[Path | None, Option(help="Gold links: i-j sure, i?j or ipj possible.")] = None,
     source: Annotated[Path | None, Option(help="Source sentences of --gold.")] = None,
     target: Annotated[Path | None, Option(help="Their translations, one per line.")] = None,
     first_word: Annotated[int | None, Option(min=0, max=1, help="Count links from 0 or 1.")] = None,
-    lengths: Annotated[
-        str | None, Option(metavar="N,..", help="Of cost, tokens per side [default: 10 to 200].")
-    ] = None,
-    quick: Annotated[bool, Option("--quick", help="Of cost, few lengths: some minutes.")] = False,
+    lengths: Annotated[str | None, Option(help="Of cost: tokens per side, as 10,20.")] = None,
+    quick: Annotated[bool, Option("--quick", help="Of cost: few lengths, some minutes.")] = False,
     form: options.Form = "rich",
     details: options.Details = False,
     dry_run: options.DryRun = False,
@@ -82,9 +76,8 @@ def study(
     runs = _suiting(question, folder, where or [])
     if not runs:
         raise UserError(
-            f"no finished run in {str(folder)!r} that study {name} can measure"
-            + (f" with {' '.join(where)}" if where else "")
-            + f"; `bottleneck table runs --results {folder}` lists them all"
+            f"no finished run in {str(folder)!r} that study {name} can measure; `bottleneck table "
+            f"runs --results {folder}` lists them all"
         )
     if dry_run:
         names = ", ".join(run.name for run in runs)
@@ -201,4 +194,3 @@ def _measure_cost(
     benchmark.write(folder, rows)
     for length, reason in failed.items():
         say(f"length {length} could not be measured: {reason}", err=True)
-    say(f"Written to {folder / 'probes' / f'{BENCHMARK}.csv'}", err=True)

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
 
-from ..settings.errors import UsageError, UserError, counted, did_you_mean
+from ..settings.errors import UsageError, counted, did_you_mean
 from ..settings.files import check_place, write_text
 from ..settings.machine import DEFAULT_OUT
 from . import options
@@ -18,7 +18,7 @@ from .console import display, output, print_names, say
 from .runs import run_status
 
 if TYPE_CHECKING:
-    from ..runs.pool import Executor, Job, Outcome
+    from ..runs.pool import Executor, Outcome
     from ..settings.sweep import Cell, Sweep
 
 
@@ -35,11 +35,9 @@ def reproduce(
     test_source: options.TestSource = None,
     test_target: options.TestTarget = None,
     test: options.TestSet = None,
-    reverse_direction: options.ReverseDirection = False,
+    reverse_direction: options.Reverse = False,
     assignments: options.Assignments = None,
-    check_schedule: Annotated[
-        bool, Option("--check-schedule", help="Train the first seed again, twice as long.")
-    ] = False,
+    check_schedule: Annotated[bool, Option("--check-schedule", help="Also twice as long.")] = False,
     threads: options.Threads = None,
     details: options.Details = False,
     quiet: options.Quiet = False,
@@ -61,15 +59,8 @@ def reproduce(
     folder = out or DEFAULT_OUT / folder_name(preset, [Cell("", settings)])
     check_trainable(folder)
     check_place(folder)
-    runs: list[str] = []
-
-    def listen(job: "Job", event: dict[str, Any]) -> None:
-        if event["phase"] == "done":
-            runs.append(event["run"])
-        show_event(job, event)
-
-    with display(jobs, quiet) as show_event:
-        run_comparison(jobs, folder, listen, threads or default_threads(len(jobs)))
+    with display(jobs, quiet) as listener:
+        runs = run_comparison(jobs, folder, listener, threads or default_threads(len(jobs)))
     _print_tables(folder, runs, details or check_schedule)
 
 
@@ -77,7 +68,7 @@ def _print_tables(folder: Path, runs: list[str], details: bool) -> None:
     """Write both tables of these runs, whatever else the store holds, and print them."""
     from ..results.bundle import Results
     from ..runs.sweep import VINDICATION
-    from ..tables.page import DETAILS, write_pages
+    from ..tables.page import write_pages
     from ..tables.pages import slide_pages
     from ..tables.render import print_prose
     from ..tables.selection import where
@@ -85,19 +76,14 @@ def _print_tables(folder: Path, runs: list[str], details: bool) -> None:
     conditions = [f"experiment={VINDICATION}", f"run={','.join(runs)}"]
     pages = slide_pages(where(Results.open(folder), conditions))
     write_pages(pages, folder)
-    console = output()
     for page in pages:
-        console.print(page.table)
-        page.print_verdicts(console, details)
-    print_prose(console, pages[0].caption if details else f"{pages[0].run}. {DETAILS}", "dim")
+        page.print(output(), details)
     names = " and ".join(page.name for page in pages)
-    print_prose(console, f"\nWritten to {folder}: {names} (.csv, .md), runs.csv")
+    print_prose(output(), f"\nWritten to {folder}: {names} (.csv, .md), runs.csv")
 
 
 def sweep(
-    name: Annotated[
-        str, Argument(help="The name of a sweep in experiments/, or a TOML file.")
-    ] = "",
+    name: Annotated[str, Argument(help="A sweep of experiments/, or a TOML file.")] = "",
     out: options.OutFolder = None,
     preset: options.OtherPreset = None,
     context_size: options.ContextSize = None,
@@ -109,23 +95,14 @@ def sweep(
     test_source: options.TestSource = None,
     test_target: options.TestTarget = None,
     test: options.TestSet = None,
-    reverse_direction: options.ReverseDirection = False,
+    reverse_direction: options.Reverse = False,
     assignments: options.Assignments = None,
     seeds: options.Seeds = None,
-    save: Annotated[
-        Path | None, Option(metavar="FILE", help="Also write a typed sweep as a TOML file.")
-    ] = None,
-    jobs: Annotated[
-        int | None, Option(min=1, max=9_999, help="How many runs go at once [default: one a core].")
-    ] = None,
-    seeds_together: Annotated[
-        int | None,
-        Option(min=1, help="Seeds to train as one program [default: many on a GPU, else 1]."),
-    ] = None,
+    save: Annotated[Path | None, Option(help="Write a typed sweep as a TOML file.")] = None,
+    jobs: Annotated[int | None, Option(min=1, help="Runs at once [default: one per core].")] = None,
+    seeds_together: Annotated[int | None, Option(min=1, help="Seeds per program.")] = None,
     threads: options.Threads = None,
-    scheduler: Annotated[
-        str | None, Option(help="Run on a Dask cluster: its scheduler's address, tcp://HOST:PORT.")
-    ] = None,
+    scheduler: Annotated[str | None, Option(help="Of a Dask cluster: tcp://HOST:PORT.")] = None,
     dry_run: options.DryRun = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -157,8 +134,7 @@ def sweep(
     read = sweeps.complete(read, cells, out.absolute().name if out else "")
     folder = out or DEFAULT_OUT / read.name
     execute = _executor(len(cells), jobs, seeds_together, threads, scheduler)
-    for settings in {cell.settings.scoring.tokenize: cell.settings for cell in cells}.values():
-        notes += check_text(settings)
+    notes += check_text(cells[0].settings)
     if save:
         write_text(save, sweeps.as_toml(read, cells))
         say(f"Written to {save}", err=True)
@@ -233,16 +209,12 @@ def _conclude(outcomes: "list[Outcome]", sweep: "Sweep", folder: Path) -> None:
 
     console = output()
     print_prose(console, sweep.question)
-    done = [outcome.run for outcome in outcomes if outcome.phase == "done"]
-    if done:
-        try:
-            conditions = [f"experiment={sweep.name}", f"run={','.join(done)}"]
-            make_page("arms", where(Results.open(folder), conditions)).print(console)
-        except UserError as error:  # runs with different buckets are not one table
-            print_prose(console, f"No table: {error}")
     for outcome in outcomes:
         if outcome.phase != "done":
             print_prose(console, f"{outcome.job.name}: {outcome.phase}: {outcome.reason}", "bold")
+    if done := [outcome.run for outcome in outcomes if outcome.phase == "done"]:
+        conditions = [f"experiment={sweep.name}", f"run={','.join(done)}"]
+        make_page("arms", where(Results.open(folder), conditions)).print(console)
     print_prose(
         console, f"{len(done)} of {counted(len(outcomes), 'run')} done. Results in {folder}"
     )

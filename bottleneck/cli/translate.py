@@ -29,29 +29,18 @@ def translate(
         Path | None, Option(help="Text with one sentence per line. May be .gz.")
     ] = None,
     results: options.TrainedRuns = None,
-    arm: Annotated[
-        str | None, Option(help="The run with this attention [default: all; of a text the best].")
-    ] = None,
+    arm: Annotated[str | None, Option(help="The arm with this attention alone.")] = None,
     beam: options.Beam = None,
-    alignment: Annotated[
-        bool, Option("--alignment", help="Show the attention weights of a sentence.")
-    ] = False,
-    copy_unknown: Annotated[
-        bool, Option("--copy-unknown", help="Replace unknown words by the word attended to most.")
-    ] = False,
-    diagnose: Annotated[
-        bool,
-        Option(
-            "--diagnose",
-            help="Show which words of a sentence survive [default: the lecture's long sentence].",
-        ),
-    ] = False,
+    alignment: Annotated[bool, Option("--alignment", help="Show attention weights.")] = False,
+    copy_unknown: Annotated[bool, Option("--copy-unknown", help="Copy unknown words.")] = False,
+    diagnose: Annotated[bool, Option("--diagnose", help="Show which words survive.")] = False,
     form: options.Form = "rich",
 ) -> None:
     """Translate a sentence with every arm, or a text with one.
 
     The arms are those of the latest runs or, before you have any, of the pair that comes with the
-    package. A file or standard input gives one line of output per line of input.
+    package. A file or standard input gives one line of output per line of input. --diagnose alone
+    takes the lecture's long sentence.
     """
     from ..settings.concerns import UNSELECTIVE
 
@@ -66,24 +55,21 @@ def translate(
     text = file is not None or words in (None, "-")
     if text:
         options.refuse({"--alignment": alignment}, "is for a sentence in quotes, not for a text")
-    chunks = _lines(words, file) if text else []
-    arms, where = trained_arms(results)
+    chunks = _lines(words, file)
+    _, arms, where = trained_runs(results)
     if arm is None and text:
         arm = min(arms, key=lambda name: name in UNSELECTIVE)
     if arm not in (None, *arms):
         raise UsageError(f"no arm {arm!r} in this folder{did_you_mean(arm, arms)}")
     arms = {arm: arms[arm]} if arm else dict(sorted(arms.items(), reverse=True))
-    trained = load_arms(arms, beam, copy_unknown)
-    if text:
-        _translate_text(*trained.values(), chunks)
-    else:
-        _translate_sentence(trained, words, alignment)
+    for name, trained in load_arms(arms, beam, copy_unknown).items():
+        _translate(trained, chunks, "" if text else f"{name:<{max(map(len, arms))}}  ", alignment)
     for note in notes_on(where, arms):
         say(note, err=True)
 
 
 def _lines(sentence: str | None, file: Path | None) -> Iterable[list[str]]:
-    """The lines of a file or of standard input, many at a time."""
+    """The sentence, or the lines of a file or of standard input, many at a time."""
     from ..corpus.files import lines_as_given
 
     if file is not None:
@@ -91,6 +77,8 @@ def _lines(sentence: str | None, file: Path | None) -> Iterable[list[str]]:
             raise UsageError("a sentence and --file are two texts; give one of them")
         lines = lines_as_given(str(file), "--file")
         return [lines[start : start + 4096] for start in range(0, len(lines), 4096)]
+    if sentence not in (None, "-"):
+        return [[sentence]]
     if sys.stdin is None or (sentence is None and sys.stdin.isatty()):
         raise UsageError("give a sentence in quotes, --file FILE, or text on standard input")
     return _standard_input()
@@ -107,24 +95,17 @@ def _standard_input() -> Iterator[list[str]]:
             raise UserError("standard input is not UTF-8; save the text as UTF-8") from None
 
 
-def trained_folder(results: Path | None) -> tuple[Path, str]:
-    """The folder that was named, the latest, or that of the shipped pair; and a name for people."""
-    from ..results.folders import SHIPPED, latest_output, read_experiments
+def trained_runs(results: Path | None) -> tuple[Path, dict[str, Path], str]:
+    """The folder that was named, the latest, or the shipped pair's; its runs by arm; its name."""
+    from ..results.folders import SHIPPED, arms, check_trainable, latest_output, read_experiments
 
     folder = results or latest_output(DEFAULT_OUT, SHIPPED)
-    if folder not in (SHIPPED, Path("shipped")):
-        return folder, f"{folder}{'' if results else ' (the latest)'}"
-    about = ", ".join(read_experiments(SHIPPED))
-    return SHIPPED, f"the shipped pair ({about}; train your own with `bottleneck reproduce`)"
-
-
-def trained_arms(results: Path | None) -> tuple[dict[str, Path], str]:
-    """The trained runs by arm, and the folder that they are of, for people."""
-    from ..results.folders import arms, check_trainable
-
-    folder, where = trained_folder(results)
+    where = f"{folder}{'' if results else ' (the latest)'}"
+    if folder in (SHIPPED, Path("shipped")):
+        folder, about = SHIPPED, ", ".join(read_experiments(SHIPPED))
+        where = f"the shipped pair ({about}; train your own with `bottleneck reproduce`)"
     check_trainable(folder)
-    return arms(folder), where
+    return folder, arms(folder), where
 
 
 def load_arms(
@@ -144,49 +125,40 @@ def load_arms(
     }
 
 
-def _translate_text(trained: "TrainedRun", chunks: Iterable[list[str]]) -> None:
-    """Print plain lines on standard output, and a note on them on standard error.
+def _translate(
+    trained: "TrainedRun", chunks: Iterable[list[str]], prefix: str, alignment: bool
+) -> None:
+    """Print a line per sentence, with ``alignment`` a heatmap below it; a note on stderr.
 
     In UTF-8 whatever the terminal's encoding: what is read is UTF-8, here and by ``score``.
     """
-    from ..runs.translate import BATCH
-
-    count, tokens, unknown, cut = 0, 0, 0, 0
-    for lines in filter(None, chunks):
-        translations = trained.translations(lines, BATCH)
-        say("\n".join(item.text for item in translations).encode())
-        count += len(lines)
-        tokens += sum(len(item.source) for item in translations)
-        unknown += sum(len(trained.unknown(line)) for line in lines)
-        cut += sum(not item.ended for item in translations)
-    say(
-        f"{counted(count, 'line')} translated, {counted(cut, 'translation')} cut at the cap; "
-        f"{unknown:,} of {tokens:,} source tokens are not in the training vocabulary",
-        err=True,
-    )
-
-
-def _translate_sentence(arms: "dict[str, TrainedRun]", sentence: str, alignment: bool) -> None:
-    """Print a line per arm; with ``alignment`` a heatmap: output words down, source across."""
-    from ..runs.translate import attended
+    from ..runs.translate import BATCH, attended
     from ..tables.render import heatmap, legend
 
-    width, unknown = max(map(len, arms)), []
-    for name, trained in arms.items():
-        unknown = trained.unknown(sentence)
-        weighted = alignment and trained.settings.model.attention != "none"
-        (translation,) = trained.translations([sentence], 1, weighted)
-        say(f"{name:<{width}}  {translation.text}")
-        if weighted and translation.weights is not None:
-            matrix = attended(trained, translation)
-            lines = heatmap(matrix.source, matrix.output, matrix.weights, output().width)
-            say("\n".join(["", *lines, "", legend(), ""]))
-        elif alignment and not weighted:
-            say("  (reads the last state alone: there are no weights to show)\n")
-        if not translation.ended:
-            say(f"{name}: cut at the cap, without an end", err=True)
-    if unknown:
-        say(f"not in the training vocabulary: {', '.join(unknown)}", err=True)
+    count, tokens, cut, unknown = 0, 0, 0, []
+    weighted = alignment and trained.settings.model.attention != "none"
+    for lines in filter(None, chunks):
+        translations = trained.translations(lines, BATCH, weighted)
+        say("\n".join(f"{prefix}{item.text}" for item in translations).encode())
+        for item in translations if alignment else []:
+            if item.weights is None:
+                say("  (reads the last state alone: there are no weights to show)\n")
+            else:
+                shown = attended(trained, item)
+                matrix = heatmap(shown.source, shown.output, shown.weights, output().width)
+                say("\n".join(["", *matrix, "", legend(), ""]).encode())
+        count += len(lines)
+        tokens += sum(len(item.source) for item in translations)
+        unknown += [word for line in lines for word in trained.unknown(line)]
+        cut += sum(not item.ended for item in translations)
+    if count != 1 or cut or unknown:
+        words = ", ".join([*dict.fromkeys(unknown)][:10])
+        say(
+            f"{prefix}{counted(count, 'line')} translated, {counted(cut, 'translation')} cut at "
+            f"the cap; {len(unknown):,} of {tokens:,} source tokens are not in the training "
+            f"vocabulary{words and f': {words}'}",
+            err=True,
+        )
 
 
 def _diagnose(sentence: str | None, results: Path | None, form: str) -> None:
@@ -195,7 +167,7 @@ def _diagnose(sentence: str | None, results: Path | None, form: str) -> None:
     from ..questions import diagnosis
     from ..runs.run import use_cache
 
-    arms, where = trained_arms(results)
+    _, arms, where = trained_runs(results)
     use_cache()
     arms = {arm: arms[arm] for arm in sorted(arms, key=lambda arm: (arm != "none", arm))}
     result = diagnosis.diagnose(sentence or SLIDES["L14"]["sentence"], arms)
@@ -210,11 +182,7 @@ def _diagnose(sentence: str | None, results: Path | None, form: str) -> None:
 
 
 def notes_on(where: str, arms: Mapping[str, Path]) -> list[str]:
-    """A line that names the runs, ``Runs of results/runs/lecture: none 0123456789ab.``.
-
-    And one on the arms whose BLEU in the shortest filled bucket is under the floor, if there are
-    any; a run without scores is passed over.
-    """
+    """A line that names the runs, and one on each whose BLEU of short sentences is too low."""
     from ..claims.verdict import learned
     from ..results.folders import SCORES, run_rows, was_written
 
@@ -228,22 +196,15 @@ def notes_on(where: str, arms: Mapping[str, Path]) -> list[str]:
 
 
 def lecture(
-    name: Annotated[
-        str, Argument(metavar="ID", help="Explain one step by step: L1 to L18, L-FAIL, L-VIND ...")
-    ] = "",
+    name: Annotated[str, Argument(metavar="ID", help="Explain one, as L7, step by step.")] = "",
     form: options.Form = "rich",
-    results: Annotated[
-        Path | None,
-        Option(
-            help="Folder of trained runs (for L10, L17, L-SHORT) or of a benchmark (for L15) "
-            "[default: the latest, else shipped; results/runs/bench]."
-        ),
-    ] = None,
-    ids: Annotated[
-        bool, Option("--ids", help="List what the ids of slides and claims stand for.")
-    ] = False,
+    results: options.TrainedRuns = None,
+    ids: Annotated[bool, Option("--ids", help="List all ids, and what they stand for.")] = False,
 ) -> None:
-    """Recompute the numbers that the slides print, or explain one."""
+    """Recompute the numbers that the slides print, or explain one.
+
+    L10, L17 and L-SHORT also ask the trained runs of --results, L15 reads a benchmark.
+    """
     from ..claims.registry import CLAIMS
     from ..lecture.slides import SLIDES
     from ..lecture.walkthroughs import WALKTHROUGHS, audit
@@ -266,7 +227,7 @@ def lecture(
     if names[0] in ("L10", "L17", "L-SHORT"):
         from ..runs.lecture import trained_evidence
 
-        folder, where = trained_folder(results)
+        folder, _, where = trained_runs(results)
         evidence = replace(evidence, **trained_evidence(names[0], folder))
         line = ", ".join(f"{arm.arm} {arm.run}" for arm in evidence.arms)
         line = f"Runs of {where}: {line or 'none to compare with; try --results shipped'}."

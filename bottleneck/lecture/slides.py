@@ -93,7 +93,6 @@ class Exponent(NamedTuple):
     value: float
     low: float
     high: float
-    folder: str = ""
 
 
 class ArmOutput(NamedTuple):

@@ -246,8 +246,7 @@ def attention_cost(slide: Slide, evidence: Evidence) -> Steps:
     cost, checks, notes = evidence.cost, [], ["`bottleneck study cost` measures the orders"]
     if cost is not None:
         interval = f"T^{cost.value:.2f} [{cost.low:.2f}, {cost.high:.2f}]"
-        place = f" ({cost.folder})" if cost.folder else ""
-        notes = [f"{cost.arm}: {interval} with T tokens per side{place}"]
+        notes = [f"{cost.arm}: {interval} with T tokens per side"]
     for name, printed, steps in (("a step", slide["a_step"], 1), ("in all", slide["in_all"], 0)):
         recomputed, judgement = "not measured", "not measured"
         if cost is not None:
