@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -29,11 +30,9 @@ def output() -> "Console":
 
 
 def say(text: str | bytes = "", err: bool = False, nl: bool = True) -> None:
-    """Print text of ours or of others.
+    """Print a text: for a person without signs that a terminal obeys, else as it is.
 
-    For a person (on standard error, and on a terminal) signs that a terminal would obey are
-    spelled; another program gets every byte as it is. A standard error that cannot be written, a
-    log on a full disk, ends no work.
+    A standard error that cannot be written, a log on a full disk, ends no work.
     """
     stream = sys.stderr if err else sys.stdout
     if err or (stream is not None and stream.isatty()):
@@ -59,17 +58,11 @@ def show(page: "Page", form: str, details: bool = False, out: Path | None = None
 
 
 def print_names(texts: Mapping[str, str]) -> None:
-    """Print names in a column, and their texts in a second one, in 100 columns at most."""
-    from rich.constrain import Constrain
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
+    """Print names in a column, and their texts in a second one, in 80 columns."""
+    width = max(map(len, texts))
     for name, text in texts.items():
-        grid.add_row(Text(name), Text(text))
-    output().print(Constrain(grid, 100))
+        start = f"{name:<{width}}  "
+        say(fill(text, 80, initial_indent=start, subsequent_indent=" " * len(start)))
 
 
 @contextmanager

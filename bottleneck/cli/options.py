@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from typer import Argument, Option
 
 from ..results.schema import ALL_TABLES, BENCHMARK, FIGURES, FORMATS, GOLD_TABLE, QUESTIONS
-from ..settings.errors import UsageError
+from ..settings.errors import UsageError, UserError
 from ..settings.machine import DEFAULT_OUT
 
 TABLES = (*ALL_TABLES, "claims", "runs")
@@ -105,6 +105,8 @@ def results_folder(results: Path | None, name: str = "") -> Path:
     if results is None:
         return DEFAULT_OUT / "bench" if name == BENCHMARK else latest_output(DEFAULT_OUT)
     check_named(results)
+    if not results.exists():
+        raise UserError(f"no folder {str(results)!r}: name one that `bottleneck reproduce` wrote")
     homes = {claim.study: claim.home for claim in CLAIMS if claim.study}
     homes |= dict.fromkeys(("context-size", "compression"), "context_size")
     homes |= dict.fromkeys(("failure-pattern", "vindication", "bleu"), "vindication")

@@ -65,6 +65,8 @@ def table(
         return
     if name == "claims":
         bundle = Results.find(folder)
+        for line in bundle.left_out() if bundle else []:
+            say(line, err=True)
         pages = [claims_page(decide_results(folder, where or [], bundle))]
     elif name == BENCHMARK:
         options.refuse({"--where": where}, f"table {BENCHMARK} uses no trained runs")
@@ -74,8 +76,6 @@ def table(
         pages = [make_page(name, bundle, like_slide)] if name else fitting_pages(bundle)
     for page in pages if form == "rich" else pages[-1:]:
         show(page, form, details, out)
-    for line in bundle.left_out() if name == "claims" and bundle else []:
-        say(line, err=True)
     if not name and form == "rich":
         line = f"Results: {folder}. All tables: {', '.join(options.TABLES)}."
         print_prose(output(), line, "dim")
@@ -253,8 +253,7 @@ def _write_merged(folders: Sequence[Path], out: Path) -> None:
 
 def score(
     systems: Annotated[
-        list[Path],
-        Argument(metavar="SYSTEM", help="One or two: text, a line per sentence; or runs' folders."),
+        list[Path], Argument(metavar="SYSTEM", help="One or two texts, or folders of runs.")
     ],
     references: Annotated[list[Path] | None, Option(help="Reference text. Repeatable.")] = None,
     sources: Annotated[Path | None, Option(help="Source sentences.")] = None,
@@ -278,8 +277,8 @@ def score(
         given = {"--references": references, "--sources": sources}
         options.refuse(given, "are for files: a run has its own")
     if tokenize is None:
-        names = {read_settings(path).scoring.tokenize for path in systems if is_run(path)}
-        tokenize = names.pop() if len(names) == 1 else "13a"
+        names = [read_settings(path).scoring.tokenize for path in systems if is_run(path)]
+        tokenize = next(iter(names), "13a")
     values = {"edges": edges, "resamples": resamples, "tokenize": tokenize}
     scoring = parse_settings({"scoring": values}).scoring
     named = dict(zip(("system A", "system B"), systems, strict=False))

@@ -21,7 +21,9 @@ from .console import print_names, say, show
 
 if TYPE_CHECKING:
     from ..questions.benchmark import Row
-    from ..questions.question import Question
+    from ..questions.question import Probed, Question
+
+Tell = Callable[[str], object]
 
 
 def study(
@@ -44,6 +46,7 @@ def study(
     if not name:
         print_names(options.table_lines(QUESTIONS))
         return
+    from ..questions.probing import write_table
     from ..questions.question import find_question, find_study
     from ..results.folders import check_named, check_trainable, has_probe, latest_output
     from ..tables.pages import study_page
@@ -85,10 +88,12 @@ def study(
         return
     check_place(folder)
     if gold is not None:
-        name = _measure_gold(runs, folder, files, first_word, tell)
+        probed = _probe_gold(runs, files, first_word, tell)
     else:
-        _measure(question, runs, folder, tell)
-    show(study_page(name, folder), form, details)
+        probed = _probe(question, runs, tell)
+    path = write_table(question, probed, folder)
+    tell(f"{question.question} ({counted(len(runs), 'run')}; numbers: {path})")
+    show(study_page(question.name, folder), form, details)
 
 
 def _suiting(question: "Question", folder: Path, where: Sequence[str]) -> list[Path]:
@@ -130,11 +135,9 @@ def _train(
         sweep(question.sweep, out=folder, preset=preset, dry_run=dry_run, quiet=quiet)
 
 
-def _measure(
-    question: "Question", runs: Sequence[Path], folder: Path, tell: Callable[[str], object]
-) -> None:
-    """Measure, and write the study's table."""
-    from ..questions.probing import is_kept, probe_runs, read_kept, write_table
+def _probe(question: "Question", runs: Sequence[Path], tell: Tell) -> "list[Probed]":
+    """What the study's probe found on the runs, on those that lack it now."""
+    from ..questions.probing import is_kept, probe_runs, read_kept
     from ..results.folders import read_settings
     from ..runs.pool import default_width
 
@@ -144,21 +147,14 @@ def _measure(
         tell(f"{run.name} ({waiting.index(run) + 1} of {len(waiting)}): {phase}")
 
     probe_runs(question, waiting, listen, default_width())
-    probed = [read_kept(run, read_settings(run), question) for run in runs]
-    path = write_table(question, probed, folder)
-    tell(f"{question.question} ({counted(len(runs), 'run')}; numbers: {path})")
+    return [read_kept(run, read_settings(run), question) for run in runs]
 
 
-def _measure_gold(
-    runs: Sequence[Path],
-    folder: Path,
-    files: Sequence[Path],
-    first_word: int | None,
-    tell: Callable[[str], object],
-) -> str:
-    """Measure the runs on the gold set, and write the table; its name."""
-    from ..questions.alignment import GOLD_QUESTION, probe_gold, read_gold
-    from ..questions.probing import write_table
+def _probe_gold(
+    runs: Sequence[Path], files: Sequence[Path], first_word: int | None, tell: Tell
+) -> "list[Probed]":
+    """What the runs' attention weights are on the gold set."""
+    from ..questions.alignment import probe_gold, read_gold
     from ..questions.question import Probed
     from ..questions.subject import open_subject
     from ..runs.run import use_cache
@@ -166,18 +162,14 @@ def _measure_gold(
     (sentences, first), probed = read_gold(*files, first_word), []
     use_cache()
     for run in runs:
+        tell(f"{run.name}: reading the gold set")
         subject = open_subject(run)
-        measured = probe_gold(
-            subject, sentences, first, lambda words, run=run: tell(f"{run.name}: {words}")
-        )
+        measured = probe_gold(subject, sentences, first, lambda _: None)
         probed.append(Probed(run, subject.settings, measured))
-    write_table(GOLD_QUESTION, probed, folder)
-    return GOLD_QUESTION.name
+    return probed
 
 
-def _measure_cost(
-    folder: Path, lengths: str | None, quick: bool, tell: Callable[[str], object]
-) -> None:
+def _measure_cost(folder: Path, lengths: str | None, quick: bool, tell: Tell) -> None:
     """Time a training step of each arm at each length, and write the table."""
     from ..questions import benchmark
 

@@ -127,8 +127,8 @@ def sweep(
     from ..runs.sweep import check_text, plan, run_sweep
 
     name = options.find_name("sweep", name)
-    typed = sweeps.Sweep(settings=given | sweeps.parse_assignments(assignments or []))
-    read = sweeps.load_sweep(name) if name else typed
+    typed = given | sweeps.parse_assignments(assignments or [])
+    read = sweeps.load_sweep(name) if name else sweeps.Sweep(settings=typed)
     read = replace(read, preset=preset or read.preset)
     cells, notes = sweeps.make_grid(read, assignments or [], seeds, given)
     read = sweeps.complete(read, cells, out.absolute().name if out else "")

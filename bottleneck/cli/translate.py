@@ -22,12 +22,9 @@ if TYPE_CHECKING:
 
 def translate(
     sentence: Annotated[
-        list[str] | None,
-        Argument(help="A sentence, best in quotes [default, or -: standard input, one per line]."),
+        list[str] | None, Argument(help="In quotes [default, or -: the lines of standard input].")
     ] = None,
-    file: Annotated[
-        Path | None, Option(help="Text with one sentence per line. May be .gz.")
-    ] = None,
+    file: Annotated[Path | None, Option(help="A sentence per line. May be .gz.")] = None,
     results: options.TrainedRuns = None,
     arm: Annotated[str | None, Option(help="The arm with this attention alone.")] = None,
     beam: options.Beam = None,
@@ -171,14 +168,13 @@ def _diagnose(sentence: str | None, results: Path | None, form: str) -> None:
     use_cache()
     arms = {arm: arms[arm] for arm in sorted(arms, key=lambda arm: (arm != "none", arm))}
     result = diagnosis.diagnose(sentence or SLIDES["L14"]["sentence"], arms)
-    runs, *warnings = notes_on(where, arms)
-    notes = [runs]
+    notes = []
     if sentence is None:
         lost = ", ".join(SLIDES["L-LOST"]["lost"])
-        notes.append(f"Slide (L-LOST): {lost} and the conference's exact name are lost.")
+        notes = [f"Slide (L-LOST): {lost} and the conference's exact name are lost."]
     show(diagnosis.diagnosis_page(result, counted(result.words, "word"), notes), form)
-    for warning in warnings:
-        say(warning, err=True)
+    for note in notes_on(where, arms):
+        say(note, err=True)
 
 
 def notes_on(where: str, arms: Mapping[str, Path]) -> list[str]:

@@ -104,16 +104,6 @@ class ArmOutput(NamedTuple):
     steps: Sequence[tuple[str, Sequence[tuple[str, float]]]] = ()
 
 
-def softmax(scores: Float[np.ndarray, " source"]) -> Float[np.ndarray, " source"]:
-    """alpha_i = exp(e_i) / sum_j exp(e_j), as on paper."""
-    return np.exp(scores) / np.exp(scores).sum()
-
-
-def cosine(a: Float[np.ndarray, " width"], b: Float[np.ndarray, " width"]) -> float:
-    """a . b / (|a| |b|)."""
-    return float(a @ b / np.sqrt((a @ a) * (b @ b)))
-
-
 @dataclass(frozen=True)
 class Evidence:
     """The slides, and what is not on them: see L16, L15, L10, and L17 and L-SHORT."""
@@ -234,14 +224,3 @@ def formatted(form: str, values: Iterable[Number]) -> list[str]:
 def listed(values: Iterable[Number], form: str = "{:.3f}") -> str:
     """Numbers in one form, separated by spaces."""
     return " ".join(formatted(form, values))
-
-
-def vector(values: Iterable[Number], form: str = "{:g}") -> str:
-    """``(0.5, -0.2, 0.8)``."""
-    return f"({', '.join(formatted(form, values))})"
-
-
-def product(a: Iterable[Number], b: Iterable[Number]) -> str:
-    """A dot product written out: ``0.5 x 0.1 + (-0.2) x 0.2``."""
-    signed = [[f"({x:g})" if x < 0 else f"{x:g}" for x in values] for values in (a, b)]
-    return " + ".join(map(" x ".join, zip(*signed, strict=True)))

@@ -4,11 +4,12 @@ A function takes what an id's slide prints and the `Evidence`, and yields the st
 checks. The audit is the summary of the steps.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from .slides import (
     SLIDES,
@@ -18,23 +19,41 @@ from .slides import (
     Evidence,
     Grid,
     Judgement,
+    Number,
     Step,
     combined,
-    cosine,
     formatted,
     listed,
     numbers,
     parts,
-    product,
     rounds_to,
-    softmax,
-    vector,
 )
 
 Slide = Mapping[str, Any]
 Steps = Iterator[Step]
 SOFTMAX = "alpha_i = exp(e_i) / sum_j exp(e_j)"
 FROM_FIRST = "BLEU / BLEU of the first row - 1"
+
+
+def softmax(scores: Float[np.ndarray, " source"]) -> Float[np.ndarray, " source"]:
+    """alpha_i = exp(e_i) / sum_j exp(e_j), as on paper."""
+    return np.exp(scores) / np.exp(scores).sum()
+
+
+def cosine(a: Float[np.ndarray, " width"], b: Float[np.ndarray, " width"]) -> float:
+    """a . b / (|a| |b|)."""
+    return float(a @ b / np.sqrt((a @ a) * (b @ b)))
+
+
+def vector(values: Iterable[Number], form: str = "{:g}") -> str:
+    """``(0.5, -0.2, 0.8)``."""
+    return f"({', '.join(formatted(form, values))})"
+
+
+def product(a: Iterable[Number], b: Iterable[Number]) -> str:
+    """A dot product written out: ``0.5 x 0.1 + (-0.2) x 0.2``."""
+    signed = [[f"({x:g})" if x < 0 else f"{x:g}" for x in values] for values in (a, b)]
+    return " + ".join(map(" x ".join, zip(*signed, strict=True)))
 
 
 def character_codes(slide: Slide, _: Evidence) -> Steps:
@@ -52,16 +71,14 @@ def toy_embedding(slide: Slide, _: Evidence) -> Steps:
     word = vectors.pop(slide["word"])
     distance = {name: float(np.linalg.norm(word - other)) for name, other in vectors.items()}
     turned = {name: 1 - cosine(word, other) for name, other in vectors.items()}
-    measured = {
-        name: f"distance {distance[name]:.3f}, cosine {1 - turned[name]:.3f}" for name in vectors
-    }
     checks = []
     for name, most in (("near", min), ("far", max)):
         said, found = slide[name], [most(gaps, key=gaps.get) for gaps in (distance, turned)]
+        measured = f"distance {distance[found[0]]:.3f}, cosine {1 - turned[found[0]]:.3f}"
         judgement = parts([said == other for other in found])
-        checks.append(Check(name, said, f"{found[0]} ({measured[found[0]]})", judgement))
+        checks.append(Check(name, said, f"{found[0]} ({measured})", judgement))
     formula = f"from {slide['word']}: |a - b|, and a . b / (|a| |b|)"
-    yield Step("Distance and cosine", formula, [list(measured), list(measured.values())], checks)
+    yield Step("Distance and cosine", formula, checks=checks)
 
 
 def compression(slide: Slide, _: Evidence) -> Steps:
@@ -79,9 +96,7 @@ def compression(slide: Slide, _: Evidence) -> Steps:
     for name, printed in slide["printed"].items():
         formula, values, form, unit = quantities[name]
         check = numbers(name, printed, values, form, unit, slide.get("tens", False))
-        columns = [formatted("{:g} words", words), formatted(f"{form}{unit}", values)]
-        columns += [slide["quality"]] if "quality" in slide else []
-        yield Step(name.capitalize(), formula, columns, [check])
+        yield Step(name.capitalize(), formula, checks=[check])
 
 
 def relevance(slide: Slide, _: Evidence) -> Steps:
@@ -351,23 +366,17 @@ def short_sentences(slide: Slide, evidence: Evidence) -> Steps:
     heading = f"{len(pairs)} sentences of {low}-{high} words"
     inside = [low <= count <= high for count in words]
     check = Check("lengths", heading, f"{listed(words, '{}')} words", parts(inside))
-    yield Step("Lengths", checks=[check])
+    yield Step("Lengths", "", list(zip(*pairs, strict=True)), [check])
 
     def key(text: str) -> list[str]:
         return text.casefold().replace("\u2019", "'").rstrip(" .!?").split()
 
-    rows, same = [], dict.fromkeys((arm.arm for arm in evidence.arms), 0)
-    for index, (source, target) in enumerate(pairs):
-        rows.append((source, "slide", f"  {target}"))
-        for arm in evidence.arms:
-            output = arm.translations[index]
-            equal = key(output) == key(target)
-            same[arm.arm] += equal
-            rows.append(("", arm.arm, f"{'=' if equal else ' '} {output or '(nothing)'}"))
-    counts = ", ".join(f"{arm} {count} of {len(pairs)}" for arm, count in same.items())
-    notes = [f"translated as on the slide: {counts}"] if counts else []
-    columns = list(zip(*rows, strict=True))
-    yield Step("Translations", "= the slide's, up to case and final stop", columns, notes=notes)
+    for arm in evidence.arms:
+        outputs = [output or "(nothing)" for output in arm.translations]
+        same = [key(a) == key(b) for a, (_, b) in zip(outputs, pairs, strict=True)]
+        columns = [["=" if equal else "" for equal in same], outputs]
+        note = f"{arm.arm} translates {sum(same)} of {len(pairs)} as the slide"
+        yield Step(f"Translations, {arm.arm}", "= the slide's", columns, notes=[note])
 
 
 def lost_words(slide: Slide, evidence: Evidence) -> Steps:
@@ -377,21 +386,16 @@ def lost_words(slide: Slide, evidence: Evidence) -> Steps:
     printed = f"{', '.join(slide['lost'])}, the conference's exact name"
     recomputed = f"{sum(present)} of {len(present)} are in the sentence"
     judgement: Judgement = "illustration" if all(present) else "wrong"
-    survived = ", ".join(slide["survived"])
-    kept = Check("survived", survived, "no words to look for", "illustration")
-    lost = Check("lost", printed, recomputed, judgement)
-    yield Step("What is said to survive and to be lost", checks=[kept, lost])
+    check = Check("lost", printed, recomputed, judgement)
+    yield Step(f"Lost, while there survived {', '.join(slide['survived'])}", checks=[check])
 
 
-FUNCTIONS = (
+WALKTHROUGHS: dict[str, Callable[[Slide, Evidence], Steps]] = dict(zip(SLIDES, (
     character_codes, toy_embedding, compression, compression, relevance, dot_products,
     worked_example, amplification, compression, example_matrix, quality_drop, bucket_ratio,
     improvement, long_sentence, attention_cost, gold_alignment, first_steps, attention_code,
     failure_pattern, vindication, short_sentences, lost_words,
-)  # fmt: skip
-WALKTHROUGHS: dict[str, Callable[[Slide, Evidence], Steps]] = dict(
-    zip(SLIDES, FUNCTIONS, strict=True)
-)
+), strict=True))  # fmt: skip
 """The function of each id, in the lecture's order."""
 
 

@@ -166,7 +166,7 @@ def test_the_scores_of_every_arm_have_n_and_intervals(planted, ok):
     assert len(re.findall(r"\bn=12\*", text)) == 5
     for arm in ("none", "additive"):
         assert text.count(f"{arm} ") >= 2
-    runs = seq2seq_bottleneck.Results.open(planted / "results" / "runs" / "mine").runs
+    runs = seq2seq_bottleneck.load(planted / "results" / "runs" / "mine").runs
     for row in runs.to_dict("records"):
         assert f"{row['bleu']:.1f}" in text
         assert f"{row['bleu_low']:.1f}..{row['bleu_high']:.1f}" in text
