@@ -9,7 +9,7 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from scipy.spatial.distance import cosine
 
 from .slides import (
     SLIDES,
@@ -33,16 +33,6 @@ Slide = Mapping[str, Any]
 Steps = Iterator[Step]
 SOFTMAX = "alpha_i = exp(e_i) / sum_j exp(e_j)"
 FROM_FIRST = "BLEU / BLEU of the first row - 1"
-
-
-def softmax(scores: Float[np.ndarray, " source"]) -> Float[np.ndarray, " source"]:
-    """alpha_i = exp(e_i) / sum_j exp(e_j), as on paper."""
-    return np.exp(scores) / np.exp(scores).sum()
-
-
-def cosine(a: Float[np.ndarray, " width"], b: Float[np.ndarray, " width"]) -> float:
-    """a . b / (|a| |b|)."""
-    return float(a @ b / np.sqrt((a @ a) * (b @ b)))
 
 
 def vector(values: Iterable[Number], form: str = "{:g}") -> str:
@@ -70,7 +60,7 @@ def toy_embedding(slide: Slide, _: Evidence) -> Steps:
     vectors = {name: np.array(values, float) for name, values in slide["vectors"].items()}
     word = vectors.pop(slide["word"])
     distance = {name: float(np.linalg.norm(word - other)) for name, other in vectors.items()}
-    turned = {name: 1 - cosine(word, other) for name, other in vectors.items()}
+    turned = {name: float(cosine(word, other)) for name, other in vectors.items()}
     checks = []
     for name, most in (("near", min), ("far", max)):
         said, found = slide[name], [most(gaps, key=gaps.get) for gaps in (distance, turned)]
@@ -100,14 +90,12 @@ def compression(slide: Slide, _: Evidence) -> Steps:
 
 
 def relevance(slide: Slide, _: Evidence) -> Steps:
-    """L5: the shares sum to 100 %, so that the context is a weighted mean; the largest share."""
-    words, shares = slide["words"], slide["percent"]
-    total, largest = sum(shares), words[int(np.argmax(shares))]
+    """L5: the shares sum to 100 %, so that the context is a weighted mean of the states."""
+    shares, total = slide["percent"], sum(slide["percent"])
     printed = f"{' '.join(map(str, shares))} %, sum {slide['total']}"
     mean, weights = "weighted mean of the states", f"weights sum to {total / 100:g}"
     checks = [
         Check("shares", printed, f"sum {total}", parts([total == slide["total"]])),
-        Check("largest", slide["translation"], largest, parts([largest == slide["translation"]])),
         Check("context", mean, weights, parts([total == 100])),
     ]
     yield Step(f"Context for {slide['target']}", "c = sum_i alpha_i h_i", checks=checks)
@@ -121,7 +109,7 @@ def dot_products(slide: Slide, _: Evidence) -> Steps:
         a, b = vectors[first], vectors[second]
         name = f"{first} . {second}"
         checks.append(numbers(name, [printed], [a @ b], "{:.2f}"))
-        rows.append((name, product(a, b), f"= {a @ b:.2f}", f"cosine {cosine(a, b):.3f}"))
+        rows.append((name, product(a, b), f"= {a @ b:.2f}", f"cosine {1 - cosine(a, b):.3f}"))
     formula = "a . b = sum_i a_i b_i; cosine = a . b / (|a| |b|)"
     yield Step("Dot products", formula, list(zip(*rows, strict=True)), checks)
 
@@ -130,7 +118,7 @@ def attend(slide: Slide) -> tuple[np.ndarray, ...]:
     """States, scores, weights and context of L7 by the formulas."""
     states = np.array(list(slide["states"].values()), float)
     scores = states @ np.array(slide["decoder"], float)
-    weights = softmax(scores)
+    weights = np.exp(scores) / np.exp(scores).sum()
     return states, scores, weights, weights @ states
 
 
@@ -171,7 +159,7 @@ def amplification(slide: Slide, _: Evidence) -> Steps:
     """L8: the softmax of two scores, and whether their ratio grows."""
     ratios, grows, least = [], [], 1.0
     for pair, printed in zip(slide["scores"], slide["weights"], strict=True):
-        weights = softmax(np.array(pair, float))
+        weights = np.exp(pair) / np.exp(pair).sum()
         before, after = pair[0] / pair[1], float(weights[0] / weights[1])
         check = numbers(vector(pair), printed, weights, "{:.3f}")
         yield Step(f"Scores {vector(pair)}", SOFTMAX, checks=[check])
