@@ -78,10 +78,9 @@ def refuse(given: Mapping[str, Any], reason: str) -> None:
 
 def check_sentence(sentence: str | None) -> str | None:
     """Refuse an empty sentence, and one in bytes that are not UTF-8, as a ``UsageError``."""
-    if sentence is not None and not sentence.strip():
-        raise UsageError("the sentence is empty; write it in quotes")
-    if any("\ud800" <= sign <= "\udfff" for sign in sentence or ""):
-        raise UsageError("the sentence is not UTF-8; write it in UTF-8")
+    broken = any("\ud800" <= sign <= "\udfff" for sign in sentence or "")
+    if broken or (sentence is not None and not sentence.strip()):
+        raise UsageError("the sentence is empty or not UTF-8")
     return sentence
 
 

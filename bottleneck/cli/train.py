@@ -186,13 +186,10 @@ def _print_plan(sweep: "Sweep", cells: "Sequence[Cell]", notes: list[str], folde
     known = bool(run_folders(store))
     table = new_table("", ["run", "status"] if known else ["run"])
     for cell in cells:
-        row = [cell.label]
         if known:
             text = fingerprint(cell.settings.corpus, cell.settings.scoring.lower_edges)
-            status = run_status(RunFolder(store, cell.settings.identity(text)))
-            row.append("-" if status == "missing" else status)
-            statuses += [status] if status != "missing" else []
-        table.add_row(*row)
+            statuses.append(run_status(RunFolder(store, cell.settings.identity(text))))
+        table.add_row(cell.label, *statuses[-1:])
     parts = [f"{count} {status}" for status, count in Counter(statuses).items()]
     console = output()
     print_prose(console, sweep.question)

@@ -49,13 +49,12 @@ def translate(
         return
     if form != "rich":
         raise UsageError("--format is for --diagnose; a translation is plain text")
+    chunks = _lines(words, file)
+    _, arms, where = trained_runs(results)
     text = file is not None or words in (None, "-")
     if text:
         options.refuse({"--alignment": alignment}, "is for a sentence in quotes, not for a text")
-    chunks = _lines(words, file)
-    _, arms, where = trained_runs(results)
-    if arm is None and text:
-        arm = min(arms, key=lambda name: name in UNSELECTIVE)
+        arm = arm or min(arms, key=lambda name: name in UNSELECTIVE)
     if arm not in (None, *arms):
         raise UsageError(f"no arm {arm!r} in this folder{did_you_mean(arm, arms)}")
     arms = {arm: arms[arm]} if arm else dict(sorted(arms.items(), reverse=True))
@@ -166,7 +165,7 @@ def _diagnose(sentence: str | None, results: Path | None, form: str) -> None:
 
     _, arms, where = trained_runs(results)
     use_cache()
-    arms = {arm: arms[arm] for arm in sorted(arms, key=lambda arm: (arm != "none", arm))}
+    arms = dict(sorted(arms.items(), reverse=True))
     result = diagnosis.diagnose(sentence or SLIDES["L14"]["sentence"], arms)
     notes = []
     if sentence is None:

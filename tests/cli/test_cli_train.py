@@ -154,7 +154,7 @@ def test_a_dry_run_says_what_is_done_and_what_is_left(planted, ok):
     lines = [line.split() for line in text.splitlines()]
     assert ["run", "status"] in lines
     rows = [line[-1] for line in lines if "=" in " ".join(line)]
-    assert rows == ["done", "diverged", "stopped", "-"]
+    assert rows == ["done", "diverged", "stopped", "missing"]
     assert "4 runs, 1 done, 1 diverged, 1 stopped" in " ".join(lines[-1])
 
 
