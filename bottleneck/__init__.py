@@ -4,7 +4,8 @@
 prints the lecture's tables with measured numbers beside the printed ones.
 """
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 if __name__ == "bottleneck":
     # pandas imports any module called "bottleneck" (PyData's accelerator). With the repository
@@ -14,20 +15,11 @@ if __name__ == "bottleneck":
 if TYPE_CHECKING:
     from .results.bundle import Results
 
-    load = Results.open
-
 __version__ = "0.1.0"
-__all__ = ["Results", "__version__", "load"]
 
 
-def __dir__() -> list[str]:
-    return __all__
+def load(folder: str | Path) -> "Results":
+    """The results of a run, a store, a results folder, a bundle, or a folder of any of these."""
+    from .results.bundle import Results  # here, so that the command starts at once
 
-
-def __getattr__(name: str) -> Any:
-    """``load`` and ``Results``, imported when they are asked for: the command starts at once."""
-    if name in ("Results", "load"):
-        from .results.bundle import Results
-
-        return Results if name == "Results" else Results.open
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return Results.open(folder)

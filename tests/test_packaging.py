@@ -90,7 +90,7 @@ def test_the_score_of_readme_trains_translates_and_is_drawn(tmp_path):
     for line in (
         "reproduce --preset smoke --set model.attention=low-rank --out out --quiet",
         "plot bleu -o bleu.png --results out",
-        "translate the --run out",
+        "translate the --results out",
     ):
         done = bottleneck(line.split(), tmp_path, PYTHONPATH=tmp_path)
         assert done.returncode == 0, done.stderr

@@ -42,7 +42,7 @@ def small(arguments: list[str]) -> list[str]:
     """The same command at a size for tests."""
     command = arguments[0]
     if arguments[:2] == ["study", "cost"]:
-        return [*arguments, "--lengths", "2,4", "--arms", "dot"]
+        return [*arguments, "--lengths", "2,4"]
     if arguments[:2] == ["sweep", "context_size"]:  # two sizes are enough of a curve
         arguments += ["--set", "model.context_size=32,64"]
     if "--seeds" in arguments:  # studies of three would take most of the time

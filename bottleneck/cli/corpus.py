@@ -13,40 +13,35 @@ if TYPE_CHECKING:
 
 
 def corpus(
-    name: Annotated[
-        str, Argument(help="grammar, copy, files, or real text by name. Without it, list these.")
-    ] = "",
+    name: Annotated[str, Argument(help="grammar, copy, files, or real text [default: list].")] = "",
     count: Annotated[int, Option("-n", min=0, max=1_000_000, help="How many pairs to show.")] = 5,
-    fetch: Annotated[
-        bool, Option("--fetch", help="Download real text once. Runs then read it offline.")
-    ] = False,
+    fetch: Annotated[bool, Option("--fetch", help="Download real text.")] = False,
     preset: options.Preset = "lecture",
     source: options.Source = None,
     target: options.Target = None,
     test_source: options.TestSource = None,
     test_target: options.TestTarget = None,
     test: options.TestSet = None,
-    reverse_direction: options.ReverseDirection = False,
+    reverse_direction: options.Reverse = False,
     assignments: options.Assignments = None,
-    quiet: options.Quiet = False,
 ) -> None:
     """Show sentence pairs; count lengths and unknown words.
 
     Pairs come with their word alignment and bits, where these are known.
     """
-    if not (name or source or fetch) and (assignments or preset != "lecture" or count != 5):
-        name = "grammar"
     given = options.given_settings(locals() | {"corpus": name})
     from ..settings.run import resolve
 
     if fetch:
-        _fetch(name, quiet)
-    elif not given:
+        _fetch(name)
+        return
+    if not given:
         _list()
-    else:
-        settings = resolve(preset, assignments or [], given)
+        return
+    settings = resolve(preset, assignments or [], given)
+    if count:
         _show(settings, count)
-        _describe(settings)
+    _describe(settings)
 
 
 def _list() -> None:
@@ -54,18 +49,16 @@ def _list() -> None:
     from ..corpus.download import CORPORA, folder_of
     from ..tables.render import new_table, print_prose
 
-    table = new_table("", ["name", "pairs", "MB", "licence", "cite", "here"], texts=1)
+    table = new_table("", ["name", "here", "licence", "cite", "pairs", "MB"], texts=4)
     for name, corpus in CORPORA.items():
-        facts = corpus.licence, corpus.citation, "yes" if folder_of(name).is_dir() else "no"
-        table.add_row(name, f"~{corpus.pairs:,}", f"{corpus.megabytes:g}", *facts)
-    for column in table.columns[3:]:
-        column.justify = "left"
+        facts = "yes" if folder_of(name).is_dir() else "no", corpus.licence, corpus.citation
+        table.add_row(name, *facts, f"~{corpus.pairs:,}", f"{corpus.megabytes:g}")
     console = output()
     console.print(table)
     print_prose(console, "`bottleneck corpus NAME --fetch` brings one here.")
 
 
-def _fetch(name: str, quiet: bool) -> None:
+def _fetch(name: str) -> None:
     """Download a corpus that is not here yet, whole or not at all."""
     from ..corpus.download import CORPORA, fetch, folder_of
 
@@ -73,9 +66,7 @@ def _fetch(name: str, quiet: bool) -> None:
         raise UsageError(f"no corpus {name!r} to fetch{did_you_mean(name, CORPORA)}")
     corpus, folder = CORPORA[name], folder_of(name)
     if not folder.is_dir():
-        fetch(
-            name, (lambda _: None) if quiet else lambda file: say(f"downloading {file}", err=True)
-        )
+        fetch(name, lambda file: say(f"downloading {file}", err=True))
     say(f"{name} is in {folder}\nlicence: {corpus.licence}; cite: {corpus.citation}")
 
 
@@ -85,8 +76,6 @@ def _show(settings: "RunSettings", count: int) -> None:
     from ..corpus.files import languages
     from ..corpus.vocabulary import plain, tokenize
 
-    if not count:
-        return
     few = settings.changed(corpus={"train_pairs": count, "tokens": "words"})
     sides = languages(few.corpus)
     ours, theirs, indent = (f"{name:{max(map(len, sides))}}  " for name in (*sides, ""))

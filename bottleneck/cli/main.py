@@ -1,4 +1,4 @@
-"""The command ``bottleneck``: its groups, its version, and how every error reaches the user.
+"""The command ``bottleneck``: its commands, its version, and how every error reaches the user.
 
 Heavy libraries are imported inside commands, so that ``--help`` answers at once.
 """
@@ -8,9 +8,8 @@ import os
 import shlex
 import signal
 import sys
-import threading
-from errno import ENOENT
-from typing import Annotated, Any
+import time
+from typing import Annotated
 
 import typer
 from typer import Option
@@ -21,7 +20,6 @@ from . import corpus, results, study, train, translate
 from .console import say
 
 INTERRUPTED = 130
-STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 COMMANDS = (
     *(translate.translate, translate.lecture),
     *(train.reproduce, train.sweep, train.settings),
@@ -43,12 +41,11 @@ FORMER = {
     "corpus describe": "corpus NAME",
 }
 """What the commands of the first edition are called now."""
-stopped_by = 0
-"""The signal that asked us to stop, once there was one."""
+interrupted_at = -60.0
+"""When a signal last asked us to stop, by the monotonic clock."""
 
 app = typer.Typer(
     name="bottleneck",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # to import rich would double the time of `--help`
 )
@@ -79,32 +76,21 @@ def options(
 
 def main() -> None:
     """Run the command; an error the user can mend is one line on stderr, never a traceback."""
-    for number in STOPS:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # as our caller may have us do (`nohup`)
             signal.signal(number, _interrupt)
-    sys.unraisablehook = _interrupt_again
-    # matplotlib writes files alone: it says nothing of its cache, needs no notebook, no date.
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)
-    os.environ.pop("SOURCE_DATE_EPOCH", None)
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it would tell of its cache
     line = shlex.join(["bottleneck", *sys.argv[1:]]).encode(errors="replace").decode()
     os.environ.update({"MPLBACKEND": "agg", COMMAND: line} | NUMBERS)  # workers store the line
     if sys.stdout is None:  # closed by our caller (`>&-`): what is printed fails, as on a full disk
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
-    if hasattr(sys.stdout, "reconfigure"):  # not a notebook's
-        sys.stdout.reconfigure(errors="replace")  # a sign that the terminal lacks is no failure
+    sys.stdout.reconfigure(errors="replace")  # a sign that the terminal lacks is no failure
     code = run(sys.argv[1:])
-    for number in STOPS:
-        signal.signal(number, signal.SIG_IGN)  # what is sent again or late breaks into no ending
-    # Under `-m`, Python ends by SIGINT if an interrupt ever broke off an import, even if it was
-    # caught. Running any text, even an empty one, resets that.
-    exec("")  # noqa: S102
     try:
         sys.stdout.flush()
     except OSError as error:
-        # The buffer cannot be written now nor at exit, where Python would complain once more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = code or _fail_at(error)
-    sys.exit(code)
+    os._exit(code)  # at once, so that no signal breaks into Python's own ending
 
 
 def run(arguments: list[str]) -> int:
@@ -113,23 +99,23 @@ def run(arguments: list[str]) -> int:
         if words in FORMER:
             return _fail(f"{words} is now `bottleneck {FORMER[words]}`", 2)
     try:
-        code = app(arguments, prog_name="bottleneck", standalone_mode=False) or 0
+        code = app(arguments or ["--help"], prog_name="bottleneck", standalone_mode=False) or 0
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except OSError as error:
         return _fail_at(error)
     except Exception as error:
-        if stopped_by:
+        if interrupted_at >= 0:
             code = INTERRUPTED  # jax may make another error of the interrupt
         elif known := mendable(error):
             return _fail(str(known), known.exit_code)
         # Typer's own usage errors, under whatever class this version of it raises.
-        elif not hasattr(error, "format_message"):
-            raise
-        elif type(error).__name__ == "NoArgsIsHelpError":
-            return run([*arguments, "--help"])
+        elif hasattr(error, "format_message"):
+            context, message = getattr(error, "ctx", None), error.format_message()
+            see = f" (see `{context.command_path} --help`)" if context else ""
+            return _fail(f"{message.replace('Value error, ', '')}{see}", 2)
         else:
-            return _fail(_usage(error), getattr(error, "exit_code", 2))
+            raise
     if code != INTERRUPTED:  # which Typer may return itself
         return code
     resumed = arguments[:1] and arguments[0] in ("reproduce", "sweep", "study")
@@ -137,45 +123,12 @@ def run(arguments: list[str]) -> int:
     return _fail(f"interrupted{more}", INTERRUPTED)
 
 
-def _interrupt(number: int, _frame: object) -> None:
-    """Raise ``KeyboardInterrupt``, once: a second would break into what writes the runs down."""
-    global stopped_by
-    if not stopped_by:
-        stopped_by = number
+def _interrupt(_number: int, _frame: object) -> None:
+    """Raise ``KeyboardInterrupt``; a second within 20 s would break into what writes runs down."""
+    global interrupted_at
+    if time.monotonic() - interrupted_at > 20:
+        interrupted_at = time.monotonic()
         raise KeyboardInterrupt
-
-
-def _interrupt_again(lost: Any) -> None:
-    """Send a signal again, half a second later, if its interrupt was raised where nothing can be.
-
-    Such a place is a callback of jax's, and this function: hence the time, on a busy machine too.
-    """
-    global stopped_by
-    if lost.exc_type is not KeyboardInterrupt:
-        sys.__unraisablehook__(lost)
-        return
-    again = (threading.main_thread().ident, stopped_by or signal.SIGINT)
-    stopped_by = 0
-    threading.Timer(0.5, signal.pthread_kill, again).start()
-
-
-def _usage(error: Exception) -> str:
-    """What Typer has to say of the command line, and where to read how it is written."""
-    message = error.format_message().replace("Value error, ", "")  # type: ignore[attr-defined]
-    context = getattr(error, "ctx", None)
-    if context is None:
-        return message
-    names = {name for option in context.command.params for name in (option.name, *option.opts)}
-    if "sentence" in names and "unexpected extra argument" in message:
-        message = f"{message}: write a sentence in quotes"
-    # A folder is written into by one name and read from by the other.
-    wrong = getattr(error, "option_name", "")
-    right = {"--results": "--out", "--out": "--results"}.get(wrong)
-    if wrong == "--hypotheses":
-        message = "--hypotheses is gone: write the file alone, as in `bottleneck score system.fr`"
-    if right in names:
-        message = f"No such option: {wrong}: this command's folder is named by {right}"
-    return f"{message} (see `{context.command_path} --help`)"
 
 
 def _fail_at(error: OSError) -> int:
@@ -183,8 +136,6 @@ def _fail_at(error: OSError) -> int:
     if isinstance(error, BrokenPipeError):
         return 0
     what = repr(error.filename) if error.filename else "the output"
-    if error.errno == ENOENT and not error.filename:  # of the working folder, or tempfile's
-        what = "the working folder or TMPDIR"
     return _fail(f"{what}: {error.strerror}", 1)
 
 
@@ -192,7 +143,3 @@ def _fail(message: str, code: int) -> int:
     """One plain line on stderr."""
     say(f"bottleneck: {' '.join(message.split())}", err=True)
     return code
-
-
-if __name__ == "__main__":
-    main()

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from ..results.schema import ALL_TABLES, FIGURES, FORMATS, GOLD_TABLE, QUESTIONS
+from ..results.schema import ALL_TABLES, BENCHMARK, FIGURES, FORMATS, GOLD_TABLE, QUESTIONS
 from ..settings.errors import UsageError, UserError
 from ..settings.machine import DEFAULT_OUT
 
@@ -24,108 +24,64 @@ OF_RUNS = {
     GOLD_TABLE: "Attention weights against your own gold links, --gold (C7).",
 }
 """What tables and figures that belong to no question show."""
-SETTINGS = {
+TEXT = ("source", "target", "test_source", "test_target", "test", "reverse_direction")
+SETTINGS = {name: f"corpus.{name}" for name in TEXT} | {
     "corpus": "corpus.name",
-    "source": "corpus.source",
-    "target": "corpus.target",
-    "test_source": "corpus.test_source",
-    "test_target": "corpus.test_target",
-    "test": "corpus.test",
-    "reverse_direction": "corpus.reverse_direction",
     "context_size": "model.context_size",
     "attention": "model.attention",
     "train_length": "corpus.train_max_words",
 }
 """The setting of each option that sets one, by the parameter's name."""
 
-
-def check_sentence(sentence: str | None) -> str | None:
-    """Refuse an empty sentence, and one in bytes that are not UTF-8, as a ``UsageError``."""
-    if sentence is not None and not sentence.strip():
-        raise UsageError("the sentence is empty; write it in quotes")
-    if any("\ud800" <= sign <= "\udfff" for sign in sentence or ""):
-        raise UsageError("the sentence is not UTF-8; write it in UTF-8")
-    return sentence
-
-
 Name = Annotated[str, Argument(help="Which one. Without a name, list them.")]
-SweepName = Annotated[str, Argument(help="The name of a sweep in experiments/, or a TOML file.")]
-Preset = Annotated[
-    str,
-    Option(
-        help="smoke, quick, lecture, capacity, real or paper: from seconds to a night on a GPU."
-    ),
-]
-OtherPreset = Annotated[
-    str | None, Option(help="Preset of the runs to train [default: the sweep's, else lecture].")
-]
+Preset = Annotated[str, Option(help="smoke, quick, lecture, capacity, real or paper.")]
+OtherPreset = Annotated[str | None, Option(help="Preset [default: the sweep's, else lecture].")]
 Assignments = Annotated[
-    list[str] | None,
-    Option("--set", metavar="SECTION.KEY=VALUE", help="Change one setting. Can be repeated."),
+    list[str] | None, Option("--set", metavar="SECTION.KEY=VALUE", help="A setting. Repeatable.")
 ]
 ContextSize = Annotated[str | None, Option(metavar="N,..", help="Numbers in the context.")]
 Attention = Annotated[str | None, Option(metavar="NAME,..", help="Attention: none, dot, additive.")]
 TrainLength = Annotated[str | None, Option(metavar="N,..", help="Longest sentence trained on.")]
-CorpusName = Annotated[
-    str | None, Option("--corpus", help="grammar, copy, files, or real text by name (`corpus`).")
-]
-Source = Annotated[
-    str | None, Option(help="Parallel text: the source side, or a TSV with both. May be .gz.")
-]
-Target = Annotated[str | None, Option(help="Parallel text: the target side.")]
-TestSource = Annotated[
-    str | None, Option(help="Test set, source side [default: split off from the text].")
-]
-TestTarget = Annotated[str | None, Option(help="Test set, target side.")]
-TestSet = Annotated[
-    str | None,
-    Option("--test", metavar="NAME", help="Test on this corpus (real text by name)."),
-]
-ReverseDirection = Annotated[
-    bool,
-    Option(
-        "--reverse-direction",
-        help="Translate French to English. Lengths are then those of the French.",
-    ),
-]
-Seeds = Annotated[
-    int | None,
-    Option(
-        min=1,
-        max=10_000,
-        help="Runs of each arm, with seeds 1, 2, ... [default: the sweep's, else 1].",
-    ),
-]
-Threads = Annotated[
-    int | None, Option(min=1, max=1_024, help="Cores per run [default: cores divided by runs].")
-]
-Jobs = Annotated[
-    int | None, Option(min=1, max=9_999, help="How many runs go at once [default: one per core].")
-]
-OutFolder = Annotated[
-    Path | None, Option(help="Output folder [default: a folder of its own in results/runs].")
-]
+CorpusName = Annotated[str | None, Option("--corpus", help="Its name: see `bottleneck corpus`.")]
+Source = Annotated[str | None, Option(help="Text: source side, or a TSV with both. May be .gz.")]
+Target = Annotated[str | None, Option(help="Text: target side.")]
+TestSource = Annotated[str | None, Option(help="Test set: source side [default: split off].")]
+TestTarget = Annotated[str | None, Option(help="Test set: target side.")]
+TestSet = Annotated[str | None, Option("--test", help="Test on this corpus (real text by name).")]
+Reverse = Annotated[bool, Option("--reverse-direction", help="Translate French to English.")]
+Seeds = Annotated[int | None, Option(min=1, max=10_000, help="Runs per arm [default: 1].")]
+Threads = Annotated[int | None, Option(min=1, help="Cores per run [default: cores / runs].")]
+OutFolder = Annotated[Path | None, Option(help="Output folder [default: one in results/runs].")]
+OutFile = Annotated[Path | None, Option("-o", "--out", help="Write to this file.")]
 Results = Annotated[Path | None, Option(help="A folder of results [default: the latest].")]
-OneRunOrMore = Annotated[
-    Path | None,
-    Option(
-        "--results",
-        "--run",
-        help="A results folder, the folder of one run, or shipped: the pair of the package "
-        "[default: the latest, else shipped].",
-    ),
+TrainedRuns = Annotated[
+    Path | None, Option("--results", help="A folder, or shipped [default: the latest, else that].")
 ]
 Where = Annotated[
-    list[str] | None, Option(metavar="COLUMN=VALUE", help="Use only these runs. Can be repeated.")
+    list[str] | None, Option(metavar="COLUMN=VALUE", help="Use only these runs. Repeatable.")
 ]
 Beam = Annotated[int | None, Option(min=1, help="Beam size; 1 is greedy [default: the run's].")]
 Form = Annotated[Literal[*FORMATS], Option("--format", help="Output format.")]
-Details = Annotated[
-    bool, Option("--details", help="Print the rules, the schedule and the rest, too.")
-]
+Details = Annotated[bool, Option("--details", help="Print the rules and the whole caption, too.")]
 DryRun = Annotated[bool, Option("--dry-run", help="Say what would be done, and do nothing.")]
-Force = Annotated[bool, Option("--force", help="Do again what is done.")]
 Quiet = Annotated[bool, Option("--quiet", help="Print no progress.")]
+
+
+def refuse(given: Mapping[str, Any], reason: str) -> None:
+    """A ``UsageError`` where an option was given that does not go together with the others."""
+    names = [
+        name for name, value in given.items() if value is not None and value not in (False, [])
+    ]
+    if names:
+        raise UsageError(f"{' and '.join(names)}: {reason}")
+
+
+def check_sentence(sentence: str | None) -> str | None:
+    """Refuse an empty sentence, and one in bytes that are not UTF-8, as a ``UsageError``."""
+    broken = any("\ud800" <= sign <= "\udfff" for sign in sentence or "")
+    if broken or (sentence is not None and not sentence.strip()):
+        raise UsageError("the sentence is empty or not UTF-8")
+    return sentence
 
 
 def table_lines(names: tuple[str, ...]) -> dict[str, str]:
@@ -146,8 +102,10 @@ def results_folder(results: Path | None, name: str = "") -> Path:
     from ..results.folders import check_named, has_probe, is_bundle, latest_output, store_of
 
     if results is None:
-        return latest_output(DEFAULT_OUT)
+        return DEFAULT_OUT / "bench" if name == BENCHMARK else latest_output(DEFAULT_OUT)
     check_named(results)
+    if not results.exists():
+        raise UserError(f"no folder {str(results)!r}: name one that `bottleneck reproduce` wrote")
     homes = {claim.study: claim.home for claim in CLAIMS if claim.study}
     homes |= dict.fromkeys(("context-size", "compression"), "context_size")
     homes |= dict.fromkeys(("failure-pattern", "vindication", "bleu"), "vindication")
@@ -155,26 +113,6 @@ def results_folder(results: Path | None, name: str = "") -> Path:
     alone = is_bundle(results) or store_of(results) != results
     known = is_bundle(inside) or has_probe(inside, name)
     return inside if name in homes and not alone and known else results
-
-
-def trained_folder(results: Path | None) -> tuple[Path, str]:
-    """The folder that was named, the latest, or that of the shipped pair; and a name for people."""
-    from ..results.folders import SHIPPED, latest_output, read_experiments
-
-    folder = results or latest_output(DEFAULT_OUT, SHIPPED)
-    if folder not in (SHIPPED, Path("shipped")):
-        return folder, f"{folder}{'' if results else ' (the latest)'}"
-    about = ", ".join(read_experiments(SHIPPED))
-    return SHIPPED, f"the shipped pair ({about}; train your own with `bottleneck reproduce`)"
-
-
-def check_is_folder(folder: Path) -> None:
-    """Refuse what is not a folder as a ``UserError``."""
-    if not folder.is_dir():
-        raise UserError(
-            f"{str(folder)!r} is not a folder: name one that `bottleneck reproduce`, `bottleneck "
-            "sweep` or `bottleneck study cost` wrote"
-        )
 
 
 def find_name(command: str, name: str) -> str:

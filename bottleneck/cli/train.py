@@ -1,17 +1,16 @@
 """``bottleneck reproduce``, the main job, and ``bottleneck sweep``, a grid of runs."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
 
-from ..settings.errors import UsageError, UserError, counted, did_you_mean
+from ..settings.errors import UsageError, counted, did_you_mean
 from ..settings.files import check_place, write_text
 from ..settings.machine import DEFAULT_OUT
 from . import options
@@ -19,7 +18,7 @@ from .console import display, output, print_names, say
 from .runs import run_status
 
 if TYPE_CHECKING:
-    from ..runs.pool import Executor, Job, Outcome
+    from ..runs.pool import Executor, Outcome
     from ..settings.sweep import Cell, Sweep
 
 
@@ -36,11 +35,9 @@ def reproduce(
     test_source: options.TestSource = None,
     test_target: options.TestTarget = None,
     test: options.TestSet = None,
-    reverse_direction: options.ReverseDirection = False,
+    reverse_direction: options.Reverse = False,
     assignments: options.Assignments = None,
-    check_schedule: Annotated[
-        bool, Option("--check-schedule", help="Train the first seed again, twice as long.")
-    ] = False,
+    check_schedule: Annotated[bool, Option("--check-schedule", help="Also twice as long.")] = False,
     threads: options.Threads = None,
     details: options.Details = False,
     quiet: options.Quiet = False,
@@ -61,15 +58,8 @@ def reproduce(
     folder = out or DEFAULT_OUT / folder_name(preset, [Cell("", settings)])
     check_trainable(folder)
     check_place(folder)
-    runs: list[str] = []
-
-    def listen(job: "Job", event: dict[str, Any]) -> None:
-        if event["phase"] == "done":
-            runs.append(event["run"])
-        show_event(job, event)
-
-    with display(jobs, quiet) as show_event:
-        run_comparison(jobs, folder, listen, threads)
+    with display(jobs, quiet) as listener:
+        runs = run_comparison(jobs, folder, listener, threads)
     _print_tables(folder, runs, details or check_schedule)
 
 
@@ -77,7 +67,7 @@ def _print_tables(folder: Path, runs: list[str], details: bool) -> None:
     """Write both tables of these runs, whatever else the store holds, and print them."""
     from ..results.bundle import Results
     from ..runs.sweep import VINDICATION
-    from ..tables.page import DETAILS, write_pages
+    from ..tables.page import write_pages
     from ..tables.pages import slide_pages
     from ..tables.render import print_prose
     from ..tables.selection import where
@@ -85,17 +75,14 @@ def _print_tables(folder: Path, runs: list[str], details: bool) -> None:
     conditions = [f"experiment={VINDICATION}", f"run={','.join(runs)}"]
     pages = slide_pages(where(Results.open(folder), conditions))
     write_pages(pages, folder)
-    console = output()
     for page in pages:
-        console.print(page.table)
-        page.print_verdicts(console, details)
-    print_prose(console, pages[0].caption if details else f"{pages[0].run}. {DETAILS}", "dim")
+        page.print(output(), details)
     names = " and ".join(page.name for page in pages)
-    print_prose(console, f"\nWritten to {folder}: {names} (.csv, .md), runs.csv")
+    print_prose(output(), f"\nWritten to {folder}: {names} (.csv, .md), runs.csv")
 
 
 def sweep(
-    name: options.SweepName = "",
+    name: Annotated[str, Argument(help="A sweep of experiments/, or a TOML file.")] = "",
     out: options.OutFolder = None,
     preset: options.OtherPreset = None,
     context_size: options.ContextSize = None,
@@ -107,23 +94,15 @@ def sweep(
     test_source: options.TestSource = None,
     test_target: options.TestTarget = None,
     test: options.TestSet = None,
-    reverse_direction: options.ReverseDirection = False,
+    reverse_direction: options.Reverse = False,
     assignments: options.Assignments = None,
     seeds: options.Seeds = None,
-    save: Annotated[
-        Path | None, Option(metavar="FILE", help="Also write a typed sweep as a TOML file.")
-    ] = None,
-    jobs: options.Jobs = None,
-    seeds_together: Annotated[
-        int | None,
-        Option(min=1, help="Seeds to train as one program [default: many on a GPU, else 1]."),
-    ] = None,
+    save: Annotated[Path | None, Option(help="Write a typed sweep as a TOML file.")] = None,
+    jobs: Annotated[int | None, Option(min=1, help="Runs at once [default: one per core].")] = None,
+    seeds_together: Annotated[int | None, Option(min=1, help="Seeds per program.")] = None,
     threads: options.Threads = None,
-    scheduler: Annotated[
-        str | None, Option(help="Run on a Dask cluster: its scheduler's address, tcp://HOST:PORT.")
-    ] = None,
+    scheduler: Annotated[str | None, Option(help="Of a Dask cluster: tcp://HOST:PORT.")] = None,
     dry_run: options.DryRun = False,
-    force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Train a grid of settings, of a file or typed. Finished runs are kept.
@@ -134,13 +113,11 @@ def sweep(
     given = options.given_settings(locals())
     from ..settings import sweep as sweeps
 
-    if save and name:
-        raise UsageError(f"--save is for a typed sweep, without a name: {name} is a file already")
-    if save and not (given or assignments):
-        raise UsageError("--save: type what varies, as in --context-size 64,256")
-    if preset and not (name or given or assignments):
-        raise UsageError("--preset alone does not make a sweep: name one, or type what varies")
-    if not (name or given or assignments):
+    if name:
+        options.refuse({"--save": save}, f"is for a typed sweep, and {name} is a file already")
+    elif not (given or assignments):
+        chosen = {"--preset": preset, "--save": save}
+        options.refuse(chosen, "type what varies, as in --context-size 64,256")
         questions = {name: sweeps.load_sweep(name).question for name in sweeps.toml_names()}
         print_names({name: f"{text.partition('?')[0]}?" for name, text in questions.items()})
         return
@@ -149,30 +126,30 @@ def sweep(
     from ..runs.sweep import check_text, plan, run_sweep
 
     name = options.find_name("sweep", name)
-    typed = sweeps.Sweep(settings=given | sweeps.parse_assignments(assignments or []))
-    read = sweeps.load_sweep(name) if name else typed
+    typed = given | sweeps.parse_assignments(assignments or [])
+    read = sweeps.load_sweep(name) if name else sweeps.Sweep(settings=typed)
     read = replace(read, preset=preset or read.preset)
     cells, notes = sweeps.make_grid(read, assignments or [], seeds, given)
     read = sweeps.complete(read, cells, out.absolute().name if out else "")
     folder = out or DEFAULT_OUT / read.name
     execute = _executor(jobs, seeds_together, threads, scheduler)
-    corpus_settings, edges = cells[0].settings.corpus, cells[0].settings.scoring.lower_edges
     for settings in {cell.settings.scoring.tokenize: cell.settings for cell in cells}.values():
         notes += check_text(settings)
     if save:
         write_text(save, sweeps.as_toml(read, cells))
         say(f"Written to {save}", err=True)
     if dry_run:
-        _print_plan(read, cells, notes, folder, force)
+        _print_plan(read, cells, notes, folder)
         return
-    load_corpus(corpus_settings, edges)  # a mistake in the text is an error now, not of every run
+    # A mistake in the text is an error now, not one of every run.
+    load_corpus(cells[0].settings.corpus, cells[0].settings.scoring.lower_edges)
     for note in notes:
         say(note, err=True)
     work = plan(read.name, cells)
     check_trainable(folder)
     check_place(folder)
     with display(work, quiet) as listener:
-        outcomes = run_sweep(work, folder, listener, partial(execute, force=force))
+        outcomes = run_sweep(work, folder, listener, execute)
     _conclude(outcomes, read, folder)
 
 
@@ -186,16 +163,12 @@ def _executor(
         return partial(run_jobs, width=jobs, threads=threads, together=seeds_together)
     from ..runs.cluster import run_jobs_on_cluster
 
-    if (threads or 1, seeds_together or 1) != (1, 1):
-        raise UsageError("--threads and --seeds-together are not for a cluster: leave them out")
-    if not re.fullmatch(r"(tcp|tls|ws|wss|ucx)://[^\s/]+:\d{1,5}/?", scheduler):
-        raise UsageError(f"--scheduler {scheduler!r}: write its address, tcp://HOST:PORT")
+    given = {"--threads": threads, "--seeds-together": seeds_together, "--jobs": jobs}
+    options.refuse(given, "not on a cluster")
     return partial(run_jobs_on_cluster, scheduler=scheduler)
 
 
-def _print_plan(
-    sweep: "Sweep", cells: "Sequence[Cell]", notes: list[str], folder: Path, force: bool
-) -> None:
+def _print_plan(sweep: "Sweep", cells: "Sequence[Cell]", notes: list[str], folder: Path) -> None:
     """The question, the runs with their status, and what was left out.
 
     Statuses are those of a folder with runs: with them alone the text is read, which decides a
@@ -208,15 +181,14 @@ def _print_plan(
 
     store, statuses = folder / STORE, []
     fingerprint = cache(lambda corpus, edges: load_corpus(corpus, edges).fingerprint)
-    known = not force and bool(run_folders(store))
-    for settings in (cell.settings for cell in cells if known):
-        text = fingerprint(settings.corpus, settings.scoring.lower_edges)
-        status = run_status(RunFolder(store, settings.identity(text)))
-        statuses.append("-" if status == "missing" else status)
+    known = bool(run_folders(store))
     table = new_table("", ["run", "status"] if known else ["run"])
-    for row in zip(*([cell.label for cell in cells], statuses)[: 1 + known], strict=True):
-        table.add_row(*row)
-    parts = [f"{count} {status}" for status, count in Counter(statuses).items() if status != "-"]
+    for cell in cells:
+        if known:
+            text = fingerprint(cell.settings.corpus, cell.settings.scoring.lower_edges)
+            statuses.append(run_status(RunFolder(store, cell.settings.identity(text))))
+        table.add_row(cell.label, *statuses[-1:])
+    parts = [f"{count} {status}" for status, count in Counter(statuses).items()]
     console = output()
     print_prose(console, sweep.question)
     console.print(table)
@@ -232,20 +204,14 @@ def _conclude(outcomes: "list[Outcome]", sweep: "Sweep", folder: Path) -> None:
 
     console = output()
     print_prose(console, sweep.question)
-    done = [outcome.run for outcome in outcomes if outcome.phase == "done"]
-    if done:
-        try:
-            conditions = [f"experiment={sweep.name}", f"run={','.join(done)}"]
-            make_page("arms", where(Results.open(folder), conditions)).print(console)
-        except UserError as error:  # runs with different buckets are not one table
-            print_prose(console, f"No table: {error}")
     for outcome in outcomes:
         if outcome.phase != "done":
             print_prose(console, f"{outcome.job.name}: {outcome.phase}: {outcome.reason}", "bold")
+    if done := [outcome.run for outcome in outcomes if outcome.phase == "done"]:
+        conditions = [f"experiment={sweep.name}", f"run={','.join(done)}"]
+        make_page("arms", where(Results.open(folder), conditions)).print(console)
     print_prose(
-        console,
-        f"{len(done)} of {counted(len(outcomes), 'run')} done. Results in {folder}; "
-        f"the tidy table: bottleneck export --results {folder}",
+        console, f"{len(done)} of {counted(len(outcomes), 'run')} done. Results in {folder}"
     )
     if len(done) < len(outcomes):
         raise typer.Exit(3)

@@ -25,15 +25,14 @@ from ..settings.concerns import DecodingSettings
 
 
 class Output(NamedTuple):
-    """One output a sentence; ``lengths`` count the end token where there is one.
+    """One output per sentence; ``lengths`` count the end token where there is one.
 
-    ``finished`` says whether there is. ``log_probability`` is that of the whole output in nats, not
-    divided by its length, over all that an output may hold: padding and the start token are barred.
+    ``log_probability`` is that of the whole output in nats, not divided by its length, over all
+    that an output may hold: padding and the start token are barred.
     """
 
     tokens: Int[Array, "batch steps"]
     lengths: Int[Array, " batch"]
-    finished: Bool[Array, " batch"]
     log_probability: Float[Array, " batch"]
 
 
@@ -83,11 +82,6 @@ def caps(width: int, settings: DecodingSettings) -> list[int]:
     return [math.ceil(settings.cap_factor * count) + settings.cap_extra for count in words]
 
 
-def count_tokens(tokens: Int[Array, "*rows steps"]) -> Int[Array, "*rows"]:
-    """Tokens before the padding, the end token among them."""
-    return jnp.sum(tokens != PAD, axis=-1, dtype=jnp.int32)
-
-
 def without_symbols(logits: Float[Array, "*rows words"]) -> Float[Array, "*rows words"]:
     """Padding and the start token are never words of an output: their logits are minus infinity."""
     barred = jnp.zeros(logits.shape[-1], bool).at[jnp.array([PAD, BOS])].set(True)
@@ -125,7 +119,7 @@ def greedy(
     _, _, _, tokens, _, total = jax.lax.while_loop(
         lambda carry: (carry[0] < width) & jnp.any(carry[4]), step, carry
     )
-    return Output(tokens, count_tokens(tokens), jnp.any(tokens == EOS, axis=-1), total)
+    return Output(tokens, jnp.sum(tokens != PAD, axis=1, dtype=jnp.int32), total)
 
 
 def beam_search(
@@ -139,7 +133,7 @@ def beam_search(
     limits, width = jnp.array(table, jnp.int32)[lengths], table[-1]
     repeat = partial(jnp.repeat, repeats=size, axis=0)  # once for each beam, side by side
     memory = jax.tree.map(repeat, translator.encode(source, lengths))
-    # One live beam a sentence (equal beams would only find the same words), none at a cap of 0.
+    # One live beam per sentence (equal beams would find the same words), none at a cap of 0.
     first = jnp.zeros((batch, size), bool).at[:, 0].set(True)
     tokens = jnp.full((batch, size, width), PAD, jnp.int32)
     scores, live = jnp.where(first, 0.0, -jnp.inf), first & (limits > 0)[:, None]
@@ -149,11 +143,11 @@ def beam_search(
         Beams(0, translator.decoder.initial(memory), tokens, scores, live),
     )
     # The greatest normalised score; the earliest of equals.
-    counts = jnp.maximum(count_tokens(beams.tokens), 1).astype(jnp.float32)
-    best = jnp.argmax(beams.scores / counts**settings.length_penalty, axis=1)[:, None]
-    tokens = jnp.take_along_axis(beams.tokens, best[:, :, None], axis=1)[:, 0]
-    score = jnp.take_along_axis(beams.scores, best, axis=1)[:, 0]
-    return Output(tokens, count_tokens(tokens), jnp.any(tokens == EOS, axis=-1), score)
+    counts = jnp.sum(beams.tokens != PAD, axis=2, dtype=jnp.int32)
+    norms = jnp.maximum(counts, 1).astype(jnp.float32) ** settings.length_penalty
+    best = jnp.argmax(beams.scores / norms, axis=1)
+    rows = jnp.arange(batch), best
+    return Output(beams.tokens[rows], counts[rows], beams.scores[rows])
 
 
 def _advance(translator: Translator, memory: Memory, limits: Array, beams: Beams) -> Beams:
@@ -163,9 +157,7 @@ def _advance(translator: Translator, memory: Memory, limits: Array, beams: Beams
     words = jnp.where(beams.place == 0, BOS, last).reshape(-1)  # the start token before the first
     states, logits, _ = translator.decoder.step(beams.states, words, memory)
     gained = jax.nn.log_softmax(without_symbols(logits)).reshape(batch, size, -1)
-    before = jnp.broadcast_to(beams.scores[:, :, None], gained.shape)
-    is_live = jnp.broadcast_to(beams.live[:, :, None], gained.shape)
-    extended = jnp.where(is_live, before + gained, -jnp.inf)
+    extended = jnp.where(beams.live[:, :, None], beams.scores[:, :, None] + gained, -jnp.inf)
     # An ended beam comes first and stays: padding goes on it, at its own score.
     ended = ~beams.live & (beams.scores > -jnp.inf)
     ranking = extended.at[:, :, PAD].set(jnp.where(ended, jnp.inf, -jnp.inf))
@@ -176,9 +168,7 @@ def _advance(translator: Translator, memory: Memory, limits: Array, beams: Beams
     tokens = jnp.take_along_axis(beams.tokens, parent[:, :, None], axis=1)
     was_live = jnp.take_along_axis(beams.live, parent, axis=1) & (scores > -jnp.inf)
     tokens = tokens.at[:, :, beams.place].set(jnp.where(was_live, word, PAD))
-    live = (
-        was_live & (word != EOS) & jnp.broadcast_to((beams.place + 1 < limits)[:, None], word.shape)
-    )
+    live = was_live & (word != EOS) & (beams.place + 1 < limits)[:, None]
     rows = (parent + jnp.arange(batch)[:, None] * size).reshape(-1)
     states = jax.tree.map(lambda values: values[rows], states)
     return Beams(beams.place + 1, states, tokens, scores, live)

@@ -20,8 +20,7 @@ Number = float | int
 class Printed(float):
     """A decimal number that keeps its slide's text: ``str(Printed("0.60"))`` is ``"0.60"``."""
 
-    def __new__(cls, text: str | float) -> "Printed":
-        """The number, with its text."""
+    def __new__(cls, text: str | float) -> "Printed":  # noqa: D102
         number = super().__new__(cls, text)
         number.text = str(text)
         return number
@@ -40,10 +39,12 @@ L_FAIL, L_VIND = (
     for name in ("L-FAIL", "L-VIND")
 )
 """The rows of the two tables by our buckets; ``slide_bucket`` is the slide's name of a bucket."""
-_ROWS = (SLIDES["L4"]["words"], SLIDES["L4"]["printed"]["ratio"], SLIDES["L4"]["quality"])
+_L4 = SLIDES["L4"]
 L4 = [
     SimpleNamespace(words=words, ratio=words * 100 / 256, printed_ratio=printed, quality=quality)
-    for words, printed, quality in zip(*_ROWS, strict=True)
+    for words, printed, quality in zip(
+        _L4["words"], _L4["printed"]["ratio"], _L4["quality"], strict=True
+    )
 ]
 """The rows of L4; the ratio as printed and before rounding."""
 
@@ -63,21 +64,16 @@ class Grid:
         """The largest cell of each row; several if they are equal."""
         return self.weights == self.weights.max(axis=1, keepdims=True)
 
-    def aligned(self) -> list[str]:
-        """Words whose translation alone has the row's largest weight."""
-        return [
-            word
-            for word, largest, column in zip(self.rows, self.largest, self.gold, strict=True)
-            if largest[column] and largest.sum() == 1
-        ]
+    def aligned(self) -> int:
+        """Rows whose largest weight is on the word's translation alone."""
+        on_gold = self.largest[np.arange(len(self.rows)), list(self.gold)]
+        return int((on_gold & (self.largest.sum(axis=1) == 1)).sum())
 
     def summary(self) -> str:
         """In how many rows the largest weight is on the translation; the mean of the gold cells."""
-        right = self.aligned()
         gold = self.weights[np.arange(len(self.rows)), list(self.gold)].mean()
-        words = f" ({', '.join(right)})" if right else ""
         return (
-            f"largest on the word's translation in {len(right)} of {len(self.rows)} rows{words}; "
+            f"largest on the word's translation in {self.aligned()} of {len(self.rows)} rows; "
             f"gold cells {gold:.3f} on average, equal weights {1 / len(self.columns):.3f}"
         )
 
@@ -97,7 +93,6 @@ class Exponent(NamedTuple):
     value: float
     low: float
     high: float
-    folder: str = ""
 
 
 class ArmOutput(NamedTuple):
@@ -107,34 +102,6 @@ class ArmOutput(NamedTuple):
     run: str
     translations: Sequence[str]
     steps: Sequence[tuple[str, Sequence[tuple[str, float]]]] = ()
-
-
-def softmax(scores: Float[np.ndarray, " source"]) -> Float[np.ndarray, " source"]:
-    """alpha_i = exp(e_i) / sum_j exp(e_j), as on paper."""
-    return np.exp(scores) / np.exp(scores).sum()
-
-
-def cosine(a: Float[np.ndarray, " width"], b: Float[np.ndarray, " width"]) -> float:
-    """a . b / (|a| |b|)."""
-    return float(a @ b / np.sqrt((a @ a) * (b @ b)))
-
-
-def attention_in_code(
-    query: Float[np.ndarray, " width"], states: Float[np.ndarray, "source width"]
-) -> tuple[Float[np.ndarray, " source"], Float[np.ndarray, " width"]]:
-    """Weights and context by the three operations of L18's code."""
-    scores = np.dot(states, query)
-    exponentials = np.exp(scores - np.max(scores))
-    weights = exponentials / np.sum(exponentials)
-    return weights, np.sum(weights[:, None] * states, axis=0)
-
-
-def same_words(a: str, b: str) -> bool:
-    """Whether two texts are the same up to case, spaces, the apostrophe's form, a final stop."""
-    first, second = (
-        text.casefold().replace("\u2019", "'").rstrip(" .!?").split() for text in (a, b)
-    )
-    return first == second
 
 
 @dataclass(frozen=True)
@@ -155,10 +122,8 @@ class Evidence:
 Judgement = Literal["right", "rounded freely", "in part", "wrong", "illustration", "not measured"]
 
 RULES: Mapping[Judgement, str] = {
-    "right": "each recomputed number, rounded to the last digit that the slide prints, is the "
-    "printed number, and each claim holds",
-    "rounded freely": "the printed numbers are not rounded to their last digit, but each is right "
-    "for some length in its row's range",
+    "right": "every recomputed number rounds to the printed one, and every claim holds",
+    "rounded freely": "a printed number is not the rounded one, but right somewhere in its range",
     "in part": "some of the numbers and claims are right, others are not",
     "wrong": "none of the numbers and claims is right",
     "illustration": "nothing on the slides gives the numbers, and what can be checked holds; in "
@@ -181,7 +146,7 @@ class Check(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A step of a walk-through: its formula, columns of text, what is checked in it."""
+    """A step of a walk-through: its formula, columns of text, what is checked and noted in it."""
 
     title: str
     formula: str = ""
@@ -207,7 +172,6 @@ class Audit:
     id: str
     topic: str
     steps: Sequence[Step]
-    checks: Sequence[Check]
     printed: str
     recomputed: str
     verdict: Judgement
@@ -232,7 +196,7 @@ def numbers(
     return Check(name, " ".join(map(str, printed)) + unit, listed(values, form) + unit, parts(good))
 
 
-def parts(good: Sequence[bool]) -> Judgement:
+def parts(good: Sequence[bool] | Bool[np.ndarray, " parts"]) -> Judgement:
     """Right if all are, wrong if none is, else in part."""
     if all(good):
         return "right"
@@ -260,14 +224,3 @@ def formatted(form: str, values: Iterable[Number]) -> list[str]:
 def listed(values: Iterable[Number], form: str = "{:.3f}") -> str:
     """Numbers in one form, separated by spaces."""
     return " ".join(formatted(form, values))
-
-
-def vector(values: Iterable[Number], form: str = "{:g}") -> str:
-    """``(0.5, -0.2, 0.8)``."""
-    return f"({', '.join(formatted(form, values))})"
-
-
-def product(a: Iterable[Number], b: Iterable[Number]) -> str:
-    """A dot product written out: ``0.5 x 0.1 + (-0.2) x 0.2``."""
-    signed = [[f"({x:g})" if x < 0 else f"{x:g}" for x in values] for values in (a, b)]
-    return " + ".join(map(" x ".join, zip(*signed, strict=True)))

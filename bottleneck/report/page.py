@@ -30,7 +30,7 @@ from ..corpus.vocabulary import EOS, SPECIAL, count_words, is_word, plain, token
 from ..figures.draw import ATTENTION
 from ..figures.registry import image, make_figure, write_figure
 from ..lecture.slides import SLIDES
-from ..lecture.walkthroughs import audit_all
+from ..lecture.walkthroughs import audit
 from ..questions.cost import measured_exponent
 from ..questions.word_survival import LinkedReference, word_reports
 from ..results import schema
@@ -130,7 +130,8 @@ def collect(folder: Path, tell: Tell) -> dict[str, Any]:
     place, pair = first.folder, first.bundle
     pair = pair and of_experiment(pair, "vindication")
     bench = next(item.folder for item in decisions if item.claim.id == "C9")
-    audits = audit_all(lecture_evidence(measured_exponent(bench)))
+    evidence = lecture_evidence(measured_exponent(bench))
+    audits = [audit(name, evidence) for name in SLIDES]
     rows = claims.claims(decisions).to_dict("records")
     bundles = {item.folder: item.bundle for item in decisions if item.bundle}
     names = ["run", "experiment", "arm", *schema.SETTING_COLUMNS]

@@ -70,13 +70,15 @@ def check_text(settings: RunSettings) -> list[str]:
 
 def run_comparison(
     jobs: Sequence[Job], out: Path, listener: Listener, threads: int | None = None
-) -> None:
+) -> list[str]:
     """`run_sweep` on so many cores a run; the first that did not end well is a ``UserError``."""
-    for outcome in run_sweep(jobs, out, listener, partial(run_jobs, threads=threads)):
+    outcomes = run_sweep(jobs, out, listener, partial(run_jobs, threads=threads))
+    for outcome in outcomes:
         if outcome.phase != "done":
             error = UsageError if outcome.exit_code == UsageError.exit_code else UserError
             reason = "" if outcome.exit_code else f"run {outcome.job.name!r} {outcome.phase}: "
             raise error(f"{reason}{outcome.reason}")
+    return [outcome.run for outcome in outcomes]
 
 
 def run_sweep(

@@ -60,7 +60,6 @@ def print_walkthrough(audit: Audit, console: Console) -> None:
             compared.add_row("  slide", Text(check.printed))
             compared.add_row("  recomputed", Text(check.recomputed))
             parts += [Text(f"{check.name}: {check.judgement}", style), compared]
-        parts += [Text(f"Note: {note}.") for note in step.notes]
         for part in parts:
             console.print(Constrain(Padding(part, (0, 0, 0, INDENT), expand=False), MEASURE))
     why = f": {audit.why}." if audit.why else "."

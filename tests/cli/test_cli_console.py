@@ -87,7 +87,7 @@ def test_the_time_left_is_that_of_the_runs_trained_here(monkeypatch):
     for job in jobs[1:3]:
         whole.listen(job, done)
     whole.listen(jobs[3], training)
-    assert whole.text() == "3 of 6 done, about 0:45 left, 1 running, 2 waiting"
+    assert whole.text() == "3 of 6 done, about 0:00:45 left, 1 running, 2 waiting"
     for job in jobs[3:]:
         whole.listen(job, training)
         whole.listen(job, done)

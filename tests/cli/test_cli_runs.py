@@ -34,13 +34,12 @@ def out(tmp_path, monkeypatch):
     return tmp_path / "out"
 
 
-def test_a_line_has_experiment_and_arm_or_the_settings_that_differ_also_of_damaged_runs(out, ok):
-    differ = "bidirectional={} batch_tokens={} learning_rate={} seed {}"
+def test_a_line_has_experiment_and_arm_or_attention_and_context_also_of_damaged_runs(out, ok):
     assert ok("table runs --results", out).out.splitlines() == [
-        "run   status   settings",
+        "run   status   arm",
         "aaaa  done     steady: none seed 1",
-        f"bbbb  done     additive {differ.format('false', 'none', 0.004, 2)}",
-        f"cccc  done     dot {differ.format('true', 90, 0.002, 1)}",
+        "bbbb  done     additive context_size=32 seed 2",
+        "cccc  done     dot context_size=32 seed 1",
         "dddd  stopped  (settings not known)",
         f"Their files: {out / STORE}",
     ]

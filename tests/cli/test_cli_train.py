@@ -79,7 +79,7 @@ def test_translate_repeats_the_runs_own_hypotheses(done, ok):
     folder = run_folders(done[0] / "out" / "runs")[0].path
     lines = [json.loads(line) for line in (folder / "hypotheses.jsonl").read_text().splitlines()]
     for line in lines[:3]:
-        arm_and_text = ok("translate", [line["source"]], "--run", folder).out.split(maxsplit=1)
+        arm_and_text = ok("translate", [line["source"]], "--results", folder).out.split(maxsplit=1)
         assert (arm_and_text[1:] or [""])[0].strip() == line["hypothesis"]
 
 
@@ -122,7 +122,7 @@ def once(tmp_path_factory, cache):
 
 @pytest.mark.exhaustive(minutes=2, sample="session")
 def test_the_same_sweep_makes_the_same_csv(tmp_path, cache, once):
-    assert same_sweep(tmp_path, cache, ["--jobs", "2", "--force"]) == once
+    assert same_sweep(tmp_path, cache, ["--jobs", "2"]) == once
 
 
 @pytest.mark.exhaustive(minutes=2, sample="session")
@@ -154,7 +154,7 @@ def test_a_dry_run_says_what_is_done_and_what_is_left(planted, ok):
     lines = [line.split() for line in text.splitlines()]
     assert ["run", "status"] in lines
     rows = [line[-1] for line in lines if "=" in " ".join(line)]
-    assert rows == ["done", "diverged", "stopped", "-"]
+    assert rows == ["done", "diverged", "stopped", "missing"]
     assert "4 runs, 1 done, 1 diverged, 1 stopped" in " ".join(lines[-1])
 
 
@@ -166,7 +166,7 @@ def test_the_scores_of_every_arm_have_n_and_intervals(planted, ok):
     assert len(re.findall(r"\bn=12\*", text)) == 5
     for arm in ("none", "additive"):
         assert text.count(f"{arm} ") >= 2
-    runs = seq2seq_bottleneck.Results.open(planted / "results" / "runs" / "mine").runs
+    runs = seq2seq_bottleneck.load(planted / "results" / "runs" / "mine").runs
     for row in runs.to_dict("records"):
         assert f"{row['bleu']:.1f}" in text
         assert f"{row['bleu_low']:.1f}..{row['bleu_high']:.1f}" in text

@@ -71,7 +71,7 @@ OPTIONS = {
     **{"--results": place, "--where": where | st.builds("{}={}".format, junk, junk).map(given)},
     **dict.fromkeys(["--out", "-o", "--bundle", "--save"], place | new),
     **dict.fromkeys(["--source", "--target", "--file"], mostly(*TEXTS, "empty")),
-    **dict.fromkeys(["--seed", "--seeds", "--jobs", "-n", "--beam", "--resamples"], whole),
+    **dict.fromkeys(["--seeds", "--jobs", "-n", "--beam", "--resamples"], whole),
     **{"--format": mostly("rich", "csv", "latex", "json"), "--arm": mostly("dot")},
     **{"--edges": mostly("5,11", "1", "3,2"), "--tokenize": mostly("13a", "zh"), "--test": junk},
     **{"--preset": mostly("smoke"), "--corpus": mostly("copy"), "--sentence": junk},
@@ -80,7 +80,7 @@ OPTIONS = {
 }
 """Values of options; those that are not here have none."""
 TEXTS_OF = "--source --target --test --preset --reverse-direction"
-TRAINED = "--preset --seeds --jobs --quiet --force --corpus --out"
+TRAINED = "--preset --seeds --jobs --quiet --corpus --out"
 AXES = "--context-size --attention --train-length"
 SCORE = "score other --references target --sources source"
 COMMANDS = [
@@ -102,7 +102,7 @@ COMMANDS = [
         mostly("length", "alignment"),
         f"{TRAINED} --results --where",
     ),
-    (SCORE, mostly("target"), "--edges --resamples --seed --format --tokenize"),
+    (SCORE, mostly("target"), "--edges --resamples --format --tokenize"),
 ]
 """Commands, what their argument may be, and some of their options."""
 

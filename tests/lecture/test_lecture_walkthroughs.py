@@ -163,8 +163,9 @@ def test_short_translations_are_next_to_the_slides_and_counted():
     texts = ["Le chat s’est assis.", "je  t'aime !", "bonjour les amis", "BONJOUR", "À plus tard"]
     arms = [ArmOutput("none", "c96f", [""] * 5), ArmOutput("additive", "d6a5", texts)]
     result = audit("L-SHORT", Evidence(GOLD, arms=arms))
-    assert result.steps[2].lines == ["none 0 of 5", "additive 4 of 5"]
-    assert result.why.endswith("translated as on the slide: none 0 of 5, additive 4 of 5")
+    assert result.steps[2].lines[3:] == ["=  BONJOUR", "=  À plus tard"]
+    counts = "none translates 0 of 5 as the slide; additive translates 4 of 5 as the slide"
+    assert result.why.endswith(counts)
 
 
 def test_every_verdict_has_its_rule_and_parts_combine():

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from seq2seq_bottleneck.lecture.slides import SLIDES
-from seq2seq_bottleneck.lecture.walkthroughs import audit, audit_all
+from seq2seq_bottleneck.lecture.walkthroughs import audit
 from seq2seq_bottleneck.tables.lecture import (
     audit_page,
     grammar_alignment,
@@ -30,7 +30,7 @@ def printed(width, show):
 
 
 def test_the_audit_fits_the_terminal_and_leaves_nothing_out(evidence):
-    page = audit_page(audit_all(evidence))
+    page = audit_page([audit(name, evidence) for name in SLIDES])
     text = " ".join(printed(80, lambda console: page.print(console)).split())
     for row in page.frame.to_dict("records"):
         assert f"{row['id']} {row['topic']}: {row['verdict']} printed " in text
