@@ -10,8 +10,6 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
-from numpy import ndarray
 
 from ..scoring.bootstrap import Estimate, difference, interaction, percent_change
 from .verdict import (
@@ -268,27 +266,20 @@ def measure_curve(cells: Sequence[Cell]) -> tuple[Measured, ...]:
     The shares are per cent: explained by the ratio's rank, and added by length's, which is its
     squared part correlation, (r_length - r_ratio r)^2 / (1 - r^2).
     """
-    columns = ("compression_ratio", "source_words")
-    numbers = pd.DataFrame({name: [getattr(cell, name) for cell in cells] for name in columns})
-    ratio, length = numbers.rank().to_numpy().T
+    columns = ["compression_ratio", "source_words"]
+    ranks = pd.DataFrame(cells)[columns].rank()
     # The test set's BLEU in the first row, a resample's in every other; rounding makes no order.
     bleu = np.stack([np.array([cell.bleu.value, *cell.bleu.draws]) for cell in cells], axis=-1)
-    order = pd.DataFrame(np.round(bleu, 9)).rank(axis=1).to_numpy()
-    common = float(correlation(ratio, length))
-    by_ratio, by_length = correlation(ratio, order), correlation(length, order)
+    order = pd.DataFrame(np.round(bleu, 9)).rank(axis=1)
+    # A row in which all cells score the same has no correlation.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        by_ratio, by_length = (
+            order.corrwith(ranks[name], axis=1).fillna(0.0).to_numpy() for name in columns
+        )
+    common = ranks.corr().iloc[0, 1]
     added = (by_length - by_ratio * common) ** 2 / (1 - common**2)
     rows = by_ratio, 100 * by_ratio**2, 100 * added
     return tuple(Measured.of(Estimate(float(row[0]), row[1:])) for row in rows)
-
-
-def correlation(
-    x: Float[ndarray, "cells"], y: Float[ndarray, "*rows cells"]
-) -> Float[ndarray, "*rows"]:
-    """Pearson's correlation of x with each row of y; none (0) with a row that is constant."""
-    varies = np.ptp(y, axis=-1) > 0
-    dx, dy = x - x.mean(), y - y.mean(axis=-1, keepdims=True)
-    spreads = np.sqrt((dx**2).sum() * (dy**2).sum(axis=-1))
-    return np.where(varies, dy @ dx / np.where(varies, spreads, 1.0), 0.0)
 
 
 @rule(

@@ -22,7 +22,7 @@ from .study import refuse
 from .translate import load_arms, notes_on
 
 if TYPE_CHECKING:
-    from ..figures.heatmaps import Chart
+    from ..figures.registry import Chart
     from ..results.bundle import Results
 
 REFERENCES = (
@@ -169,7 +169,7 @@ def _plot_sentence(
     sentence: str, beam: int | None, results: Path | None, where: Sequence[str]
 ) -> "Chart":
     """The weights behind each word that the first run with attention makes of the sentence."""
-    from ..figures.heatmaps import attending_runs, weights_chart
+    from ..figures.registry import attending_runs, weights_chart
     from ..results.bundle import Results
     from ..results.folders import store_of
     from ..runs.translate import attended

@@ -18,7 +18,6 @@ from matplotlib import colormaps, rc_context, rc_params_from_file
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import offset_copy
 
 from ..tables.comparison import NONE
@@ -109,12 +108,12 @@ def _draw_panel(
     """Every series of a panel, the slide's numbers, then its axes."""
     rows = plot.data[plot.data["panel"] == panel.name]
     means, names = rows[rows["kind"] == MEAN], list(dict.fromkeys(rows["x"]))
-    names = sorted(names, key=float) if panel.numeric else names
+    names = sorted(names, key=float) if panel.log_x else names
     series = dict.fromkeys(zip(means["arm"], means["control"], strict=True))
-    places = {name: float(name) if panel.numeric else index for index, name in enumerate(names)}
+    places = {name: float(name) if panel.log_x else index for index, name in enumerate(names)}
     rows = rows.assign(at=rows["x"].map(places)).sort_values("at", kind="stable")
     # So that bars do not overlap, series of one category are moved by some points.
-    several = not panel.numeric and means.groupby("x").size().max() > 1
+    several = not panel.log_x and means.groupby("x").size().max() > 1
     gap = min(5 if panel.joined else 12, 300 / len(names) / len(series)) * several
     for index, (arm, control) in enumerate(series):
         subset = rows[(rows["arm"] == arm) & (rows["control"] == control)]
@@ -166,7 +165,7 @@ def _label_axes(axes: Axes, panel: Panel, means: pd.DataFrame, names: Sequence[s
     else:
         axes.set_ylim(*panel.limits)
     axes.yaxis.set_major_formatter(NUMBERS)
-    if not panel.numeric:
+    if not panel.log_x:
         texts = [f"{name}\nn {_counts(means[means['x'] == name])}" for name in names]
         upright = max(map(len, names)) > 15 and len(names) > 3
         axes.set_xticks(range(len(names)), texts, rotation=90 if upright else 0)
@@ -175,15 +174,12 @@ def _label_axes(axes: Axes, panel: Panel, means: pd.DataFrame, names: Sequence[s
         axes.set_xlabel(f"{panel.x} ({counted})" if panel.x else counted)
         return
     axes.set_xlabel(f"{panel.x} (n = {_counts(means)} {panel.counted})")
-    if panel.log_x:
-        places = [float(name) for name in names]
-        axes.set_xscale("log", base=2)
-        axes.set_xlim(places[0] / 2**0.5, places[-1] * 2**0.5)
-        if all(place.is_integer() for place in places):  # else powers of two
-            axes.set_xticks(places)
-        axes.minorticks_off()
-    else:
-        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    places = [float(name) for name in names]
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(places[0] / 2**0.5, places[-1] * 2**0.5)
+    if all(place.is_integer() for place in places):  # else powers of two
+        axes.set_xticks(places)
+    axes.minorticks_off()
     axes.xaxis.set_major_formatter(NUMBERS)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from ..tables.comparison import NONE, what_was_run
 
 DRAWN = ("panel", "x", "arm", "control", "kind", "seed", "value", "low", "high", "n", "note")
-"""Columns of the data. ``x`` is a text, of a number where the panel is numeric.
+"""Columns of the data. ``x`` is a text, of a number where the panel has ``log_x``.
 
 ``kind`` is ``mean`` (over seeds, with its interval), ``seed`` (one run) or ``slide`` (printed).
 """
@@ -22,7 +22,7 @@ class Panel:
     """One pair of axes; ``name`` is its title and its key in the data.
 
     ``x`` and ``y`` are the axes' names with their units, ``counted`` what n counts. ``joined``:
-    whether a line goes from point to point; ``numeric``: whether x is a quantity. ``limits``: of y,
+    whether a line goes from point to point; ``log_x``: whether x is a quantity. ``limits``: of y,
     None where free.
     """
 
@@ -30,7 +30,6 @@ class Panel:
     x: str
     y: str
     counted: str
-    numeric: bool = False
     joined: bool = True
     log_x: bool = False
     log_y: bool = False

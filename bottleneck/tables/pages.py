@@ -1,34 +1,41 @@
 """The tables by name, of a bundle's runs, of a study, of gold links, and the captions of runs."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from ..claims.registry import CLAIMS, verdict_on
-from ..claims.verdict import Verdict, small_buckets
+from ..claims.verdict import small_buckets
 from ..results.bundle import Results, holds_results, setting_columns
 from ..results.schema import ALL_TABLES, GOLD, GOLD_TABLE, QUESTIONS, SETTING_COLUMNS
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
 from ..settings.run import resolve
-from ..settings.sweep import LONGER
-from .claims import judge
+from .claims import by_experiment, judge
 from .comparison import (
-    Comparison,
-    arm_of,
-    common_seeds,
+    Arm,
+    Pair,
+    bucket_scores,
     compare,
     compare_sizes,
     declared,
+    every_arm,
     usual,
     what_was_run,
 )
 from .page import Page
-from .run_tables import LIKE_SLIDE, SPECS, arms, cells, run_data, run_table, slide_table, word_spans
+from .run_tables import (
+    LIKE_SLIDE,
+    SPECS,
+    arms_data,
+    arms_table,
+    cells,
+    run_data,
+    run_table,
+    slide_table,
+)
 from .selection import as_condition, list_values
 
 LEVELS = (
@@ -50,7 +57,7 @@ def fitting_pages(bundle: Results) -> list[Page]:
     every = set(usual(declared(bundle))["arm"])
     with suppress(UserError):  # there is no arm without attention
         sizes = compare_sizes(bundle)
-        if every == {arm for size in sizes for arm in size.runs["arm"]}:
+        if every == {arm.name for pair in sizes for arm in pair if arm}:
             slides = ["failure-pattern", "vindication"][: len(every)]
             return [make_page(name, bundle) for name in (["context-size"] if sizes[1:] else slides)]
     return [make_page("arms", bundle)]
@@ -90,36 +97,67 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
     name = name.replace("_", "-")
     if name == GOLD_TABLE:
         return study_page(GOLD, bundle.folder)
-    attention, judged, lines = None, [], [LEVELS]
+    of_sizes = name in ("context-size", "compression")
+    pairs: list[Pair] = []
     if name == "arms":
-        frame, used = arms(bundle), bundle.runs.drop_duplicates("run")
+        arms = every_arm(bundle)
+        frame = arms_data(arms)
     else:
-        of_sizes = name in ("context-size", "compression")
         alone = name == "failure-pattern"
-        sizes = compare_sizes(bundle) if of_sizes else [compare(bundle, alone=alone)]
-        frame, used = run_data(name, sizes), pd.concat([size.runs for size in sizes])
-        attention = next((size.attention.name for size in sizes if size.attention), None)
-        if of_sizes:
-            judged = [verdict_on("C1", cells(sizes))]
-        else:
-            start = "L-FAIL" if alone else "L-VIND"
-            ids = [claim.id for claim in CLAIMS if claim.id.startswith(start)]
-            judged = [verdict_on(claim, sizes[0].scores) for claim in ids]
-            lines.append(_schedule(sizes[0], bundle))
-        lines += [RATIO] if "compression_ratio" in frame else []
-        lines += [SLIDE_WORDS] if name == "compression" else []
-        lines += [*_arm_lines(sizes, bundle), *bundle.facts(sizes[0].none.runs[0])["notes"]]
+        pairs = compare_sizes(bundle) if of_sizes else [compare(bundle, alone=alone)]
+        arms = [arm for pair in pairs for arm in pair if arm]
+        frame = run_data(name, pairs)
+    attention = next((arm.attention for _, arm in pairs if arm), None)
+    title = SPECS[name][0].format(attention=attention)
+    judged = []
+    if of_sizes:
+        judged = [verdict_on("C1", cells(pairs))]
+    elif pairs:
+        start = "L-FAIL" if name == "failure-pattern" else "L-VIND"
+        ids = [claim.id for claim in CLAIMS if claim.id.startswith(start)]
+        judged = [verdict_on(claim, bucket_scores(*pairs[0])) for claim in ids]
+        with suppress(UserError):  # nothing was trained twice as long
+            judged += [by_experiment("C12", bundle)[0]] if start == "L-VIND" else []
+    used = pd.concat([arm.runs for arm in arms])
     small = small_buckets(dict(zip(frame["bucket"], frame["n"], strict=True)))
     others = len(set(bundle.runs["arm"]) - set(used["arm"]))
     others = f"not in this table: {counted(others, 'arm')} (choose with --where)" if others else ""
-    title = SPECS[name][0].format(attention=attention)
     if like_slide:
-        return _like_slide(name, title, frame, judged, [what_was_run(used), small, others])
-    replaced = bundle.environment.get("replaced", 0)
-    replaced = f"{counted(replaced, 'earlier run')} replaced by these" if replaced else ""
-    small = f"* {small}" if small else ""
-    run = [what_was_run(used), "95 % intervals over test sentences", small, others, replaced]
+        texts, table, intervals = slide_table(name, frame, title)
+        lines = ["; ".join(filter(None, [what_was_run(used), intervals, small, others])) + "."]
+        lines += [f"Verdicts: {', '.join(f'{v.claim} {v.verdict}' for v in judged)}."]
+        lines += [SLIDE_WORDS] if name == "compression" else []
+        return Page(name.replace("-", "_"), title, texts, table, [], lines)
+    run = [what_was_run(used), "95 % intervals over test sentences", small and f"* {small}", others]
     run = "; ".join(filter(None, run))
+    lines = [LEVELS, *([RATIO] if "compression_ratio" in frame else [])]
+    lines += [SLIDE_WORDS] if name == "compression" else []
+    lines += [*map(_arm_line, arms), *bundle.facts(used["run"].iloc[0])["notes"]] if pairs else []
+    table = run_table(title, frame, attention) if pairs else arms_table(title, frame)
+    lines += [f"{run}.", *_facts(used, bundle)]
+    return Page(name.replace("-", "_"), title, frame, table, judged, lines, run)
+
+
+def _arm_line(arm: Arm) -> str:
+    """An arm's size, its losses, and how much its seeds differ.
+
+    If validation's loss is far above training's, it lacks data more than capacity.
+    """
+    train, valid = arm.runs[["train_loss", "valid_loss"]].astype(float).mean()
+    falling = (arm.runs["best_update"] == arm.runs["updates"]).any()
+    text = (
+        f"{arm.name}: {arm.runs['parameters'].iloc[0]:,} parameters; loss at the end {train:.2f} "
+        f"in training, {valid:.2f} in validation (nats per target token), "
+        f"{'still falling' if falling else 'which no longer fell'}"
+    )
+    if len(arm.runs) > 1:
+        spreads = " ".join(f"{bucket.by_seed.std(ddof=1):.1f}" for bucket in arm.buckets)
+        text += f"; standard deviation of BLEU over seeds, by bucket: {spreads}"
+    return f"{text}."
+
+
+def _facts(used: pd.DataFrame, bundle: Results) -> list[str]:
+    """Settings of these runs that are not usual, what the intervals are, what was left out."""
     preset = setting_columns(resolve("lecture"))
     unlike = [
         f"{column} {list_values(used[column])}"
@@ -127,97 +165,12 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
         if column not in ("attention", "seed")
         and (used[column].map(as_condition) != as_condition(preset[column])).any()
     ]
-    signatures = sorted(set(bundle.runs.loc[bundle.runs["run"].isin(used["run"]), "signature"]))
-    lines += [
-        f"{run}.",
+    signatures = set(bundle.runs.loc[bundle.runs["run"].isin(used["run"]), "signature"]) - {""}
+    resamples = bundle.settings(used["run"].iloc[0]).scoring.resamples
+    return [
         *([f"Settings unlike those of preset lecture: {', '.join(unlike)}."] if unlike else []),
-        f"Intervals: {bundle.settings(used['run'].iloc[0]).scoring.resamples:,} bootstrap "
-        "resamples, the same for every arm and seed, of the mean over seeds; they do not cover "
-        "seeds.",
+        f"Intervals: {resamples:,} bootstrap resamples, the same for every arm and seed, of the "
+        "mean over seeds; they do not cover seeds.",
         *bundle.left_out(),
-        f"sacreBLEU: {'; '.join(filter(None, signatures))}",
+        f"sacreBLEU: {'; '.join(sorted(signatures))}",
     ]
-    table = run_table(name, frame, attention)
-    return Page(name.replace("-", "_"), title, frame, table, judged, lines, run)
-
-
-def _like_slide(
-    name: str, title: str, frame: pd.DataFrame, judged: Sequence[Verdict], run: Sequence[str]
-) -> Page:
-    """A table as its slide has it: one number per cell, and one line on what was ``run``.
-
-    A second line has the slide's claims that do not hold.
-    """
-    texts, table, intervals = slide_table(name, frame, title)
-    lines = [f"{'; '.join(filter(None, [run[0], intervals, *run[1:]]))}."]
-    says = {claim.id: claim.says for claim in CLAIMS}
-    unlike = [
-        f"{says[item.claim]}: {item.verdict} ({item.because.split('; ')[0]})."
-        for item in judged
-        if item.verdict != "held" and item.claim != "C1"
-    ]
-    lines += [" ".join(["Not as on the slide.", *unlike])] if unlike else []
-    if name == "compression":
-        lines += filter(None, [SLIDE_WORDS, word_spans(frame)])
-    return Page(name.replace("-", "_"), title, texts, table, [], lines)
-
-
-def _arm_lines(sizes: Sequence[Comparison], bundle: Results) -> list[str]:
-    """Of each arm its size and losses, and BLEU by bucket of each seed: seeds are points.
-
-    If validation's loss is far above training's, an arm lacks data more than capacity.
-    """
-    lines = []
-    for size in sizes:
-        for arm in size.arms:
-            name = f"context {size.settings.model.context_size}, {arm.name}"
-            name = name if sizes[1:] else arm.name
-            rows = bundle.runs[bundle.runs["run"].isin(arm.runs)]
-            train, valid = rows[["train_loss", "valid_loss"]].astype(float).mean()
-            lines.append(
-                f"{name}: {arm.parameters:,} parameters; loss at the end {train:.2f} in training, "
-                f"{valid:.2f} in validation (nats per target token)."
-            )
-            points = {f"seed {s}": bleu for s, bleu in zip(arm.seeds, arm.by_seed, strict=True)}
-            if len(arm.seeds) > 1:
-                points["standard deviation over seeds"] = arm.by_seed.std(axis=0, ddof=1)
-                lines += [
-                    f"BLEU by bucket, {name}, {k}: {_by_bucket(v)}" for k, v in points.items()
-                ]
-    return lines
-
-
-def _schedule(comparison: Comparison, bundle: Results) -> str:
-    """Whether training twice as long moves a bucket beyond its interval, if that was run."""
-    runs = bundle.runs.drop_duplicates("run")
-    moved, added = [], []
-    for arm in comparison.arms:
-        same = runs[runs["run"].isin(arm.runs)]
-        doubled = runs[runs["arm"] == f"{same['arm'].iloc[0]}, {LONGER}"]
-        same, doubled = common_seeds(same, doubled)
-        if doubled.empty:
-            continue
-        once, twice = arm_of(bundle, same).estimates, arm_of(bundle, doubled).estimates
-        for bucket, before, after in zip(arm.buckets, once, twice, strict=True):
-            if before.filled and not before.interval.low <= after.value <= before.interval.high:
-                moved.append(f"{arm.name} {bucket}")
-        gains = [after.value - before.value for before, after in zip(once, twice, strict=True)]
-        added.append(f"{arm.name} {_by_bucket(gains, '{:+.1f}')}")
-    if not added:
-        best, updates = runs.set_index("run")["best_update"], comparison.settings.training.updates
-        falling = [a.name for a in comparison.arms if (best.loc[list(a.runs)] == updates).any()]
-        end = "was still falling at the end: " if falling else "no longer fell at the end"
-        return (
-            "Schedule: not shown to be long enough (--check-schedule trains twice as long); the "
-            f"validation loss {end}{', '.join(falling)}. What an arm lacks may be training."
-        )
-    return (
-        f"Schedule: {'not ' if moved else ''}long enough; twice the updates move "
-        f"{', '.join(moved) or 'no bucket'} beyond the interval of the same seeds. They add, in "
-        f"BLEU from the shortest to the longest bucket: {'; '.join(added)}."
-    )
-
-
-def _by_bucket(values: Sequence[float] | np.ndarray, form: str = "{:.1f}") -> str:
-    """The numbers of all buckets, a dash for one that there is not."""
-    return " ".join("-" if np.isnan(value) else form.format(value) for value in values)
