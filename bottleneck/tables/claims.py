@@ -43,8 +43,8 @@ from .comparison import (
     paired,
     pairs,
 )
-from .page import Page
-from .render import MEASURE
+from .page import Page, in_line
+from .render import MEASURE, cell
 from .run_tables import cells
 from .selection import where
 
@@ -79,7 +79,7 @@ class Decision:
 
     @property
     def command(self) -> str:
-        """The command that would produce what a verdict lacks, in this folder if it has runs."""
+        """The command that would produce what a verdict lacks."""
         if self.measured:
             return ""
         words = f"bottleneck {self.claim.command}"
@@ -92,11 +92,10 @@ class Decision:
 def decide_results(
     folder: Path, conditions: Sequence[str] = (), existing: Results | None = None
 ) -> list[Decision]:
-    """Every claim of `CLAIMS`, by the runs of a folder that meet the conditions of `where`.
+    """Every claim, by the runs of a folder that meet the conditions of `where`.
 
-    Without conditions, results folders inside it decide what it does not; the claim's own, by its
-    name, comes before the others. ``existing`` is the folder's `Results.find` where it has been
-    read already.
+    Without conditions, results folders inside it decide what it does not, the claim's home first.
+    ``existing`` is the folder's `Results.find` where it has been read already.
     """
     whole = Results.find(folder) if existing is None else existing
     bundle = whole and where(whole, conditions)
@@ -116,21 +115,28 @@ def decide_results(
 
 def decision(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
     """The decision on one claim, by a folder's runs; None where there are none."""
-    if claim.study:
-        verdict, runs = _studied(claim, folder, bundle)
+    # C7 is also decided by the user's gold links.
+    tables = [claim.study, *([GOLD] if claim.study == "alignment" else [])]
+    table = next((item for item in tables if item and has_probe(folder, item)), None)
+    runs = ""
+    if table:
+        question = import_module("...questions.question", __name__).find_question(table)
+        verdict, rows = judge(claim, question.load(folder), None if bundle is None else bundle.runs)
+        runs = describe(rows[rows["run"] != ""])
+        if table == BENCHMARK:
+            runs = import_module("...questions.cost", __name__).rests_on(rows)
+    elif claim.study:
+        verdict = studied(claim, None)
     elif bundle is None:
         reason = "the folder holds no finished run"
-        verdict, runs = conclude(claim.id, RULES[claim.id][0], reason), ""
+        verdict = conclude(claim.id, RULES[claim.id][0], reason)
     else:
         verdict, runs = _from_runs(claim, bundle)
     return Decision(claim, verdict, runs, folder, bundle)
 
 
 def _from_runs(claim: Claim, bundle: Results) -> tuple[Verdict, str]:
-    """A claim that the runs themselves decide: those of its own experiment, or the first that can.
-
-    Where none can, the first says why.
-    """
+    """A claim that the runs decide: those of its home, or else the first that can; or why not."""
     results = []
     for name in sorted(bundle.runs["experiment"].unique(), key=lambda name: name != claim.home):
         part = replace(bundle, runs=bundle.runs[bundle.runs["experiment"] == name])
@@ -143,12 +149,7 @@ def _from_runs(claim: Claim, bundle: Results) -> tuple[Verdict, str]:
 
 
 def by_experiment(claim: str, bundle: Results) -> tuple[Verdict, pd.DataFrame]:
-    """The verdict of an experiment's runs, and those it rests on; a ``UserError`` says why not.
-
-    L-VIND, what else the slide's table says and C10 are read from the first pair, L-FAIL from none
-    where there is no pair, C12 from the first that was trained twice as long, C1 from the arms
-    without attention of `compare_sizes`.
-    """
+    """The verdict of an experiment's runs, and those it rests on; a ``UserError`` says why not."""
     runs = declared(bundle)
     if claim == "C1":
         sizes = compare_sizes(bundle, together=True)
@@ -159,9 +160,7 @@ def by_experiment(claim: str, bundle: Results) -> tuple[Verdict, pd.DataFrame]:
         return verdict_on(claim, bucket_scores(none)), none.runs
     known = [pair for pair in pairs(runs) if pair[1]["attention"].iloc[0] != UNIFORM]
     if not known:
-        raise UserError(
-            "no runs with and without attention of one seed that differ in nothing else"
-        )
+        raise UserError("no runs with and without attention that differ in nothing else")
     if claim == "C10":
         return _controlled(bundle, *known[0])
     if claim == "C12":
@@ -181,9 +180,8 @@ def _controlled(
 ) -> tuple[Verdict, pd.DataFrame]:
     """The verdict on C10, in the longest filled bucket, and the runs that it is of.
 
-    A control is an arm of the pair's test sentences that does not select. It is compared with
-    attention on the seeds that both have. A variation is a group of the sweep in which both arms
-    were changed alike: attention minus none, in the longest bucket of its own test sentences.
+    A control is an arm of the same test sentences that does not select, compared with attention on
+    the seeds that both have. A variation is a group in which both arms were changed alike.
     """
     selecting = arm_of(bundle, attention)
     place, base = selecting.longest, none["arm"].iloc[0]
@@ -224,32 +222,17 @@ def _controlled(
     return verdict, pd.concat(used).drop_duplicates("run")
 
 
-def _studied(claim: Claim, folder: Path, bundle: Results | None) -> tuple[Verdict, str]:
-    """A claim that a study's table decides; C7 also by the user's gold links."""
-    tables = [claim.study, *([GOLD] if claim.study == "alignment" else [])]
-    table = next((item for item in tables if has_probe(folder, item)), None)
-    if table is None:
-        return studied(claim, None), ""
-    frame = import_module("...questions.question", __name__).find_question(table).load(folder)
-    verdict, judged = judge(claim, frame, None if bundle is None else bundle.runs)
-    if table == BENCHMARK:
-        return verdict, import_module("...questions.cost", __name__).rests_on(judged)
-    return verdict, describe(judged[judged["run"] != ""])
-
-
 def judge(
     claim: Claim, frame: pd.DataFrame, runs: pd.DataFrame | None
 ) -> tuple[Verdict, pd.DataFrame]:
     """The verdict on a claim from its study's table, and the rows of the arms it rests on.
 
-    ``runs`` is the tidy table (`schema.RUN_COLUMNS`) of the chosen runs, None where there are none:
-    a table that rests on others decides nothing. A claim that is decided by runs of its own takes
-    all of them, others one family (`claims.verdict.FAMILY`).
+    ``runs`` is the tidy table of the chosen runs, None where there are none: a table that rests on
+    others decides nothing. A claim with runs of its own takes all, others one `FAMILY`.
     """
-    if claim.own_runs and runs is None:
-        return studied(claim, frame), frame
     known = set() if runs is None else set(runs.loc[(runs["arm"] != "") | claim.own_runs, "run"])
-    if missing := sorted(set(frame["run"]) - known - {""}):
+    missing = sorted(set(frame["run"]) - known - {""})
+    if missing and not (claim.own_runs and runs is None):
         because = (
             f"probes/{claim.study}.csv rests on runs that were not chosen, were replaced by later "
             f"ones, or are not there ({', '.join(missing[:3])}{' ...' if missing[3:] else ''}): "
@@ -316,13 +299,10 @@ def _unlearned_arms(rows: pd.DataFrame) -> dict[str, tuple[str, float]]:
 
 def number(row: Mapping[str, object]) -> str:
     """``45.7 [41.0, 50.1]``, as many digits as the greatest of them needs; empty without one."""
-    known = [row[name] for name in ("value", "low", "high") if not pd.isna(row[name])]
-    if pd.isna(row["value"]):
-        return ""
-    greatest = max(map(abs, known))
+    known = [abs(row[name]) for name in ("value", "low", "high") if not pd.isna(row[name])]
+    greatest = max(known, default=0)
     form = f"{{:.{1 if greatest >= 10 else 2 if greatest >= 0.1 else 4}f}}"
-    value, *ends = map(form.format, known)
-    return f"{value} [{', '.join(ends)}]" if len(ends) == 2 else value
+    return in_line(cell(row["value"], row["low"], row["high"], form))
 
 
 def summary(decisions: Sequence[Decision]) -> str:
@@ -333,11 +313,7 @@ def summary(decisions: Sequence[Decision]) -> str:
 
 
 def claims_page(decisions: Sequence[Decision]) -> Page:
-    """Every claim as a row; on a terminal id, verdict, claim, number, why, runs or command.
-
-    ``measure`` says what ``value`` is a number of, ``low`` to ``high`` is its 95 % interval;
-    ``runs`` are those that the verdict rests on, ``command`` would produce what it lacks.
-    """
+    """Every claim as a row; on a terminal id, verdict, claim, number, why, runs or command."""
     title, rows, texts = f"{TITLE}: {summary(decisions)}", [], []
     for item in decisions:
         row = vars(item.verdict) | {"id": item.claim.id, "claim": item.claim.says}

@@ -28,10 +28,10 @@ WIDTHS = ("hidden_size", "attention_size")
 
 @dataclass(frozen=True, eq=False)
 class Bucket:
-    """An arm's scores on the ``n`` test sentences of one length bucket.
+    """An arm's scores on the ``n`` test sentences of one length bucket, means over seeds.
 
-    ``source_words`` is their mean length, nan without any, and ``compression_ratio`` that times
-    embedding size / context size (L4). ``bleu`` (0 to 100) and ``brevity`` are means over seeds.
+    ``source_words`` is their mean length, nan without any; ``compression_ratio`` (L4) is that times
+    embedding size / context size. BLEU is 0 to 100, ``brevity`` is its penalty.
     """
 
     name: str
@@ -69,10 +69,7 @@ Pair = tuple[Arm, Arm | None]
 
 @lru_cache(maxsize=8)
 def declared(bundle: Results) -> pd.DataFrame:
-    """The bundle's runs, a row each, as declared; checked once.
-
-    A ``UserError`` unless they are of one experiment, and an arm's runs differ in the seed alone.
-    """
+    """The bundle's runs, a row each: of one experiment, in whose arms only the seed differs."""
     names = list(bundle.runs["experiment"].unique())
     if len(names) > 1:
         raise UserError(
@@ -99,9 +96,9 @@ def usual(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def pairs(runs: pd.DataFrame) -> list[Sequence[pd.DataFrame]]:
-    """Each baseline without attention and its arm with it, as they are declared.
+    """Each baseline without attention and its arm with it, with the seeds that both have.
 
-    Both with the seeds that both have; arms whose weights are learned come first.
+    They are in declared order, but uniform weights come last.
     """
     arms = {str(name): rows for name, rows in usual(runs).groupby("arm", sort=False)}
     result = []
@@ -120,10 +117,7 @@ def common_seeds(*arms: pd.DataFrame) -> Sequence[pd.DataFrame]:
 
 
 def compare(bundle: Results, *, alone: bool = False) -> Pair:
-    """The experiment's first arm with attention and its baseline.
-
-    Where there is none, with ``alone`` the first arm without attention, else a ``UserError``.
-    """
+    """The first arm with attention and its baseline; ``alone``: or else the first without."""
     runs = declared(bundle)
     known, none = pairs(runs), usual(runs[runs["attention"] == NONE])
     if not known and alone and len(none):
@@ -177,10 +171,7 @@ def check_alike(runs: pd.DataFrame, free: Collection[str] = ()) -> None:
 
 
 def every_arm(bundle: Results) -> list[Arm]:
-    """All arms of the experiment, in declared order.
-
-    Runs that were scored in other buckets than the first are a ``UserError``.
-    """
+    """All arms of the experiment, in declared order, scored in the same buckets."""
     runs = declared(bundle)
     if len(edges := runs["edges"].unique()) > 1:
         raise UserError(
@@ -204,10 +195,7 @@ def arm_of(bundle: Results, runs: pd.DataFrame) -> Arm:
 def _scores(
     seeds: tuple[Counts, ...], scoring: ScoringSettings, numbers_per_context: float
 ) -> tuple[Bucket, ...]:
-    """The scores of an arm from its seeds' counts; kept, since several claims rest on one arm.
-
-    The resamples of a bucket are the same for every seed and arm.
-    """
+    """The scores of an arm from its seeds' counts, all with a bucket's same resamples."""
     words = seeds[0].words.astype(np.int64)
     edges = Buckets(scoring.lower_edges)
     assigned = edges.assign(words)
@@ -238,26 +226,16 @@ def bucket_scores(
 
 
 def describe(runs: pd.DataFrame) -> str:
-    """``4 runs: none, additive, seeds 1, 2``; empty for none.
-
-    Arms with the same seeds share them. Names with commas are in quotes.
-    """
+    """``4 runs: none, additive, seeds 1, 2``; empty for none. Names with commas are in quotes."""
     runs = runs.drop_duplicates("run")
-    shared: dict[str, list[str]] = {}
-    for arm, rows in runs.groupby("arm", sort=False):
-        name = repr(arm) if "," in str(arm) else str(arm)
-        shared.setdefault(_seeds_text(rows["seed"]), []).append(name)
-    arms = "; ".join(f"{', '.join(names)}, {seeds}" for seeds, names in shared.items())
-    return f"{counted(len(runs), 'run')}: {arms}" if shared else ""
+    arms = [repr(arm) if "," in arm else arm for arm in runs["arm"].unique()]
+    texts = [*arms, _seeds_text(runs["seed"])]
+    return f"{counted(len(runs), 'run')}: {', '.join(texts)}" if arms else ""
 
 
 def what_was_run(rows: pd.DataFrame) -> str:
     """``grammar; context 256; 2,000 updates; seeds 1, 2``, of runs or of the rows of a study."""
-    corpora = rows["corpus"].astype("object")
-    if "lexicon" in rows:
-        small = (rows["corpus"] == "grammar") & (rows["lexicon"] == "small")
-        corpora = corpora.mask(small, "grammar (small lexicon)")
-    parts = [", ".join(sorted(set(corpora)))]
+    parts = [", ".join(sorted(set(rows["corpus"])))]
     heads = {"train_pairs": "{} training pairs", SIZE: "context {}", "updates": "{} updates"}
     for name in filter(rows.__contains__, heads):
         numbers = sorted(set(rows[name].dropna().astype(int)))

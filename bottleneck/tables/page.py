@@ -31,10 +31,7 @@ LATEX = str.maketrans(
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """One table: file name, title, data, its form on a terminal, verdicts, caption.
-
-    ``run`` says in one line what was run.
-    """
+    """One table and what belongs to it; ``run`` says in one line what was run."""
 
     name: str
     title: str
@@ -47,11 +44,11 @@ class Page:
     @property
     def verdicts(self) -> list[str]:
         """The verdicts with their reasons, each followed by its rule."""
-        lines = []
-        for verdict in self.judged:
-            lines.append(f"{verdict.claim}: {verdict.verdict}: {verdict.because}.")
-            lines.append(f"Rule: {verdict.rule}")
-        return lines
+        return [
+            line
+            for item in self.judged
+            for line in (f"{item.claim}: {item.verdict}: {item.because}.", f"Rule: {item.rule}")
+        ]
 
     def print(self, console: Console, details: bool = False) -> None:
         """Print the table, a line for each verdict and what was run; ``details``: everything."""
@@ -88,10 +85,7 @@ class Page:
 
     @property
     def grids(self) -> list[tuple[str, list[list[str]]]]:
-        """Title, heads and rows of each table as the terminal has it, each cell in one line.
-
-        Of a page that is no table there, they are those of the data.
-        """
+        """Title, heads and rows of each table on the terminal, or else of the data."""
         shown = [(str(t.title or self.title), texts_of(t)) for t in tables_in(self.table)]
         if not shown:
             cells = self.frame.map(lambda value: f"{value:.4g}" if type(value) is float else value)
@@ -160,9 +154,8 @@ def csv(frame: pd.DataFrame) -> str:
 def write_pages(pages: Sequence[Page], folder: Path) -> None:
     """Write each page as ``NAME.csv`` and ``NAME.md`` into a results folder."""
     forms = {"csv": "csv", "md": "markdown"}
-    files = [(f"{page.name}.{ending}", page.render(form).encode())
-             for page in pages for ending, form in forms.items()]  # fmt: skip
-    write_listed(folder, files)
+    files = {f"{p.name}.{end}": p.render(form) for p in pages for end, form in forms.items()}
+    write_listed(folder, [(name, text.encode()) for name, text in files.items()])
 
 
 # Of a study's numbers, ``probes/NAME.csv``.
@@ -171,8 +164,7 @@ def write_pages(pages: Sequence[Page], folder: Path) -> None:
 def wide(frame: pd.DataFrame, measures: Sequence[str], keys: Sequence[str]) -> pd.DataFrame:
     """A row per combination of ``keys``; value, low, high and n of each measure as columns.
 
-    They are means over seeds. A measure that the frame lacks has no columns. Where numbers lie
-    beyond what was tested, a column ``NAME_bounds`` says so.
+    They are means over seeds. ``NAME_bounds`` says which numbers lie beyond what was tested.
     """
     means = frame[frame["seed"].isna() & frame["measure"].isin(measures)]
     rows = means[[*keys]].drop_duplicates(ignore_index=True)

@@ -34,10 +34,7 @@ CELL = 2
 
 
 class PlainConsole(Console):
-    """A console that prints data as text: markup such as ``[red]`` and paths are not interpreted.
-
-    Control characters in tables and texts are escaped; rich's own control codes are not.
-    """
+    """A console that prints data as text: no markup such as ``[red]``, no control characters."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"highlight": False, "emoji": False, "markup": False} | options)
@@ -45,7 +42,7 @@ class PlainConsole(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """The segments of rich, with their text escaped."""
+        """The segments of rich, with their text escaped; rich's own control codes are not."""
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else plain(text), style, control)
 
@@ -54,7 +51,6 @@ class CompactTable(Table):
     """A table that reduces the space between its columns before it breaks a number."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The table, compact where it would not fit otherwise."""
         wide = console.options.update_width(1_000)  # more than any table needs
         if Table.__rich_measure__(self, console, wide).maximum > options.max_width:
             self.padding = (0, 0, 0, 0)
@@ -68,15 +64,9 @@ def print_prose(console: Console, lines: Sequence[str] | str, style: str | None 
 
 
 def new_table(title: str, heads: Sequence[str], texts: int = 1) -> CompactTable:
-    """A table without rows, of which the first ``texts`` columns hold text, aligned to the left."""
-    table = CompactTable(
-        title=title,
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
+    """A table without rows; its first ``texts`` columns hold text, aligned to the left."""
+    look = {"title_justify": "left", "title_style": "bold", "box": box.SIMPLE_HEAD}
+    table = CompactTable(title=title, padding=(0, 1, 0, 0), pad_edge=False, **look)
     for place, head in enumerate(heads):
         # A name is folded, not cut: the end of it may be what distinguishes an arm.
         table.add_column(head, justify="left" if place < texts else "right", overflow="fold")
@@ -95,7 +85,7 @@ def cell(
     """A number, and on a second line its 95 % interval: ``44.0``, ``41.2..46.3``.
 
     A number that the note calls a bound has its sign: ``>60.0``. ``ends`` is the form of the
-    interval's ends, as the number's own if not given, and "" for no interval.
+    interval's ends if it is not the number's; "" for no interval.
     """
     ends = re.sub("[+%]", "", form) if ends is None else ends
     texts = [
@@ -112,8 +102,7 @@ def cell(
 class Column:
     """A column of a terminal's table: its head, and how it prints the data's column ``name``.
 
-    ``form`` is that of a number, or prints a row. ``zero`` stands in place of 0. ``printed`` are
-    the slide's numbers, dimmed.
+    ``form`` is that of a number, or prints a row; ``zero`` replaces 0; ``printed`` is the slide's.
     """
 
     head: str
@@ -189,10 +178,9 @@ def heatmap(
     weights: Float[ndarray, "output source"],
     width: int,
 ) -> list[str]:
-    """Lines of at most ``width`` columns: one row per output word, one column per source word.
+    """Lines of at most ``width`` columns: a row per output word, a column per source word.
 
-    Source words are written downwards. Where they do not fit side by side, the matrix is cut into
-    pieces, one below the other.
+    Source words are written downwards; what does not fit side by side is continued below.
     """
     label = max(map(len, output), default=0)
     fit = max(1, (width - label - 1) // CELL)

@@ -1,8 +1,4 @@
-"""The tables of runs: the two that mirror the slides, those over context sizes, and all arms.
-
-BLEU is 0 to 100, each number has its 95 % interval in ``NAME_low`` and ``NAME_high``, and what was
-not measured is blank.
-"""
+"""The tables of runs: the two that mirror the slides, those over context sizes, and all arms."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -99,11 +95,9 @@ LIKE_SLIDE = {
 def run_data(name: str, pairs: Sequence[Pair]) -> pd.DataFrame:
     """The data of a table: a row per context size and bucket.
 
-    ``quality_drop`` is per cent of the first filled bucket without attention, ``slide_drop`` of the
-    slide's first row; ``improvement`` is per cent of the arm without attention. ``source_words`` is
-    the bucket's mean, ``numbers`` that times the embedding size; ``slide_words``, ``slide_ratio``
-    and ``slide_word`` are of the row's L4. Compression has the lowest ratio first, and empty
-    buckets last.
+    ``quality_drop`` is per cent of the first filled bucket without attention, ``improvement`` of
+    the arm without attention. ``numbers`` are mean source words times the embedding size;
+    ``slide_words``, ``slide_ratio`` and ``slide_word`` are of the row's L4.
     """
     columns = SPECS[name][1].split()
     columns += [f"{x}_{end}" for x in columns if x in MEASURED for end in ("low", "high")]
@@ -189,10 +183,7 @@ def run_table(title: str, frame: pd.DataFrame, attention: str | None = None) -> 
 def slide_table(
     name: str, frame: pd.DataFrame, title: str
 ) -> tuple[pd.DataFrame, CompactTable, str]:
-    """A table's data in its slide's columns, one number per cell: as text, and for a terminal.
-
-    And a phrase on what the cells leave out: the sentences per row, and the widest interval.
-    """
+    """A table in its slide's columns: as text, for a terminal; and what its cells leave out."""
     numbers = frame.drop(columns=[n for n in frame if n.endswith(("_low", "_high"))])
     columns, rows = LIKE_SLIDE[name], numbers.to_dict("records")
     texts = {column.head: [column.text(row) for row in rows] for column in columns}
