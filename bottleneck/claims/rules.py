@@ -1,7 +1,6 @@
 """The rules of the claims that runs decide: the lecture's two tables, C1, C10 and C12.
 
-Every interval is a 95 % percentile bootstrap over test sentences of the mean over seeds. "Clear of
-0" means that the whole interval is.
+Intervals are 95 % percentile bootstraps over test sentences of the mean over seeds.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -48,11 +47,9 @@ def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
             few = ", ".join(row.name for row in filled if row.sentences < READ_FROM)
             if len(rows) < 2:
                 return f"fewer than two buckets have {READ_FROM} sentences or more"
-            if claim.startswith("L-VIND"):
-                if lacking := [r.name for r in rows if not (r.attention and r.attention.filled)]:
-                    return f"no score with attention in {', '.join(lacking)}"
-                if not any(learned(row.attention.value) for row in rows):
-                    return unlearned("with attention", "every bucket")
+            with_attention = claim.startswith("L-VIND")
+            if with_attention and not any(learned(row.attention.value) for row in rows):
+                return unlearned("with attention", "every bucket")
             if isinstance(judged := judge(rows), str):
                 return judged
             small = small_buckets({row.name: row.sentences for row in filled})
@@ -231,10 +228,7 @@ class Cell:
     "in which all cells score the same counts as no correlation.",
 )
 def compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
-    """C1: the compression ratio predicts the loss of quality, and length adds little to it.
-
-    Length is judged in ranks, too, so that no bend of the curve passes for length.
-    """
+    """C1: the compression ratio predicts the loss of quality, and length adds little to it."""
     rows = [cell for cell in cells if cell.bleu.filled]
     sizes, buckets = ({getattr(row, name) for row in rows} for name in ("context_size", "bucket"))
     if len(sizes) < 2 or len(buckets) < 2:
@@ -263,8 +257,7 @@ def compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
 def measure_curve(cells: Sequence[Cell]) -> tuple[Measured, ...]:
     """The rank correlation of BLEU with the ratio, and two shares of the variance of BLEU's rank.
 
-    The shares are per cent: explained by the ratio's rank, and added by length's, which is its
-    squared part correlation, (r_length - r_ratio r)^2 / (1 - r^2).
+    Per cent: the ratio's, and length's squared part correlation, (r_l - r_ratio r)^2 / (1 - r^2).
     """
     columns = ["compression_ratio", "source_words"]
     ranks = pd.DataFrame(cells)[columns].rank()
@@ -304,7 +297,7 @@ def selection_beats_compression(
 ) -> Judgement | str:
     """C10: selection beats compression, in the longest filled bucket.
 
-    ``controls`` have a control's BLEU and attention's, on the same test sentences and seeds;
+    ``controls`` have a control's BLEU and attention's, of the same sentences and seeds;
     ``variations`` have attention minus none where both arms were changed alike.
     """
     gains = {name: Measured.of(difference(arm, bleu)) for name, (bleu, arm) in controls.items()}

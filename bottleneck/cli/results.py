@@ -146,18 +146,17 @@ def plot(
     if not name:
         print_names(options.table_lines(FIGURES))
         return
-    from ..figures.registry import NUMBERS, check_figure_file, check_name, make_figure, write_figure
+    from ..figures.registry import NUMBERS, check_name, make_figure, write_figure
 
     name = options.find_name("plot", name)
     path = out or Path(f"{name}.png")
-    check_name(name, where or [])
+    check_name(name, where or [], path)
     if sentence is None and beam is not None:
         raise UsageError('--beam is for a sentence of your own: --sentence "..."')
     if sentence is not None and name != "attention":
         raise UsageError(f"--sentence is for figure attention, not {name}")
     for file in (path, path.with_suffix(NUMBERS)):
         check_output(file)
-    check_figure_file(path)
     if sentence is not None:
         figure, data = _plot_sentence(sentence, beam, results, where or [])
     else:

@@ -52,10 +52,9 @@ BLEU_AXES = ("BLEU (0 to 100)", "sentences")
 def make_figure(
     name: str, folder: Path, *, where: Sequence[str] = (), bundle: Results | None = None
 ) -> Chart:
-    """The figure of a name in `FIGURES` from a bundle or a store.
+    """The figure of a name in `FIGURES`; ``bundle`` is the folder's, where it has been read.
 
-    ``where`` chooses among runs, for the figures of runs alone; ``bundle`` is the folder's, where
-    it has been read. Without the numbers a ``UserError`` that names the command that measures them.
+    ``where`` chooses among runs, for the figures of runs alone.
     """
     check_name(name, where)
     if name in FIGURES_OF_RUNS:
@@ -73,18 +72,14 @@ def make_figure(
     return draw(plot), plot.data
 
 
-def check_name(name: str, where: Sequence[str]) -> None:
-    """Refuse what cannot be drawn, as a ``UsageError``."""
+def check_name(name: str, where: Sequence[str], path: Path | None = None) -> None:
+    """Refuse what cannot be drawn, or not into a file of that name, as a ``UsageError``."""
+    if path is not None and path.suffix.lower() not in METADATA:
+        raise UsageError(f"{str(path)!r}: the name of a figure ends in {', '.join(METADATA)}")
     if name not in FIGURES:
         raise UsageError(f"unknown figure {name!r}{did_you_mean(name, FIGURES)}")
     if where and name not in FIGURES_OF_RUNS:
         raise UsageError(f"--where chooses runs, and figure {name} is of what was measured on all")
-
-
-def check_figure_file(path: Path) -> None:
-    """Refuse a name of an unknown format, before anything is drawn, as a ``UsageError``."""
-    if path.suffix.lower() not in METADATA:
-        raise UsageError(f"{str(path)!r}: the name of a figure ends in {', '.join(METADATA)}")
 
 
 def image(figure: Figure, ending: str) -> bytes:
@@ -140,16 +135,18 @@ def _bucket_rows(arm: Arm, bucket: Bucket, **keys: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _shared_axis(rows: Sequence[Mapping[str, Any]], **others: bool) -> dict[str, Any]:
-    """Options of panels that are compared: y goes to a little above the highest mark of all."""
+def _panels(rows: Sequence[Mapping[str, Any]], x: str, **options: bool) -> tuple[Panel, ...]:
+    """The panels of these rows, all to a little above the highest mark of all."""
     ends = [row.get(end, np.nan) for row in rows for end in ("value", "high")]
-    return {"limits": (0, 1.04 * float(np.nanmax(ends))), **others}
+    limits = (0, 1.04 * float(np.nanmax(ends)))
+    titles = dict.fromkeys(row["panel"] for row in rows)
+    return tuple(Panel(title, x, *BLEU_AXES, limits=limits, **options) for title in titles)
 
 
 def arms(bundle: Results) -> Plot:
     """BLEU of every arm (C10, C12) in the shortest and in the longest filled bucket.
 
-    Arms that differ in attention alone stand in one place, named by what was changed.
+    Arms that differ in attention alone are in one place, named by what was changed.
     """
     known = every_arm(bundle)
     single = all(arm.name == arm.attention for arm in known)
@@ -167,12 +164,10 @@ def arms(bundle: Results) -> Plot:
             for arm in known:
                 if changes[arm.name] == change:
                     rows += _bucket_rows(arm, arm.buckets[place], panel=title, x=change)
-    shape = _shared_axis(rows, joined=False)
-    titles = dict.fromkeys(row["panel"] for row in rows)
-    panels = tuple(Panel(title, "", *BLEU_AXES, **shape) for title in titles)
     baseline = "" if single else "Baseline: the sweep's own settings. "
     note = f"{baseline}Compare arms within a panel: texts of other lengths have other n-grams."
     notes = (note, *facts(pd.concat([arm.runs for arm in known])))
+    panels = _panels(rows, "", joined=False)
     return Plot("BLEU of every arm by sentence length", panels, data_frame(rows), notes)
 
 
@@ -187,9 +182,7 @@ def compression(bundle: Results) -> Plot:
             rows += _bucket_rows(arm, bucket, **keys, note=f"{bucket.name} source words")
     slide = {str(row.compression_ratio): row.bleu for row in L_FAIL.values()}
     rows += slide_rows(arm_title(NONE), NONE, slide)
-    shape = _shared_axis(rows, log_x=True)
-    titles = dict.fromkeys(row["panel"] for row in rows)
-    panels = tuple(Panel(title, "compression ratio", *BLEU_AXES, **shape) for title in titles)
+    panels = _panels(rows, "compression ratio", log_x=True)
     used = facts(pd.concat([arm.runs for arm in known]))[0]
     note = f"Ratio: mean source words x embedding size / context size. {used} {SLIDE_NOTE}"
     title = "Does the compression ratio alone set BLEU?"
@@ -228,10 +221,7 @@ def attending_runs(bundle: Results) -> list[str]:
 def weights_chart(
     bundle: Results, run: str, examples: Sequence[Mapping[str, Any]], notes: Sequence[str] = ()
 ) -> Chart:
-    """The weights of sentences of a run next to each other, each weight as a row of the data.
-
-    ``notes`` are more lines below them.
-    """
+    """The weights of sentences of a run next to each other, each weight as a row of the data."""
     runs = bundle.runs[bundle.runs["run"] == run]
     note = (
         f"n = {counted(len(examples), 'sentence')} of one run: {runs['arm'].iloc[0]}; "
