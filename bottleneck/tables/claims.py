@@ -35,6 +35,7 @@ from .comparison import (
     UNIFORM,
     arm_of,
     bucket_scores,
+    cells,
     common_seeds,
     compare,
     compare_sizes,
@@ -45,7 +46,6 @@ from .comparison import (
 )
 from .page import Page, in_line
 from .render import MEASURE, cell
-from .run_tables import cells
 from .selection import where
 
 TITLE = "The lecture's claims"

@@ -10,6 +10,7 @@ import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
+from ..claims.rules import Cell
 from ..claims.verdict import BucketScores
 from ..results.bundle import Counts, Results
 from ..results.schema import SETTING_COLUMNS
@@ -223,6 +224,16 @@ def bucket_scores(
         others = (arm and arm.buckets[place].bleu for arm in (attention, twice))
         rows.append(BucketScores(bucket.name, bucket.n, bucket.bleu, *others))
     return rows
+
+
+def cells(pairs: Sequence[Pair]) -> list[Cell]:
+    """The filled cells without attention, as the rule of C1 takes them."""
+    return [
+        Cell(none.context_size, b.name, b.n, b.source_words, b.compression_ratio, b.bleu)
+        for none, _ in pairs
+        for b in none.buckets
+        if b.n
+    ]
 
 
 def describe(runs: pd.DataFrame) -> str:

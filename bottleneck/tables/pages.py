@@ -1,23 +1,29 @@
-"""The tables by name, of a bundle's runs, of a study, of gold links, and the captions of runs."""
+"""The tables by name: of a bundle's runs, with their captions, of a study, of gold links."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from ..claims.registry import CLAIMS, verdict_on
-from ..claims.verdict import small_buckets
+from ..claims.verdict import LEAST_BASE, small_buckets
+from ..lecture.slides import L4, L_FAIL, L_VIND
 from ..results.bundle import Results, holds_results, setting_columns
 from ..results.schema import ALL_TABLES, GOLD, GOLD_TABLE, QUESTIONS, SETTING_COLUMNS
+from ..scoring.bootstrap import Estimate, difference, percent_change
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
 from ..settings.run import resolve
 from .claims import by_experiment, judge
 from .comparison import (
+    SIZE,
     Arm,
     Pair,
     bucket_scores,
+    cells,
     compare,
     compare_sizes,
     declared,
@@ -26,18 +32,86 @@ from .comparison import (
     what_was_run,
 )
 from .page import Page
-from .run_tables import (
-    LIKE_SLIDE,
-    SPECS,
-    arms_data,
-    arms_table,
-    cells,
-    run_data,
-    run_table,
-    slide_table,
+from .render import (
+    BUCKET_COLUMNS,
+    Column,
+    CompactTable,
+    cell,
+    count,
+    filled_table,
+    new_table,
+    typed_frame,
+    with_bounds,
 )
 from .selection import as_condition, list_values
 
+SPECS = {
+    "failure-pattern": (
+        "The failure pattern (L-FAIL): no attention, by sentence length",
+        "bucket n compression_ratio bleu quality_drop slide_bleu slide_drop brevity_penalty",
+    ),
+    "vindication": (
+        "The vindication (L-VIND): no attention against {attention}",
+        "bucket n bleu_none bleu_attention gain improvement slide_none slide_attention "
+        "slide_improvement brevity_penalty_none brevity_penalty_attention",
+    ),
+    "context-size": (
+        "BLEU by context size and source words",
+        "context_size bucket n compression_ratio bleu_none bleu_attention gain "
+        "brevity_penalty_none brevity_penalty_attention",
+    ),
+    "compression": (
+        "Compression (L4) and BLEU without attention, by ratio",
+        "context_size bucket n source_words numbers compression_ratio slide_words slide_ratio "
+        "slide_word bleu brevity_penalty",
+    ),
+    "arms": ("BLEU of every arm by sentence length", ""),
+}
+"""Title of each table, and columns of its data; those of `MEASURED` have both ends, too."""
+MEASURED = ("bleu", "bleu_none", "bleu_attention", "gain", "quality_drop", "improvement")
+COLUMNS = [
+    Column("context", SIZE),
+    *BUCKET_COLUMNS,
+    Column("mean", "source_words", "{:.1f}"),
+    Column("ratio", "compression_ratio", "{:.1f}:1"),
+    Column("slide L4", "slide_word"),
+    Column("BLEU", "bleu", "{:.1f}"),
+    Column("BP", "brevity_penalty", "{:.2f}"),
+    Column("drop", "quality_drop", "{:+.0f}%", zero="baseline"),
+    Column("BLEU\nnone", "bleu_none", "{:.1f}"),
+    Column("BLEU\n{attention}", "bleu_attention", "{:.1f}"),
+    Column("gain", "gain", "{:+.1f}"),
+    Column("impr.", "improvement", lambda row: cell(row["improvement"], form="{:+.0f}%")),
+    Column("slide\nBLEU", "slide_bleu", "{:.1f}", printed=True),
+    Column("slide\ndrop", "slide_drop", "{:+.0f}%", zero="baseline", printed=True),
+    Column("slide\nnone", "slide_none", "{:.1f}", printed=True),
+    Column("slide\nattn", "slide_attention", "{:.1f}", printed=True),
+    Column("slide\nimpr.", "slide_improvement", "{:+.3g}%", printed=True),
+]
+"""How a terminal shows a column of the data."""
+QUALITY = "BLEU {bleu:.1f} (slide: {slide_word})"
+LIKE_SLIDE = {
+    "failure-pattern": [
+        Column("Sentence Length", "bucket", "{} words"),
+        Column("Compression Ratio", "compression_ratio", "{:.1f}:1"),
+        Column("BLEU Score", "bleu", "{:.1f}"),
+        Column("Quality Drop", "quality_drop", "{:+z.0f}%", zero="baseline"),
+    ],
+    "vindication": [
+        Column("Sentence Length", "bucket", "{} words"),
+        Column("No Attention", "bleu_none", "{:.1f}"),
+        Column("With Attention", "bleu_attention", "{:.1f}"),
+        Column("Improvement", "improvement", "{:+z.0f}%"),
+    ],
+    "compression": [
+        Column("Length", "bucket", "{} words"),
+        Column("Input Dims", "numbers", "{:.0f}"),
+        Column("Context Dims", SIZE),
+        Column("Ratio", "compression_ratio", "{:.1f}:1"),
+        Column("Quality", "bleu", lambda row: row["slide_word"] and QUALITY.format_map(row)),
+    ],
+}
+"""The columns of the slide's own table, by the data that fill them."""
 LEVELS = (
     "The slide's numbers are its illustration: compare shapes (order, drop, gain), never levels. "
     "BLEU is not comparable across buckets either, because texts of different lengths have "
@@ -174,3 +248,129 @@ def _facts(used: pd.DataFrame, bundle: Results) -> list[str]:
         *bundle.left_out(),
         f"sacreBLEU: {'; '.join(sorted(signatures))}",
     ]
+
+
+def run_data(name: str, pairs: Sequence[Pair]) -> pd.DataFrame:
+    """The data of a table: a row per context size and bucket.
+
+    ``quality_drop`` is per cent of the first filled bucket without attention, ``improvement`` of
+    the arm without attention. ``numbers`` are mean source words times the embedding size;
+    ``slide_words``, ``slide_ratio`` and ``slide_word`` are of the row's L4.
+    """
+    columns = SPECS[name][1].split()
+    columns += [f"{x}_{end}" for x in columns if x in MEASURED for end in ("low", "high")]
+    rows = [_row(*pair, place) for pair in pairs for place in range(len(pair[0].buckets))]
+    frame = typed_frame(
+        [{column: row.get(column) for column in columns} for row in rows],
+        (SIZE, "bucket", "n", "slide_word"),
+    )
+    if name == "compression":
+        frame = frame.sort_values("compression_ratio", kind="stable", ignore_index=True)
+    return frame
+
+
+def _row(none: Arm, attention: Arm | None, place: int) -> dict[str, Any]:
+    """All that is known of a bucket, by column."""
+    bucket = none.buckets[place]
+    base = next((other.bleu for other in none.buckets if other.bleu.filled), None)
+    estimates = {
+        "bleu": bucket.bleu,
+        "bleu_none": bucket.bleu,
+        "quality_drop": _relative(bucket.bleu, base),
+    }
+    row = {
+        SIZE: none.context_size,
+        "bucket": bucket.name,
+        "n": bucket.n,
+        "source_words": bucket.source_words,
+        "numbers": bucket.source_words * none.runs["embedding_size"].iloc[0],
+        "compression_ratio": bucket.compression_ratio,
+        "slide_word": "",
+        "brevity_penalty": bucket.brevity,
+        "brevity_penalty_none": bucket.brevity,
+    }
+    if attention:
+        other = attention.buckets[place]
+        estimates |= {"bleu_attention": other.bleu, "gain": difference(other.bleu, bucket.bleu)}
+        estimates["improvement"] = _relative(other.bleu, bucket.bleu)
+        row["brevity_penalty_attention"] = other.brevity
+    for name, estimate in estimates.items():
+        row |= with_bounds(name, estimate)
+    if printed := L_FAIL.get(bucket.name):
+        row |= {"slide_bleu": printed.bleu, "slide_drop": printed.drop_percent}
+    if printed := L_VIND.get(bucket.name):
+        row |= {"slide_none": printed.none, "slide_attention": printed.attention}
+        row["slide_improvement"] = printed.improvement_percent
+    if bucket.n:
+        # The row of L4 with the highest unrounded ratio that is not above this one, else the first.
+        lower = [slide for slide in L4 if slide.ratio <= bucket.compression_ratio] or [L4[0]]
+        slide = max(lower, key=lambda slide: slide.ratio)
+        row |= {"slide_words": slide.words, "slide_ratio": slide.printed_ratio}
+        row["slide_word"] = slide.quality
+    return row
+
+
+def _relative(measured: Estimate, base: Estimate | None) -> Estimate | None:
+    """Per cent over the base; None for an empty bucket, or a base under `LEAST_BASE`."""
+    if base is None or not measured.filled or not base.value >= LEAST_BASE:
+        return None
+    return percent_change(measured, base)
+
+
+def run_table(title: str, frame: pd.DataFrame, attention: str | None = None) -> CompactTable:
+    """A table's data for a terminal of 80 columns or more, without the columns that are blank."""
+    columns = [
+        replace(column, head=column.head.format(attention=attention))
+        for column in COLUMNS
+        if column.name in frame and frame[column.name].notna().any()
+    ]
+    return filled_table(title, frame, columns)
+
+
+def slide_table(
+    name: str, frame: pd.DataFrame, title: str
+) -> tuple[pd.DataFrame, CompactTable, str]:
+    """A table in its slide's columns: as text, for a terminal; and what its cells leave out."""
+    numbers = frame.drop(columns=[n for n in frame if n.endswith(("_low", "_high"))])
+    columns, rows = LIKE_SLIDE[name], numbers.to_dict("records")
+    texts = {column.head: [column.text(row) for row in rows] for column in columns}
+    scores = [column.name for column in columns if column.name.startswith("bleu")]
+    widest = max((frame[f"{score}_high"] - frame[f"{score}_low"]).max() for score in scores)
+    counts = " to ".join(f"{n:,}" for n in sorted({frame["n"].min(), frame["n"].max()}))
+    phrase = f"{counts} sentences per row; 95 % intervals over test sentences at most {widest:.1f}"
+    return pd.DataFrame(texts), filled_table(title, numbers, columns), f"{phrase} BLEU wide"
+
+
+def arms_data(arms: Sequence[Arm]) -> pd.DataFrame:
+    """One row per arm x bucket: BLEU, mean over seeds."""
+    rows = [
+        {
+            "arm": arm.name,
+            "seeds": len(arm.runs),
+            "parameters": int(arm.runs["parameters"].iloc[0]),
+            "bucket": bucket.name,
+            "n": bucket.n,
+            "compression_ratio": bucket.compression_ratio,
+            **with_bounds("bleu", bucket.bleu),
+        }
+        for arm in arms
+        for bucket in arm.buckets
+    ]
+    return typed_frame(rows, ("arm", "seeds", "parameters", "bucket", "n"))
+
+
+def arms_table(title: str, frame: pd.DataFrame) -> CompactTable:
+    """A row per arm, and above it n and ratio where they are not those of the arm before."""
+    table = new_table(title, ["arm", *frame["bucket"].unique()])
+    table.padding = 0  # five ranges leave no space
+    above: dict[str, list[str]] = {}
+    for arm, rows in frame.groupby("arm", sort=False):
+        ratios = ["" if pd.isna(ratio) else f"{ratio:.1f}:1" for ratio in rows["compression_ratio"]]
+        lines = {"": [f"n={count(n)}" for n in rows["n"]], "ratio": ratios}
+        for head, texts in lines.items():
+            if texts != above.get(head):
+                table.add_row(head, *texts, style="dim")
+        above = lines
+        scores = rows[["bleu", "bleu_low", "bleu_high"]].to_numpy()
+        table.add_row(arm, *(cell(*numbers) for numbers in scores))
+    return table

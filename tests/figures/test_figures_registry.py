@@ -17,8 +17,7 @@ from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.schema import STUDIES
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.comparison import compare
-from seq2seq_bottleneck.tables.pages import make_page
-from seq2seq_bottleneck.tables.run_tables import run_data
+from seq2seq_bottleneck.tables.pages import make_page, run_data
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
 ENDS = {"value": "", "low": "_low", "high": "_high"}
