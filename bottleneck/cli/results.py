@@ -150,13 +150,13 @@ def plot(
 
     name = options.find_name("plot", name)
     path = out or Path(f"{name}.png")
-    check_name(name, where or [], path)
     if sentence is None and beam is not None:
         raise UsageError('--beam is for a sentence of your own: --sentence "..."')
     if sentence is not None and name != "attention":
         raise UsageError(f"--sentence is for figure attention, not {name}")
     for file in (path, path.with_suffix(NUMBERS)):
         check_output(file)
+    check_name(name, where or [], path)
     if sentence is not None:
         figure, data = _plot_sentence(sentence, beam, results, where or [])
     else:

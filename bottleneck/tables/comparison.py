@@ -132,11 +132,10 @@ def compare(bundle: Results, *, alone: bool = False) -> Pair:
 
 
 def compare_sizes(bundle: Results, *, together: bool = False) -> list[Pair]:
-    """The same at each context size that was run without attention, smallest first.
+    """The first arm without attention, with each of its context sizes, smallest first; their pairs.
 
-    Of the first arm without attention and those that differ from it in the context size alone, and
-    in widths that always equal it (``together``: both or none): a curve over sizes is of nothing
-    else. Attention may be missing.
+    They differ in the context size alone, and in widths that always equal it (``together``: both
+    or none). Attention may be missing.
     """
     runs = declared(bundle)
     none = usual(runs[runs["attention"] == NONE])

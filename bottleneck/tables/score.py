@@ -1,7 +1,6 @@
 """Any system's output by source length, and two systems on one test set: B minus A in BLEU.
 
-Text is scored as it stands: nothing is normalised, so that scores are those of sacreBLEU's own
-command on the same files. (A byte-order mark alone is dropped: it is no part of the first word.)
+Nothing in the text is normalised: scores are those of sacreBLEU's own command on the same files.
 """
 
 import re
@@ -87,10 +86,9 @@ class Output:
 def read_systems(
     systems: Mapping[str, Path], references: Sequence[Path], sources: Path | None
 ) -> list[Output]:
-    """Systems by what messages call them: folders of runs, or files of translations.
+    """Systems by what messages call them: folders of runs, or files of one test set.
 
-    A file needs the files of its test set, of which each is read once, for it may be a pipe; a run
-    has its own. Two test sets are a ``UserError``: nothing would be paired.
+    The files of the test set are read once, for they may be pipes.
     """
     outputs, given = [], None
     for label, path in systems.items():
@@ -107,12 +105,11 @@ def read_systems(
         name, hypotheses = _read(path, label, "DH")
         if given is None:
             given = _read(sources, "--sources", "S")[1], _read_references(references)
-        counts = {"--references": len(given[1][0]), "--sources": len(given[0])}
-        for option, count in counts.items():
-            if count != len(hypotheses):
+        for file, lines in ((references[0], given[1][0]), (sources, given[0])):
+            if len(lines) != len(hypotheses):
                 raise UserError(
-                    f"{label} {name!r} has {len(hypotheses):,} lines and {option} {count:,}; each "
-                    "line must be of the same sentence"
+                    f"{label} {name!r} has {len(hypotheses):,} lines and {str(file)!r} has "
+                    f"{len(lines):,}; each line must be of the same sentence"
                 )
         outputs.append(Output(name, *given, hypotheses))
     for other in outputs[1:]:
@@ -203,8 +200,7 @@ def score_page(outputs: Sequence[Output], scoring: ScoringSettings, trials: int 
 def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int) -> pd.DataFrame:
     """A row per bucket, one of the whole test set, and of two systems one of the interaction.
 
-    Columns of two systems end in ``_a`` and ``_b``; ``difference`` is B minus A in BLEU. BLEU and
-    chrF are 0 to 100, ``p_...`` 0 to 1, intervals 95 %. A resample has the same sentences of both.
+    Columns of two systems end in ``_a`` and ``_b``; a resample has the same sentences of both.
     """
     gold, sides = outputs[0], ("_a", "_b") if len(outputs) > 1 else ("",)
     counts = [
