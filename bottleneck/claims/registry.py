@@ -23,34 +23,26 @@ class Claim:
     """A claim of the lecture.
 
     ``makes`` are the words of the command that produces what decides it, if it is not its study's.
+    ``home`` is the experiment that has its numbers, and the folder in a folder of several.
     ``arms`` are those that the study needs (`NONE`, `ATTENTION`), ``known`` the corpora that know
-    what the claim needs, if not all do. With ``own_runs`` it is decided by runs of its own, in a
-    folder of their own. ``sweep`` has its numbers too, if ``makes`` names none. With ``learned``
-    the rule judges only arms that have learned to translate.
+    what the claim needs, if not all do. With ``own_runs`` it is decided by runs of its own. With
+    ``learned`` the rule judges only arms that have learned to translate.
     """
 
     id: str
     says: str
     makes: str = ""
     study: str = ""
+    home: str = "vindication"
     arms: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
     own_runs: bool = False
-    sweep: str = ""
     learned: bool = False
 
     @property
     def command(self) -> str:
         """The words of the command, without the folder."""
         return self.makes or f"study {self.study}"
-
-    @property
-    def home(self) -> str:
-        """The folder that has its numbers, in a results folder of several: named by the sweep."""
-        if self.own_runs or self.sweep:
-            return self.sweep or self.study
-        kind, _, name = self.makes.partition(" ")
-        return name if kind == "sweep" else "vindication"
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -60,8 +52,9 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("L-VIND-short", "Short sentences gain little from attention", "reproduce"),
     Claim("L-VIND-rising", "The improvement in per cent rises from bucket to bucket", "reproduce"),
     Claim("L-VIND-largest", "The gain is largest where the bottleneck hurt most", "reproduce"),
-    Claim("C1", "The compression ratio predicts the loss of quality", "sweep context_size"),
-    Claim("C2", "256 numbers hold so many words and no more", study="capacity",
+    Claim("C1", "The compression ratio predicts the loss of quality", "sweep context_size",
+          home="context_size"),
+    Claim("C2", "256 numbers hold so many words and no more", study="capacity", home="capacity",
           known=("grammar", "copy"), own_runs=True),
     Claim("C3", "Gist survives, detail is lost", study="survival", arms=(NONE,),
           known=("grammar",)),
@@ -75,12 +68,12 @@ CLAIMS: tuple[Claim, ...] = (
           arms=(ATTENTION,), known=("grammar", "copy"), learned=True),
     Claim("C8", "Attention shortens the path for gradients", study="gradients",
           arms=(NONE, ATTENTION), known=("grammar", "copy"), learned=True),
-    Claim("C9", "Attention's cost grows with Tx x Ty", study="cost", own_runs=True, sweep="bench"),
-    Claim("C10", "Selection beats compression", "sweep controls"),
+    Claim("C9", "Attention's cost grows with Tx x Ty", study="cost", home="bench", own_runs=True),
+    Claim("C10", "Selection beats compression", "sweep controls", home="controls"),
     Claim("C11", "The same network serves any length, in and out", study="length",
           arms=(ATTENTION,), learned=True),
     Claim("C12", "It is training, not only capacity", "reproduce --check-schedule",
-          sweep="controls"),
+          home="controls"),
     Claim("C13", "Training places similar words near each other", study="embeddings",
           known=("grammar",), learned=True),
     Claim("C14", "The state is the understanding so far, word by word", study="reading",

@@ -1,7 +1,6 @@
 """The rules of the claims that runs decide: the lecture's two tables, C1, C10 and C12.
 
-Every interval is a 95 % percentile bootstrap over test sentences of the mean over seeds. "Clear of
-0" means that the whole interval is.
+Intervals are 95 % percentile bootstraps over test sentences of the mean over seeds.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,8 +9,6 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
-from numpy import ndarray
 
 from ..scoring.bootstrap import Estimate, difference, interaction, percent_change
 from .verdict import (
@@ -50,11 +47,9 @@ def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
             few = ", ".join(row.name for row in filled if row.sentences < READ_FROM)
             if len(rows) < 2:
                 return f"fewer than two buckets have {READ_FROM} sentences or more"
-            if claim.startswith("L-VIND"):
-                if lacking := [r.name for r in rows if not (r.attention and r.attention.filled)]:
-                    return f"no score with attention in {', '.join(lacking)}"
-                if not any(learned(row.attention.value) for row in rows):
-                    return unlearned("with attention", "every bucket")
+            with_attention = claim.startswith("L-VIND")
+            if with_attention and not any(learned(row.attention.value) for row in rows):
+                return unlearned("with attention", "every bucket")
             if isinstance(judged := judge(rows), str):
                 return judged
             small = small_buckets({row.name: row.sentences for row in filled})
@@ -233,10 +228,7 @@ class Cell:
     "in which all cells score the same counts as no correlation.",
 )
 def compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
-    """C1: the compression ratio predicts the loss of quality, and length adds little to it.
-
-    Length is judged in ranks, too, so that no bend of the curve passes for length.
-    """
+    """C1: the compression ratio predicts the loss of quality, and length adds little to it."""
     rows = [cell for cell in cells if cell.bleu.filled]
     sizes, buckets = ({getattr(row, name) for row in rows} for name in ("context_size", "bucket"))
     if len(sizes) < 2 or len(buckets) < 2:
@@ -265,30 +257,22 @@ def compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
 def measure_curve(cells: Sequence[Cell]) -> tuple[Measured, ...]:
     """The rank correlation of BLEU with the ratio, and two shares of the variance of BLEU's rank.
 
-    The shares are per cent: explained by the ratio's rank, and added by length's, which is its
-    squared part correlation, (r_length - r_ratio r)^2 / (1 - r^2).
+    Per cent: the ratio's, and length's squared part correlation, (r_l - r_ratio r)^2 / (1 - r^2).
     """
-    columns = ("compression_ratio", "source_words")
-    numbers = pd.DataFrame({name: [getattr(cell, name) for cell in cells] for name in columns})
-    ratio, length = numbers.rank().to_numpy().T
+    columns = ["compression_ratio", "source_words"]
+    ranks = pd.DataFrame(cells)[columns].rank()
     # The test set's BLEU in the first row, a resample's in every other; rounding makes no order.
     bleu = np.stack([np.array([cell.bleu.value, *cell.bleu.draws]) for cell in cells], axis=-1)
-    order = pd.DataFrame(np.round(bleu, 9)).rank(axis=1).to_numpy()
-    common = float(correlation(ratio, length))
-    by_ratio, by_length = correlation(ratio, order), correlation(length, order)
+    order = pd.DataFrame(np.round(bleu, 9)).rank(axis=1)
+    # A row in which all cells score the same has no correlation.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        by_ratio, by_length = (
+            order.corrwith(ranks[name], axis=1).fillna(0.0).to_numpy() for name in columns
+        )
+    common = ranks.corr().iloc[0, 1]
     added = (by_length - by_ratio * common) ** 2 / (1 - common**2)
     rows = by_ratio, 100 * by_ratio**2, 100 * added
     return tuple(Measured.of(Estimate(float(row[0]), row[1:])) for row in rows)
-
-
-def correlation(
-    x: Float[ndarray, "cells"], y: Float[ndarray, "*rows cells"]
-) -> Float[ndarray, "*rows"]:
-    """Pearson's correlation of x with each row of y; none (0) with a row that is constant."""
-    varies = np.ptp(y, axis=-1) > 0
-    dx, dy = x - x.mean(), y - y.mean(axis=-1, keepdims=True)
-    spreads = np.sqrt((dx**2).sum() * (dy**2).sum(axis=-1))
-    return np.where(varies, dy @ dx / np.where(varies, spreads, 1.0), 0.0)
 
 
 @rule(
@@ -313,7 +297,7 @@ def selection_beats_compression(
 ) -> Judgement | str:
     """C10: selection beats compression, in the longest filled bucket.
 
-    ``controls`` have a control's BLEU and attention's, on the same test sentences and seeds;
+    ``controls`` have a control's BLEU and attention's, of the same sentences and seeds;
     ``variations`` have attention minus none where both arms were changed alike.
     """
     gains = {name: Measured.of(difference(arm, bleu)) for name, (bleu, arm) in controls.items()}

@@ -41,8 +41,7 @@ class Measured:
     @classmethod
     def of(cls, resampled: Estimate) -> "Measured":
         """The number and interval of a resampled estimate."""
-        interval = resampled.interval
-        return cls(resampled.value, interval.low, interval.high)
+        return cls(resampled.value, **vars(resampled.interval))
 
     def within(self, low: float, high: float) -> bool:
         """Whether the interval lies within these ends."""
@@ -65,9 +64,8 @@ class Measured:
 
     def change(self, more: str, less: str, form: str = "{:.1f}", unit: str = "") -> str:
         """The number in a phrase for its direction: ``grows by {}`` or ``shrinks by {}``."""
-        if self.value >= 0:
-            return more.format(self.text(form, unit))
-        return less.format(Measured(-self.value, -self.high, -self.low).text(form, unit))
+        size = self if self.value >= 0 else Measured(-self.value, -self.high, -self.low)
+        return (more if self.value >= 0 else less).format(size.text(form, unit))
 
 
 @dataclass(frozen=True)
@@ -83,10 +81,9 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a claim of the lecture held, by which rule, because of which numbers.
+    """``held``, ``partly``, ``not held`` or ``not measured``: by which rule, by which numbers.
 
-    ``verdict`` is ``held``, ``partly``, ``not held`` or ``not measured``. ``value`` is the number
-    that the rule turns on first, and ``measure`` says of what.
+    ``value`` is the number that the rule turns on first, and ``measure`` says of what.
     """
 
     claim: str
@@ -103,14 +100,11 @@ def conclude(claim: str, rule: str, judged: Judgement | str) -> Verdict:
     """The verdict on a claim by a rule; a text is the reason why it was not measured."""
     if isinstance(judged, str):
         return Verdict(claim, "not measured", rule, judged)
-    number = judged.number
-    because = "; ".join(filter(None, judged.because))
     word = "held" if judged.held else "partly" if judged.partly else "not held"
-    ends = (
-        float(end) if math.isfinite(end) else None
-        for end in (number.value, number.low, number.high)
-    )
-    return Verdict(claim, word, rule, because, judged.measure, *ends)
+    because = "; ".join(filter(None, judged.because))
+    numbers = (judged.number.value, judged.number.low, judged.number.high)
+    known = (float(number) if math.isfinite(number) else None for number in numbers)
+    return Verdict(claim, word, rule, because, judged.measure, *known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,8 +150,3 @@ def needs_learned(lacking: str) -> str:
         f"An arm whose BLEU in the shortest filled bucket is under {FLOOR_BLEU:g} has not learned "
         f"to translate: it is left out and named. Not measured if that leaves {lacking}."
     )
-
-
-def two_digits(value: float) -> str:
-    """Two significant digits always, in columns of many sizes: ``6.0``, ``0.30``, ``2.5e-07``."""
-    return f"{value:.0f}" if abs(value) >= 9.95 else f"{value:#.2g}"

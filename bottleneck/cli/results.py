@@ -20,7 +20,7 @@ from .runs import print_runs
 from .translate import load_arms, notes_on, trained_runs
 
 if TYPE_CHECKING:
-    from ..figures.heatmaps import Chart
+    from ..figures.registry import Chart
 
 
 def table(
@@ -93,14 +93,13 @@ def plot(
     if not name:
         print_names(options.table_lines(FIGURES))
         return
-    from ..figures.registry import NUMBERS, check_figure_file, check_name, make_figure, write_figure
+    from ..figures.registry import NUMBERS, check_name, make_figure, write_figure
 
     name = options.find_name("plot", name)
     path = out or Path(f"{name}.png")
-    check_name(name, where or [])
+    check_name(name, where or [], path)
     for file in (path, path.with_suffix(NUMBERS)):
         check_output(file)
-    check_figure_file(path)
     if options.check_sentence(sentence) is None:
         options.refuse({"--beam": beam}, 'is for a sentence of your own, --sentence "..."')
         figure, data = make_figure(name, options.results_folder(results, name), where=where or [])
@@ -114,7 +113,7 @@ def plot(
 
 def _plot_sentence(sentence: str, beam: int | None, results: Path | None) -> "Chart":
     """The weights behind each word that the first arm with attention makes of the sentence."""
-    from ..figures.heatmaps import weights_chart
+    from ..figures.registry import weights_chart
     from ..results.bundle import Results
     from ..runs.translate import attended
 

@@ -18,7 +18,6 @@ from matplotlib import colormaps, rc_context, rc_params_from_file
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import offset_copy
 
 from ..tables.comparison import NONE
@@ -48,12 +47,10 @@ def slide(title: str, notes: Sequence[str]) -> Figure:
 
 @rc_context(STYLE)
 def draw(plot: Plot) -> Figure:
-    """The whole figure at slide size; a panel without data is left out.
-
-    The legend has a sample of each series, in the order of the data; the slide's after them.
-    """
-    panels = [panel for panel in plot.panels if (plot.data["panel"] == panel.name).any()]
-    styles, rows, small = _styles(plot), 1 if len(panels) <= 3 else 2, len(panels) > 2
+    """The whole figure; the legend has a sample of each series, the slide's last."""
+    styles, filled = _styles(plot), set(plot.data["panel"])
+    panels = [panel for panel in plot.panels if panel.name in filled]
+    rows, small = 1 if len(panels) <= 3 else 2, len(panels) > 2
     with rc_context({"font.size": BASE - 2 if small else BASE}):
         figure = slide(plot.title, plot.notes)
         part = figure.subfigures()  # so that the legend is under the title
@@ -77,10 +74,8 @@ def draw(plot: Plot) -> Figure:
 def _styles(plot: Plot) -> dict[tuple[str, str], dict[str, Any]]:
     """Colour, marker, its filling and line of every arm and control, as matplotlib's keywords.
 
-    An arm has the colour of the attention that its name begins with, as ``dot-output`` and
-    ``dot layers=2`` do, and its marker if that is the whole name. What is no arm's has the colour
-    of text. The line of what was trained is solid, those of controls are broken. The slide's
-    numbers of an arm have its colour and marker.
+    An arm has the colour of the attention that its name begins with (``dot layers=2``), and its
+    marker if that is the whole name. The line of what was trained is solid, of controls broken.
     """
     means = plot.data[plot.data["kind"] == MEAN]
     controls = sorted(dict.fromkeys(means["control"]), key=bool)  # what was trained comes first
@@ -88,8 +83,8 @@ def _styles(plot: Plot) -> dict[tuple[str, str], dict[str, Any]]:
     styles: dict[tuple[str, str], dict[str, Any]] = {}
     for index, arm in enumerate(dict.fromkeys(plot.data["arm"])):
         attention = next((name for name in MARKERS if re.match(rf"{name}( |-|$)", arm)), "")
-        colour = ATTENTION.get(attention, ("#56B4E9", "#999933", "#7A7A7A")[index % 3])
-        colour = colour if arm else STYLE["text.color"]
+        others = ("#56B4E9", "#999933", "#7A7A7A")
+        colour = ATTENTION.get(attention, others[index % 3]) if arm else STYLE["text.color"]
         marker = MARKERS.get(arm, "hp*8"[index % 4])
         styles[arm, SLIDE] = {"color": colour, "marker": marker if arm else "none", "mfc": GROUND}
         for place, control in enumerate(controls):
@@ -106,15 +101,14 @@ def _styles(plot: Plot) -> dict[tuple[str, str], dict[str, Any]]:
 def _draw_panel(
     axes: Axes, plot: Plot, panel: Panel, styles: Mapping[tuple, Any], small: bool
 ) -> None:
-    """Every series of a panel, the slide's numbers, then its axes."""
     rows = plot.data[plot.data["panel"] == panel.name]
     means, names = rows[rows["kind"] == MEAN], list(dict.fromkeys(rows["x"]))
-    names = sorted(names, key=float) if panel.numeric else names
+    names = sorted(names, key=float) if panel.log_x else names
     series = dict.fromkeys(zip(means["arm"], means["control"], strict=True))
-    places = {name: float(name) if panel.numeric else index for index, name in enumerate(names)}
+    places = {name: float(name) if panel.log_x else index for index, name in enumerate(names)}
     rows = rows.assign(at=rows["x"].map(places)).sort_values("at", kind="stable")
     # So that bars do not overlap, series of one category are moved by some points.
-    several = not panel.numeric and means.groupby("x").size().max() > 1
+    several = not panel.log_x and means.groupby("x").size().max() > 1
     gap = min(5 if panel.joined else 12, 300 / len(names) / len(series)) * several
     for index, (arm, control) in enumerate(series):
         subset = rows[(rows["arm"] == arm) & (rows["control"] == control)]
@@ -139,7 +133,6 @@ def _draw_panel(
 def _draw_series(
     axes: Axes, rows: pd.DataFrame, style: Mapping[str, Any], shift: float, label: str
 ) -> None:
-    """Means with their bars, moved by ``shift`` points; those that are bounds; seeds."""
     means, seeds = (rows[rows["kind"] == kind] for kind in (MEAN, SEED))
     ends = np.abs([means["low"] - means["value"], means["high"] - means["value"]])
     moved = [offset_copy(axes.transData, axes.figure, points, units="points")
@@ -159,14 +152,13 @@ def _draw_series(
 
 
 def _label_axes(axes: Axes, panel: Panel, means: pd.DataFrame, names: Sequence[str]) -> None:
-    """Labels, limits and ticks; n is below each category, or in the label of a numeric axis."""
     axes.set_ylabel(panel.y)
     if panel.log_y:
         axes.set_yscale("log")
     else:
         axes.set_ylim(*panel.limits)
     axes.yaxis.set_major_formatter(NUMBERS)
-    if not panel.numeric:
+    if not panel.log_x:
         texts = [f"{name}\nn {_counts(means[means['x'] == name])}" for name in names]
         upright = max(map(len, names)) > 15 and len(names) > 3
         axes.set_xticks(range(len(names)), texts, rotation=90 if upright else 0)
@@ -175,19 +167,15 @@ def _label_axes(axes: Axes, panel: Panel, means: pd.DataFrame, names: Sequence[s
         axes.set_xlabel(f"{panel.x} ({counted})" if panel.x else counted)
         return
     axes.set_xlabel(f"{panel.x} (n = {_counts(means)} {panel.counted})")
-    if panel.log_x:
-        places = [float(name) for name in names]
-        axes.set_xscale("log", base=2)
-        axes.set_xlim(places[0] / 2**0.5, places[-1] * 2**0.5)
-        if all(place.is_integer() for place in places):  # else powers of two
-            axes.set_xticks(places)
-        axes.minorticks_off()
-    else:
-        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    places = [float(name) for name in names]
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(places[0] / 2**0.5, places[-1] * 2**0.5)
+    if all(place.is_integer() for place in places):
+        axes.set_xticks(places)
+    axes.minorticks_off()
     axes.xaxis.set_major_formatter(NUMBERS)
 
 
 def _counts(rows: pd.DataFrame) -> str:
-    """How many were averaged over, as one number or the least and the most."""
     counts = sorted(set(rows["n"].dropna()))
     return "–".join(f"{n:,}" for n in dict.fromkeys((*counts[:1], *counts[-1:])))

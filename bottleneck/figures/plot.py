@@ -9,7 +9,7 @@ import pandas as pd
 from ..tables.comparison import NONE, what_was_run
 
 DRAWN = ("panel", "x", "arm", "control", "kind", "seed", "value", "low", "high", "n", "note")
-"""Columns of the data. ``x`` is a text, of a number where the panel is numeric.
+"""Columns of the data. ``x`` is a text, of a number where the panel has ``log_x``.
 
 ``kind`` is ``mean`` (over seeds, with its interval), ``seed`` (one run) or ``slide`` (printed).
 """
@@ -21,16 +21,14 @@ MEAN, SEED, SLIDE = "mean", "seed", "slide"
 class Panel:
     """One pair of axes; ``name`` is its title and its key in the data.
 
-    ``x`` and ``y`` are the axes' names with their units, ``counted`` what n counts. ``joined``:
-    whether a line goes from point to point; ``numeric``: whether x is a quantity. ``limits``: of y,
-    None where free.
+    ``counted`` is what n counts; ``joined``: a line goes from point to point; ``log_x``: x is a
+    quantity; ``limits`` of y, None where free.
     """
 
     name: str
     x: str
     y: str
     counted: str
-    numeric: bool = False
     joined: bool = True
     log_x: bool = False
     log_y: bool = False
@@ -41,8 +39,7 @@ class Panel:
 class Plot:
     """A figure to be drawn; ``notes`` are the lines below it.
 
-    ``steps`` are controls that are steps of a quantity, the least first: each has a shade and a
-    marker, not a style of line; the legend names the steps, and each panel is one arm's.
+    ``steps`` are controls that are steps of a quantity, the least first: each has a shade.
     """
 
     title: str
@@ -55,17 +52,13 @@ class Plot:
 def drawn(
     panel: str, frame: pd.DataFrame, x: str, scale: Number, names: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """Rows of a study's table as rows of a panel, with their place on x from a column.
-
-    ``scale`` multiplies the numbers; ``names`` gives x other words.
-    """
+    """Rows of a study's table, times ``scale``, as rows of a panel; ``names`` are words for x."""
     rows = []
     for row in frame.to_dict("records"):
-        ends = {end: scale * row[end] for end in ("value", "low", "high")}
-        keys = {name: row[name] for name in ("arm", "control", "seed", "n", "note")}
-        kind = MEAN if pd.isna(row["seed"]) else SEED
-        place = names.get(row[x], str(row[x]))
-        rows.append({"panel": panel, "x": place, "kind": kind, **keys, **ends})
+        kept = {name: row[name] for name in ("arm", "control", "seed", "n", "note")}
+        kept |= {end: scale * row[end] for end in ("value", "low", "high")}
+        kept |= {"panel": panel, "x": names.get(row[x], str(row[x]))}
+        rows.append(kept | {"kind": MEAN if pd.isna(row["seed"]) else SEED})
     return rows
 
 
@@ -76,10 +69,7 @@ def slide_rows(panel: str, arm: str, printed: Mapping[str, Number]) -> list[dict
 
 
 def data_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """The drawn rows with the columns `DRAWN`.
-
-    Rows without a number are not drawn, nor are seeds where there is one alone: it is the mean.
-    """
+    """The drawn rows with the columns `DRAWN`: those with a number, seeds if there are several."""
     frame = pd.DataFrame(rows, columns=list(DRAWN))
     texts = ["panel", "x", "arm", "control", "kind", "note"]
     frame[texts] = frame[texts].astype("object").fillna("").astype(str)
@@ -91,7 +81,7 @@ def data_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def shared(rows: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """Controls that are the same for every arm stand once, last, under these names, as no arm's."""
+    """Controls that are the same for every arm once, last, by these names, as no arm's."""
     common = rows["control"].isin(list(names))
     once = rows[common & rows["seed"].isna()].drop_duplicates(["control", "bucket", "part"])
     return pd.concat([rows[~common], once.assign(arm="", control=once["control"].replace(names))])

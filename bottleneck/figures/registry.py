@@ -13,28 +13,38 @@ from typing import Any
 import matplotlib
 import numpy as np
 import pandas as pd
+from matplotlib import rc_context
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from ..claims.verdict import READ_FROM
 from ..lecture.slides import L_FAIL, L_VIND
 from ..results.bundle import Results
 from ..results.folders import probe_file
 from ..results.schema import FIGURES, FIGURES_OF_RUNS, GOLD, GOLD_TABLE
-from ..settings.errors import UsageError, UserError, did_you_mean, plain
+from ..settings.errors import UsageError, UserError, counted, did_you_mean, plain
 from ..settings.files import write_bytes, write_text
-from ..tables.comparison import NONE, Arm, arm_of, compare, compare_sizes
-from ..tables.run_tables import named_arms
+from ..tables.comparison import (
+    NONE,
+    Arm,
+    Bucket,
+    compare,
+    compare_sizes,
+    declared,
+    every_arm,
+    what_was_run,
+)
 from ..tables.selection import where as narrowed
-from .draw import STYLE, draw
-from .heatmaps import Chart, attention_chart
+from .draw import GROUND, SMALL, STYLE, draw, slide
 from .plot import MEAN, SEED, Panel, Plot, arm_title, data_frame, facts, slide_rows
 
+Chart = tuple[Figure, pd.DataFrame]
+"""A figure, and a data frame of all that is drawn in it."""
 METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 """Per ending what is left out of a file, which would differ from day to day."""
 NUMBERS = ".csv"
 BASELINE = "baseline"
-"""The row of the arms that are as most are, where more than one setting was changed."""
+"""The place of the arms that are as most are, where more than one setting was changed."""
 SLIDE_NOTE = "The slide's numbers are an illustration: compare shapes, never levels."
 BLEU_AXES = ("BLEU (0 to 100)", "sentences")
 
@@ -42,10 +52,9 @@ BLEU_AXES = ("BLEU (0 to 100)", "sentences")
 def make_figure(
     name: str, folder: Path, *, where: Sequence[str] = (), bundle: Results | None = None
 ) -> Chart:
-    """The figure of a name in `FIGURES` from a bundle or a store.
+    """The figure of a name in `FIGURES`; ``bundle`` is the folder's, where it has been read.
 
-    ``where`` chooses among runs, for the figures of runs alone; ``bundle`` is the folder's, where
-    it has been read. Without the numbers a ``UserError`` that names the command that measures them.
+    ``where`` chooses among runs, for the figures of runs alone.
     """
     check_name(name, where)
     if name in FIGURES_OF_RUNS:
@@ -63,18 +72,14 @@ def make_figure(
     return draw(plot), plot.data
 
 
-def check_name(name: str, where: Sequence[str]) -> None:
-    """Refuse what cannot be drawn, as a ``UsageError``."""
+def check_name(name: str, where: Sequence[str], path: Path | None = None) -> None:
+    """Refuse what cannot be drawn, or not into a file of that name, as a ``UsageError``."""
+    if path is not None and path.suffix.lower() not in METADATA:
+        raise UsageError(f"{str(path)!r}: the name of a figure ends in {', '.join(METADATA)}")
     if name not in FIGURES:
         raise UsageError(f"unknown figure {name!r}{did_you_mean(name, FIGURES)}")
     if where and name not in FIGURES_OF_RUNS:
         raise UsageError(f"--where chooses runs, and figure {name} is of what was measured on all")
-
-
-def check_figure_file(path: Path) -> None:
-    """Refuse a name of an unknown format, before anything is drawn, as a ``UsageError``."""
-    if path.suffix.lower() not in METADATA:
-        raise UsageError(f"{str(path)!r}: the name of a figure ends in {', '.join(METADATA)}")
 
 
 def image(figure: Figure, ending: str) -> bytes:
@@ -83,7 +88,7 @@ def image(figure: Figure, ending: str) -> bytes:
     for text in figure.findobj(Text):
         text.set_text(plain(text.get_text()))
     with matplotlib.rc_context(STYLE), warnings.catch_warnings():
-        # A letter that the font lacks is drawn as a box; the CSV beside has it.
+        # A letter that the font lacks is drawn as a box; the CSV next to the file has it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         # Words as long as the figure is wide are laid out as far as it goes.
         warnings.filterwarnings("ignore", message="constrained_layout not applied")
@@ -92,7 +97,7 @@ def image(figure: Figure, ending: str) -> bytes:
 
 
 def write_figure(figure: Figure, data: pd.DataFrame, path: Path) -> Path:
-    """Write the figure, and what was drawn as CSV beside it, whose path is returned."""
+    """Write the figure, and what was drawn as CSV next to it, whose path is returned."""
     write_bytes(path, image(figure, path.suffix.lower()))
     numbers = path.with_suffix(NUMBERS)
     write_text(numbers, data.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
@@ -101,102 +106,146 @@ def write_figure(figure: Figure, data: pd.DataFrame, path: Path) -> Path:
 
 def bleu(bundle: Results) -> Plot:
     """BLEU by length (L-FAIL, L-VIND): both arms, or none alone, and the slide's numbers."""
-    comparison = compare(bundle, alone=set(bundle.runs["attention"]) == {NONE})
-    name, attention = "BLEU by length", comparison.attention
-    drawn, omitted = drawn_buckets(comparison.none.buckets, comparison.none.n)
-    rows = []
-    for arm in comparison.arms:
-        for index, bucket in enumerate(arm.buckets):
-            if bucket in drawn:
-                rows += _arm_rows(arm, index, panel=name, x=bucket)
-    printed = {NONE: {bucket: row.bleu for bucket, row in L_FAIL.items()}}
-    if attention is not None:
-        printed = {NONE: {bucket: row.none for bucket, row in L_VIND.items()},
-                   attention.name: {b: row.attention for b, row in L_VIND.items()}}  # fmt: skip
-    for arm, values in printed.items():
-        rows += slide_rows(name, arm, {b: values[b] for b in drawn if b in values})
+    none, attention = compare(bundle, alone=set(bundle.runs["attention"]) == {NONE})
+    known, name = [arm for arm in (none, attention) if arm], "BLEU by length"
+    rows: list[dict[str, Any]] = []
+    for arm in known:
+        for bucket in arm.buckets:
+            rows += _bucket_rows(arm, bucket, panel=name, x=bucket.name)
+    slide, printed = (L_VIND, "none") if attention else (L_FAIL, "bleu")
+    places = [place for place in slide if place in {row["x"] for row in rows}]
+    rows += slide_rows(name, NONE, {place: getattr(slide[place], printed) for place in places})
+    if attention:
+        recovered = {place: slide[place].attention for place in places}
+        rows += slide_rows(name, attention.attention, recovered)
     panel = Panel(name, "source words", *BLEU_AXES, limits=(0, None))
-    note = " ".join(filter(None, [*facts(comparison.runs), omitted, SLIDE_NOTE]))
-    both = ", with and without attention" if attention else ""
-    return Plot(f"BLEU by sentence length{both}", (panel,), data_frame(rows), (note,))
+    notes = (*facts(pd.concat([arm.runs for arm in known])), SLIDE_NOTE)
+    title = f"BLEU by sentence length{', with and without attention' if attention else ''}"
+    return Plot(title, (panel,), data_frame(rows), (" ".join(notes),))
 
 
-def drawn_buckets(buckets: Sequence[str], counts: Sequence[int]) -> tuple[list[str], str]:
-    """Buckets of so many sentences that verdicts read them, or if under two are, the filled ones.
-
-    Also a sentence on the filled buckets that are left out; empty where none is.
-    """
-    filled = {bucket: n for bucket, n in zip(buckets, counts, strict=True) if n}
-    large = [bucket for bucket, n in filled.items() if n >= READ_FROM]
-    drawn = large if len(large) > 1 else list(filled)
-    few = [f"{bucket} (n = {n})" for bucket, n in filled.items() if bucket not in drawn]
-    return drawn, f"Left out: {', '.join(few)}." if few else ""
-
-
-def _arm_rows(arm: Arm, index: int, **keys: str) -> list[dict[str, Any]]:
-    """BLEU of a bucket: the mean over an arm's seeds with its interval, then each seed."""
-    estimate, keys = arm.estimates[index], {"arm": arm.name, "n": arm.n[index], **keys}
-    rows = [{**keys, "kind": MEAN, "value": estimate.value, **vars(estimate.interval)}]
-    for seed, value in zip(arm.seeds, arm.by_seed[:, index], strict=True):
-        rows.append({**keys, "kind": SEED, "seed": seed, "value": float(value)})
+def _bucket_rows(arm: Arm, bucket: Bucket, **keys: str) -> list[dict[str, Any]]:
+    """BLEU of a bucket: the mean over seeds with its interval, then each seed; none if empty."""
+    if not bucket.n:
+        return []
+    row = {"arm": arm.attention, "n": bucket.n, **keys}
+    rows = [row | {"kind": MEAN, "value": bucket.bleu.value, **vars(bucket.bleu.interval)}]
+    for seed, value in zip(arm.runs["seed"], bucket.by_seed, strict=True):
+        rows.append(row | {"kind": SEED, "seed": seed, "value": float(value)})
     return rows
 
 
-def _shared_axis(rows: Sequence[Mapping[str, Any]], **others: bool) -> dict[str, Any]:
-    """Options of panels that are compared: y goes to a little above the highest mark of all."""
+def _panels(rows: Sequence[Mapping[str, Any]], x: str, **options: bool) -> tuple[Panel, ...]:
+    """The panels of these rows, all to a little above the highest mark of all."""
     ends = [row.get(end, np.nan) for row in rows for end in ("value", "high")]
-    return {"limits": (0, 1.04 * float(np.nanmax(ends))), **others}
+    limits = (0, 1.04 * float(np.nanmax(ends)))
+    titles = dict.fromkeys(row["panel"] for row in rows)
+    return tuple(Panel(title, x, *BLEU_AXES, limits=limits, **options) for title in titles)
 
 
 def arms(bundle: Results) -> Plot:
     """BLEU of every arm (C10, C12) in the shortest and in the longest filled bucket.
 
-    Arms that differ in attention alone stand in one place, named by what was changed.
+    Arms that differ in attention alone are in one place, named by what was changed.
     """
-    known = named_arms(bundle)
-    single = all(runs["arm"].iloc[0] == runs["attention"].iloc[0] for runs in known)
-    by_change: dict[str, list[Arm]] = {}
-    for runs in known:
-        arm, attention = runs["arm"].iloc[0], runs["attention"].iloc[0]
-        change = attention if single else arm.removeprefix(attention).strip(" ,") or BASELINE
-        by_change.setdefault(change, []).append(arm_of(bundle, runs))
-    scores = [(change, score) for change, group in by_change.items() for score in group]
-    buckets = scores[0][1].buckets
-    counts = [max(n) for n in zip(*(score.n for _, score in scores), strict=True)]
-    drawn, omitted = drawn_buckets(buckets, counts)
-    titles = {bucket: f"{bucket} source words" for bucket in (drawn[0], drawn[-1])}
+    known = every_arm(bundle)
+    single = all(arm.name == arm.attention for arm in known)
+    changes = {
+        arm.name: arm.attention
+        if single
+        else arm.name.removeprefix(arm.attention).strip(" ,") or BASELINE
+        for arm in known
+    }
+    filled = [place for arm in known for place, bucket in enumerate(arm.buckets) if bucket.n]
     rows = []
-    for bucket, title in titles.items():
-        for change, score in scores:
-            index = buckets.index(bucket)
-            if score.n[index]:
-                rows += _arm_rows(score, index, panel=title, x=change)
-    shape = _shared_axis(rows, joined=False)
-    panels = tuple(Panel(title, "", *BLEU_AXES, **shape) for title in titles.values())
-    baseline = "Baseline: the sweep's own settings. " if BASELINE in by_change else ""
+    for place in dict.fromkeys((min(filled), max(filled))):
+        title = f"{known[0].buckets[place].name} source words"
+        for change in dict.fromkeys(changes.values()):
+            for arm in known:
+                if changes[arm.name] == change:
+                    rows += _bucket_rows(arm, arm.buckets[place], panel=title, x=change)
+    baseline = "" if single else "Baseline: the sweep's own settings. "
     note = f"{baseline}Compare arms within a panel: texts of other lengths have other n-grams."
-    notes = (note, " ".join(filter(None, [*facts(pd.concat(known)), omitted])))
+    notes = (note, *facts(pd.concat([arm.runs for arm in known])))
+    panels = _panels(rows, "", joined=False)
     return Plot("BLEU of every arm by sentence length", panels, data_frame(rows), notes)
 
 
 def compression(bundle: Results) -> Plot:
     """BLEU by compression ratio (C1): one panel per arm, one line per context size."""
-    sizes = compare_sizes(bundle)
-    steps = {f"context {item.settings.model.context_size}": item for item in sizes}
+    known = [arm for pair in compare_sizes(bundle) for arm in pair if arm]
     rows: list[dict[str, Any]] = []
-    for step, comparison in steps.items():
-        for arm in comparison.arms:
-            for index, ratio in enumerate(comparison.compression_ratio):
-                if arm.estimates[index].filled:
-                    note = f"{arm.buckets[index]} source words"
-                    keys = {"panel": arm_title(arm.name), "x": f"{ratio:.6g}", "control": step}
-                    rows += _arm_rows(arm, index, **keys, note=note)
+    for arm in known:
+        panel, size = arm_title(arm.attention), f"context {arm.context_size}"
+        for bucket in arm.buckets:
+            keys = {"panel": panel, "x": f"{bucket.compression_ratio:.6g}", "control": size}
+            rows += _bucket_rows(arm, bucket, **keys, note=f"{bucket.name} source words")
     slide = {str(row.compression_ratio): row.bleu for row in L_FAIL.values()}
     rows += slide_rows(arm_title(NONE), NONE, slide)
-    shape = _shared_axis(rows, numeric=True, log_x=True)
-    titles = dict.fromkeys(row["panel"] for row in rows)
-    panels = tuple(Panel(title, "compression ratio", *BLEU_AXES, **shape) for title in titles)
-    used = facts(pd.concat([size.runs for size in sizes]))[0]
+    panels = _panels(rows, "compression ratio", log_x=True)
+    used = facts(pd.concat([arm.runs for arm in known]))[0]
     note = f"Ratio: mean source words x embedding size / context size. {used} {SLIDE_NOTE}"
     title = "Does the compression ratio alone set BLEU?"
-    return Plot(title, panels, data_frame(rows), (note,), tuple(steps))
+    sizes = dict.fromkeys(row["control"] for row in rows if "control" in row)
+    return Plot(title, panels, data_frame(rows), (note,), tuple(sizes))
+
+
+def attention_chart(bundle: Results) -> Chart:
+    """The shortest test sentence and the longest of the first run with attention and examples."""
+    examples = dict(bundle.examples())
+    for run in attending_runs(bundle):
+        known = examples.get(run, ())
+        drawable = [item for item in known if item["hypothesis"] and item["sentence"] >= 0]
+        if ordered := sorted(drawable, key=lambda example: len(example["source"])):
+            # More words of a source cannot be read on a slide.
+            short = [item for item in ordered if len(item["source"]) <= 26] or ordered[:1]
+            return weights_chart(bundle, run, [short[0], short[-1]][: len(short)])
+    raise UserError(
+        f"no run with attention and examples in {str(bundle.folder)!r}: `bottleneck reproduce` "
+        "makes one"
+    )
+
+
+def attending_runs(bundle: Results) -> list[str]:
+    """The runs with attention; a ``UserError`` without any."""
+    runs = declared(bundle)
+    names = runs.loc[runs["attention"] != NONE, "run"].tolist()
+    if not names:
+        raise UserError(
+            f"no run with attention in {str(bundle.folder)!r}: `bottleneck reproduce` makes one"
+        )
+    return names
+
+
+@rc_context(STYLE)
+def weights_chart(
+    bundle: Results, run: str, examples: Sequence[Mapping[str, Any]], notes: Sequence[str] = ()
+) -> Chart:
+    """The weights of sentences of a run next to each other, each weight as a row of the data."""
+    runs = bundle.runs[bundle.runs["run"] == run]
+    note = (
+        f"n = {counted(len(examples), 'sentence')} of one run: {runs['arm'].iloc[0]}; "
+        f"{what_was_run(runs)}. Each row of a map sums to 1."
+    )
+    figure = slide("Where does the decoder look?", [note, *notes])
+    colours = LinearSegmentedColormap.from_list("weights", [GROUND, "#00436B"])
+    widths = [max(8, len(item["source"])) for item in examples]
+    grid = figure.subplots(1, len(examples), squeeze=False, width_ratios=widths).ravel()
+    rows = []
+    for axes, item in zip(grid, examples, strict=True):
+        weights = np.array(item["weights"], dtype=np.float64)
+        image = axes.imshow(weights, cmap=colours, vmin=0, vmax=1, aspect="auto")
+        # A slide has about 750 points across and 330 down for the words of a matrix.
+        size = min(SMALL + 2, 750 / weights.shape[1], 330 / weights.shape[0])
+        source, output = item["source"], item["hypothesis"]
+        axes.set_xticks(range(len(source)), source, rotation=90, fontsize=size)
+        axes.set_yticks(range(len(output)), output, fontsize=size)
+        axes.set(xlabel=f"source, {len(source)} tokens", ylabel="output")
+        axes.tick_params(length=0)
+        axes.grid(visible=False)
+        keys = {"run": run, "sentence": item["sentence"]}
+        for (y, x), weight in np.ndenumerate(weights):
+            place = {"output_place": y + 1, "output": output[y], "source_place": x + 1}
+            rows.append(keys | place | {"source": source[x], "weight": weight})
+    figure.colorbar(image, ax=list(grid), shrink=0.7, pad=0.02, label="attention weight")
+    return figure, pd.DataFrame(rows)

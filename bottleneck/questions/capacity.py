@@ -20,7 +20,7 @@ from ..results.folders import read_texts
 from ..scoring.bootstrap import ratio_of_sums
 from ..settings.errors import UserError
 from ..settings.sweep import SEED, Cell, varying
-from ..tables.page import beyond
+from ..tables.render import beyond
 from .arms import Arm, Estimates, Measured, arms_of
 from .censored import Censored, change, growth, last_lengths, text, unbounded
 from .question import (

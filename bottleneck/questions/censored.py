@@ -15,7 +15,7 @@ from numpy import ndarray
 
 from ..claims.verdict import Measured
 from ..scoring.bootstrap import LEVEL, Estimate, Interval
-from ..tables.page import beyond
+from ..tables.render import beyond
 
 ENDS = ("value", "low", "high")
 

@@ -22,7 +22,7 @@ from ..corpus.pair import SentencePair
 from ..corpus.vocabulary import tokenize
 from ..scoring.bootstrap import Estimate, draw, estimate, ratio_of_sums
 from ..settings.concerns import bucket_labels
-from ..tables.page import beyond
+from ..tables.render import beyond
 from .arms import Arm, Estimates, Row, by_arm
 from .censored import Censored, censor, text, unbounded
 from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell

@@ -23,8 +23,8 @@ from ..results.bundle import load_probe
 from ..results.schema import GOLD, QUESTIONS
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.run import RunSettings
-from ..tables.page import Page, beyond, caption, run_line, wide
-from ..tables.render import count, new_table
+from ..tables.page import Page, caption, run_line, wide
+from ..tables.render import cell, count, new_table
 from .arms import KEYS, Estimates, Measured, Probed, Row
 
 if TYPE_CHECKING:
@@ -60,15 +60,8 @@ class StudyColumn:
         """The cell: the number, and its interval on a second line; empty without a number."""
         if estimate is None or np.isnan(estimate.value):
             return ""
-        ends = self.form.replace("+", "") if self.ends is None else self.ends
-        texts = []
-        for end, form in (("value", self.form), ("low", ends), ("high", ends)):
-            number = self.scale * getattr(estimate, end)
-            texts.append(
-                "" if np.isnan(number) else beyond(estimate.note, end) + form.format(number)
-            )
-        value, low, high = texts
-        return value if not ends or low == high in ("", value) else f"{value}\n{low}..{high}"
+        numbers = (self.scale * number for number in (estimate.value, estimate.low, estimate.high))
+        return cell(*numbers, self.form, self.ends, estimate.note)
 
 
 def by_bucket(estimates: Estimates) -> Iterable[Line]:
@@ -206,8 +199,8 @@ class Question:
             ends = [row[end] for row in rows for end in ("value", "low")]
             least = None if axes.log_y else float(np.nanmin([0.0, *ends]))
             panel = Panel(
-                axes.title, axes.x_label, axes.y, axes.counted, axes.log_x, axes.joined, axes.log_x,
-                axes.log_y, (least, None),
+                axes.title, axes.x_label, axes.y, axes.counted, axes.joined, axes.log_x, axes.log_y,
+                (least, None),
             )  # fmt: skip
             panels += [panel] if rows else []
             lines += rows

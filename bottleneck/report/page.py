@@ -19,7 +19,6 @@ import pandas as pd
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
-from rich.console import RenderableType
 
 from .. import __version__
 from ..claims.registry import CLAIMS as ALL_CLAIMS
@@ -43,9 +42,9 @@ from ..settings.files import write_text
 from ..tables import claims
 from ..tables.comparison import NONE, of_experiment, what_was_run
 from ..tables.lecture import audit_page, lecture_evidence
-from ..tables.page import Page
+from ..tables.page import Page, in_line
 from ..tables.pages import make_page, study_page
-from ..tables.render import PlainConsole
+from ..tables.render import PlainConsole, tables_in, texts_of
 
 BESIDE: Mapping[str, Sequence[str]] = {
     "C1": ("compression", "context-size"),
@@ -59,23 +58,18 @@ HOMES = {name: claim.home for claim in ALL_CLAIMS for name in BESIDE.get(claim.i
 CLAIMS, CONTENTS, REPORT = "claims", "CONTENTS.md", "report.html"
 FORMS = {".md": "markdown", ".csv": "csv"}
 """Forms of tables and claims, by the file's ending."""
-IMAGES = (".png", ".svg")
 Made = TypeVar("Made")
-Tell = Callable[[str], object]  # called with a few words before each part of the page
 
 
 def write_report(folder: Path, path: Path) -> int:
-    """Write the page of a bundle or a store, and return its size in bytes.
-
-    A terminal shows on standard error what is being made.
-    """
-    with PlainConsole(stderr=True).status("Reading the results") as status:
-        page = make_report(folder, status.update)
+    """Write the page of a bundle or a store, and return its size in bytes."""
+    with PlainConsole(stderr=True).status("Making the page"):
+        page = make_report(folder)
     write_text(path, page)
     return len(page.encode("utf8"))
 
 
-def make_report(folder: Path, tell: Tell = str) -> str:
+def make_report(folder: Path) -> str:
     """The page. A folder without results, or with damaged ones, is a ``UserError``."""
     check_results(folder)
     environment = Environment(
@@ -88,7 +82,7 @@ def make_report(folder: Path, tell: Tell = str) -> str:
         for name in ("page.html.j2", "explorer.js")
     )
     page = environment.from_string(template).render(
-        collect(folder, tell),
+        collect(folder),
         script=Markup(script),
         script_hash=b64encode(hashlib.sha256(script.encode("utf8")).digest()).decode("ascii"),
         colours=ATTENTION,
@@ -113,39 +107,33 @@ def prose(text: str) -> Markup:
     return Markup(re.sub("`([^`]*)`", r"<code>\1</code>", str(escape(text))))
 
 
-def cell(text: str) -> Markup:
+def cell(text: str) -> str:
     """A cell of a terminal's table; an interval on its second line is in small type."""
-    first, _, rest = text.partition("\n")
-    if ".." in rest:
-        return Markup("{} <small>{}</small>").format(first, rest.replace("..", " to "))
-    return escape(re.sub(r"(?<=\w)-\n(?=[a-z])", "", text).replace("\n", " "))
+    return in_line(text, Markup("{} <small>{} to {}</small>"))
 
 
-def collect(folder: Path, tell: Tell) -> dict[str, Any]:
+def collect(folder: Path) -> dict[str, Any]:
     """All that the template shows."""
-    tell("The claims")
     decisions = claims.decide_results(folder)
     slides = [item for item in decisions if item.claim.id.startswith("L-")]
     first = next((item for item in slides if item.measured), slides[0])
-    place, pair = first.folder, first.bundle
-    pair = pair and of_experiment(pair, "vindication")
+    pair = first.bundle and of_experiment(first.bundle, "vindication")
     bench = next(item.folder for item in decisions if item.claim.id == "C9")
     evidence = lecture_evidence(measured_exponent(bench))
     audits = [audit(name, evidence) for name in SLIDES]
-    rows = claims.claims(decisions).to_dict("records")
+    rows = claims.claims_page(decisions).frame.to_dict("records")
     bundles = {item.folder: item.bundle for item in decisions if item.bundle}
     names = ["run", "experiment", "arm", *schema.SETTING_COLUMNS]
     settings = [bundle.runs[names].drop_duplicates() for bundle in bundles.values()]
-    tell("The two tables and the explorer")
     return {
         "folder": folder,
         "bench": bench,
         "summary": claims.summary(decisions),
         "claims": [row | {"number": claims.number(row)} for row in rows],
         "claims_caption": [claims.CAPTION],
-        "slides": find_views(("failure-pattern", "vindication", "bleu"), place, pair),
+        "slides": find_views(("failure-pattern", "vindication", "bleu"), first.folder, pair),
         "explorer": explorer_data(pair) if pair else None,
-        "questions": dict(questions(decisions[len(slides) :], tell)),
+        "questions": dict(questions(decisions[len(slides) :])),
         "audits": audits,
         "audit_caption": audit_page(audits).caption,
         "runs": {
@@ -156,15 +144,13 @@ def collect(folder: Path, tell: Tell) -> dict[str, Any]:
     }
 
 
-def questions(
-    decisions: Sequence[claims.Decision], tell: Tell
-) -> Iterator[tuple[str, dict[str, Any]]]:
+def questions(decisions: Sequence[claims.Decision]) -> Iterator[tuple[str, dict[str, Any]]]:
     """What goes with each claim that has numbers, by its id.
 
     What two claims share goes with the first.
     """
     seen: dict[tuple[Path, str], str] = {}
-    for place, item in enumerate(decisions, 1):
+    for item in decisions:
         claim, folder, bundle = item.claim, item.folder, item.bundle
         # Some compare: they say nothing of a single arm or size.
         compared = item.measured or claim.id not in ("C1", "C10")
@@ -174,7 +160,6 @@ def questions(
             if name and has_numbers(name, folder, bundle)
         }
         if item.measured or first:
-            tell(f"{claim.id} ({place} of {len(decisions)})")
             names = [name for name, other in first.items() if other == claim.id]
             yield (
                 claim.id,
@@ -188,13 +173,26 @@ def questions(
 
 
 def find_views(names: Iterable[str], folder: Path, bundle: Results | None) -> dict[str, Any]:
-    """The tables and figures that a folder has under these names."""
+    """The tables and figures that a folder has under these names, as the template shows them.
+
+    ``kinds`` of a table says which columns are text, and which the slide's numbers.
+    """
     pages, figures, reasons = make_views(
         names, folder, bundle, lambda name, part: make_figure(name, folder, bundle=part)[0]
     )
+    shown: list[dict[str, Any]] = []
+    for page in pages:
+        for table in tables_in(page.table):
+            heads, *rows = texts_of(table)
+            kinds = [
+                "text" if column.justify == "left" else "printed" * head.startswith("slide")
+                for column, head in zip(table.columns, heads, strict=True)
+            ]
+            title = str(table.title or page.title)
+            shown.append({"title": title, "heads": heads, "rows": rows, "kinds": kinds})
     captions = [line for page in pages for line in page.caption]
     return {
-        "grids": [grid for page in pages for grid in grids(page, page.table)],
+        "grids": shown,
         "figures": [as_image(figure) for figure in figures.values()],
         "notes": dict.fromkeys((*reasons.values(), *captions)),
     }
@@ -214,22 +212,17 @@ def make_views(
     pages: list[Page] = []
     figures: dict[str, Made] = {}
     reasons: dict[str, str] = {}
-
-    def make(kind: str, name: str) -> None:
-        part = bundle and of_experiment(bundle, HOMES.get(name, "vindication"))
-        if kind == "figure":
-            figures[name] = draw(name, part)
-        elif name in schema.TABLES:
-            pages.append(make_page(name, part))
-        else:
-            runs = None if bundle is None else bundle.runs
-            pages.append(study_page(name.replace("-", "_"), folder, runs))
-
     for name in filter(lambda name: has_numbers(name, folder, bundle), names):
-        for kind, known in (("table", schema.ALL_TABLES), ("figure", schema.FIGURES)):
+        part = bundle and of_experiment(bundle, HOMES.get(name, "vindication"))
+        for kind in ("table", "figure"):
             try:
-                if name in known:
-                    make(kind, name)
+                if kind == "figure" and name in schema.FIGURES:
+                    figures[name] = draw(name, part)
+                elif kind == "table" and name in schema.TABLES:
+                    pages.append(make_page(name, part))
+                elif kind == "table" and name in schema.ALL_TABLES:
+                    runs = None if bundle is None else bundle.runs
+                    pages.append(study_page(name.replace("-", "_"), folder, runs))
             except FileError:
                 raise
             except UserError as error:
@@ -252,23 +245,6 @@ def as_image(figure: Figure) -> dict[str, str]:
     return {"alt": figure.get_suptitle(), "address": Markup(address)}
 
 
-def grids(page: Page, table: RenderableType) -> list[dict[str, Any]]:
-    """The tables of a page as the terminal shows them, in texts.
-
-    ``kinds`` says which columns are text, and which the slide's numbers.
-    """
-    if not table.show_header:
-        return [grid for cell in table.columns[0].cells for grid in grids(page, cell)]
-    columns = [[str(cell) for cell in column.cells] for column in table.columns]
-    heads = [str(column.header) for column in table.columns]
-    kinds = [
-        "text" if column.justify == "left" else "printed" if head.startswith("slide") else ""
-        for column, head in zip(table.columns, heads, strict=True)
-    ]
-    rows, title = list(zip(*columns, strict=True)), str(table.title or page.title)
-    return [{"title": title, "heads": heads, "rows": rows, "kinds": kinds}]
-
-
 # `bottleneck export --all`: the same as files in the results folder.
 
 
@@ -279,31 +255,26 @@ def write_out(folder: Path) -> tuple[list[str], list[str], list[str]]:
     results is a ``UserError``, and so is a damaged file.
     """
     check_results(folder)
-    bundle = Results.find(folder)
 
     def draw(name: str, part: Results | None) -> None:
         if name == "compression" and part.runs["context_size"].nunique() < 2:
             raise UserError("all runs have one context size")
-        for ending in IMAGES:  # drawn for each: a figure is laid out otherwise a second time
+        for ending in (".png", ".svg"):  # drawn for each: the second layout of a figure differs
             figure, data = make_figure(name, folder, bundle=part)
             write_figure(figure, data, folder / "figures" / f"{name}{ending}")
 
     names = dict.fromkeys((*schema.ALL_TABLES, *schema.FIGURES))
-    pages, figures, reasons = make_views(names, folder, bundle, draw)
-    titles = {page.name: page.title for page in pages}
+    pages, figures, reasons = make_views(names, folder, Results.find(folder), draw)
     for page in pages:
         for ending, form in FORMS.items():
             write_text(folder / "tables" / f"{page.name}{ending}", page.render(form))
     missing = [f"{name}: {reason}" for name, reason in reasons.items()]
-    lines = ["# What these results show"]
-    for head, items in {
-        "Tables": [f"[{name}](tables/{name}.md): {title}" for name, title in titles.items()],
-        "Figures": [f"[{name}](figures/{name}.png)" for name in figures],
-        "Left out": missing,
-    }.items():
-        lines += ["", f"## {head}", "", *(f"- {item}" for item in items)] if items else []
+    lines = ["# What these results show", "", "## Tables", ""]
+    lines += [f"- [{page.name}](tables/{page.name}.md): {page.title}" for page in pages]
+    lines += ["", "## Figures", "", *(f"- [{name}](figures/{name}.png)" for name in figures)]
+    lines += ["", "## Left out", "", *(f"- {line}" for line in missing)]
     write_text(folder / CONTENTS, "\n".join(lines) + "\n")
-    return list(titles), list(figures), missing
+    return [page.name for page in pages], list(figures), missing
 
 
 def write_end(folder: Path) -> tuple[str, int]:
@@ -314,9 +285,8 @@ def write_end(folder: Path) -> tuple[str, int]:
     """
     size = write_report(folder, folder / REPORT)
     decisions = claims.decide_results(folder)
-    page = claims.claims_page(decisions)
     for ending, form in FORMS.items():
-        write_text(folder / f"{CLAIMS}{ending}", page.render(form))
+        write_text(folder / f"{CLAIMS}{ending}", claims.claims_page(decisions).render(form))
     return claims.summary(decisions), size
 
 

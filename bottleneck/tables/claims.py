@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from rich.console import Group
@@ -22,11 +21,11 @@ from rich.text import Text
 from ..claims.registry import ATTENTION, CLAIMS, Claim, studied, verdict_on
 from ..claims.rules import PLAIN, RULES
 from ..claims.rules import UNIFORM as UNIFORM_WEIGHTS
-from ..claims.verdict import FLOOR_BLEU, BucketScores, Verdict, conclude, learned, unlearned
+from ..claims.verdict import FLOOR_BLEU, Verdict, conclude, learned, unlearned
 from ..results.bundle import Results
 from ..results.folders import has_probe, results_inside, without_runs
 from ..results.schema import BENCHMARK, GOLD
-from ..scoring.bootstrap import difference
+from ..scoring.bootstrap import Estimate, difference
 from ..settings.concerns import UNSELECTIVE
 from ..settings.errors import UserError
 from ..settings.sweep import LONGER, load_sweep
@@ -35,18 +34,18 @@ from .comparison import (
     TEXT,
     UNIFORM,
     arm_of,
+    bucket_scores,
+    cells,
     common_seeds,
     compare,
     compare_sizes,
     declared,
     describe,
-    of_experiment,
     paired,
     pairs,
 )
-from .page import Page
-from .render import MEASURE
-from .run_tables import cells
+from .page import Page, in_line
+from .render import MEASURE, cell
 from .selection import where
 
 TITLE = "The lecture's claims"
@@ -80,22 +79,23 @@ class Decision:
 
     @property
     def command(self) -> str:
-        """The command that would produce what a verdict lacks, in this folder if it has runs."""
+        """The command that would produce what a verdict lacks."""
+        if self.measured:
+            return ""
         words = f"bottleneck {self.claim.command}"
-        if not (self.claim.own_runs or without_runs(self.folder) or results_inside(self.folder)):
-            option = "--out" if self.claim.makes else "--results"
-            words += f" {option} {shlex.quote(str(self.folder))}"
-        return "" if self.measured else words
+        if self.claim.own_runs or without_runs(self.folder) or results_inside(self.folder):
+            return words
+        option = "--out" if self.claim.makes else "--results"
+        return f"{words} {option} {shlex.quote(str(self.folder))}"
 
 
 def decide_results(
     folder: Path, conditions: Sequence[str] = (), existing: Results | None = None
 ) -> list[Decision]:
-    """Every claim of `CLAIMS`, by the runs of a folder that meet the conditions of `where`.
+    """Every claim, by the runs of a folder that meet the conditions of `where`.
 
-    Without conditions, results folders inside it decide what it does not; the claim's own, by its
-    name, comes before the others. ``existing`` is the folder's `Results.find` where it has been
-    read already.
+    Without conditions, results folders inside it decide what it does not, the claim's home first.
+    ``existing`` is the folder's `Results.find` where it has been read already.
     """
     whole = Results.find(folder) if existing is None else existing
     bundle = whole and where(whole, conditions)
@@ -115,121 +115,111 @@ def decide_results(
 
 def decision(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
     """The decision on one claim, by a folder's runs; None where there are none."""
-    verdict, runs = (_studied if claim.study else _from_runs)(claim, folder, bundle)
+    # C7 is also decided by the user's gold links.
+    tables = [claim.study, *([GOLD] if claim.study == "alignment" else [])]
+    table = next((item for item in tables if item and has_probe(folder, item)), None)
+    runs = ""
+    if table:
+        question = import_module("...questions.question", __name__).find_question(table)
+        verdict, rows = judge(claim, question.load(folder), None if bundle is None else bundle.runs)
+        runs = describe(rows[rows["run"] != ""])
+        if table == BENCHMARK:
+            runs = import_module("...questions.cost", __name__).rests_on(rows)
+    elif claim.study:
+        verdict = studied(claim, None)
+    elif bundle is None:
+        reason = "the folder holds no finished run"
+        verdict = conclude(claim.id, RULES[claim.id][0], reason)
+    else:
+        verdict, runs = _from_runs(claim, bundle)
     return Decision(claim, verdict, runs, folder, bundle)
 
 
-def _from_runs(claim: Claim, _: Path, bundle: Results | None) -> tuple[Verdict, str]:
-    """A claim that the runs themselves decide: those of its own experiment, or the first that can.
-
-    Where none can, the first says why.
-    """
-    rule, results = RULES[claim.id][0], []
-    if bundle is None:
-        return conclude(claim.id, rule, "the folder holds no finished run"), ""
+def _from_runs(claim: Claim, bundle: Results) -> tuple[Verdict, str]:
+    """A claim that the runs decide: those of its home, or else the first that can; or why not."""
+    results = []
     for name in sorted(bundle.runs["experiment"].unique(), key=lambda name: name != claim.home):
-        part = of_experiment(bundle, name)
+        part = replace(bundle, runs=bundle.runs[bundle.runs["experiment"] == name])
         try:
-            verdict, used = _by_experiment(claim.id, part)
+            verdict, used = by_experiment(claim.id, part)
         except UserError as error:
-            verdict, used = conclude(claim.id, rule, str(error)), part.runs[:0]
+            verdict, used = conclude(claim.id, RULES[claim.id][0], str(error)), part.runs[:0]
         results.append((verdict, describe(used)))
     return next((item for item in results if item[0].verdict != "not measured"), results[0])
 
 
-def _by_experiment(claim: str, bundle: Results) -> tuple[Verdict, pd.DataFrame]:
-    """The verdict of an experiment's runs, and those it rests on; a ``UserError`` says why not.
-
-    L-VIND, what else the slide's table says and C10 are read from the first pair, L-FAIL from none
-    where there is no pair, C12 from the first that was trained twice as long, C1 from the arms
-    without attention of `compare_sizes`.
-    """
+def by_experiment(claim: str, bundle: Results) -> tuple[Verdict, pd.DataFrame]:
+    """The verdict of an experiment's runs, and those it rests on; a ``UserError`` says why not."""
     runs = declared(bundle)
-    if claim in ("L-FAIL", "C1"):
-        c1 = claim == "C1"
-        sizes = compare_sizes(bundle, together=True) if c1 else [compare(bundle, alone=True)]
-        used = {run for size in sizes for run in size.none.runs}
-        measured = cells(sizes) if c1 else sizes[0].scores
-        return verdict_on(claim, measured), runs[runs["run"].isin(used)]
+    if claim == "C1":
+        sizes = compare_sizes(bundle, together=True)
+        used = {run for none, _ in sizes for run in none.runs["run"]}
+        return verdict_on(claim, cells(sizes)), runs[runs["run"].isin(used)]
+    if claim == "L-FAIL":
+        none, _ = compare(bundle, alone=True)
+        return verdict_on(claim, bucket_scores(none)), none.runs
     known = [pair for pair in pairs(runs) if pair[1]["attention"].iloc[0] != UNIFORM]
     if not known:
-        raise UserError(
-            "no runs with and without attention of one seed that differ in nothing else"
-        )
+        raise UserError("no runs with and without attention that differ in nothing else")
     if claim == "C10":
-        controls, used = controlled(bundle, *known[0])
-        return verdict_on(claim, **controls), used
-    if claim != "C12":
-        comparison = paired(bundle, *known[0])
-        return verdict_on(claim, comparison.scores), comparison.runs
-    for none, attention in known:
-        longer = runs[runs["arm"] == f"{none['arm'].iloc[0]}, {LONGER}"]
-        parts = common_seeds(none, longer, attention)
-        if len(parts[0]):
-            once, twice, other = (arm_of(bundle, part) for part in parts)
-            estimates = once.estimates, other.estimates, twice.estimates
-            rows = zip(once.buckets, once.n, *estimates, strict=True)
-            return verdict_on(claim, [BucketScores(*row) for row in rows]), pd.concat(parts)
-    raise UserError("no arm without attention was trained twice as long")
+        return _controlled(bundle, *known[0])
+    if claim == "C12":
+        for none, attention in known:
+            longer = runs[runs["arm"] == f"{none['arm'].iloc[0]}, {LONGER}"]
+            parts = common_seeds(none, longer, attention)
+            if len(parts[0]):
+                once, twice, attended = (arm_of(bundle, part) for part in parts)
+                return verdict_on(claim, bucket_scores(once, attended, twice)), pd.concat(parts)
+        raise UserError("no arm without attention was trained twice as long")
+    pair = paired(bundle, *known[0])
+    return verdict_on(claim, bucket_scores(*pair)), pd.concat(known[0])
 
 
-def controlled(
+def _controlled(
     bundle: Results, none: pd.DataFrame, attention: pd.DataFrame
-) -> tuple[dict[str, Any], pd.DataFrame]:
-    """What the rule of C10 takes, of the longest filled bucket, and the runs that it is of.
+) -> tuple[Verdict, pd.DataFrame]:
+    """The verdict on C10, in the longest filled bucket, and the runs that it is of.
 
-    BLEU is 0 to 100. A control is an arm of the pair's test sentences that does not select, by the
-    name of its group; it is compared with attention on the seeds that both have. A variation is of
-    both arms of a group, in the longest bucket of its own test sentences. ``lacking`` are groups of
-    the sweep ``controls`` of which there is neither.
+    A control is an arm of the same test sentences that does not select, compared with attention on
+    the seeds that both have. A variation is a group in which both arms were changed alike.
     """
-    runs, attending = declared(bundle), arm_of(bundle, attention)
-    place, base = attending.longest, none["arm"].iloc[0]
-    controls, variations, used = {}, {}, [none, attention]
-    for arm, rows in runs.groupby("arm", sort=False):
+    selecting = arm_of(bundle, attention)
+    place, base = selecting.longest, none["arm"].iloc[0]
+    controls: dict[str, tuple[Estimate, Estimate]] = {}
+    variations: dict[str, Estimate] = {}
+    used = [none, attention]
+    for arm, rows in declared(bundle).groupby("arm", sort=False):
         kind, name = rows["attention"].iloc[0], str(arm).partition(", ")[2]
-        if kind == UNIFORM and rows["baseline"].iloc[0] == base:
+        if arm == base:
+            name = PLAIN
+        elif kind == UNIFORM and rows["baseline"].iloc[0] == base:
             name = UNIFORM_WEIGHTS
-        name = PLAIN if arm == base else name
         both = common_seeds(rows, attention)
-        alike = set(rows[TEXT]) == set(none[TEXT])
-        if name and kind in (NONE, UNIFORM) and alike and len(both[0]):
-            controls[name] = tuple(arm_of(bundle, part).estimates[place] for part in both)
+        if name and kind in UNSELECTIVE and set(rows[TEXT]) == set(none[TEXT]) and len(both[0]):
+            bleu, attended = (arm_of(bundle, part).buckets[place].bleu for part in both)
+            controls[name] = bleu, attended
             used.append(both[0])
-    for other in pairs(runs):
-        arm, kind = other[1]["arm"].iloc[0], other[1]["attention"].iloc[0]
-        name = arm.partition(", ")[2]
-        if arm != attention["arm"].iloc[0] and name not in ("", LONGER) and kind == attending.name:
-            both = paired(bundle, *other)
-            ends = (part.estimates[part.longest] for part in (both.attention, both.none))
-            variations[name] = difference(*ends)
-            used.append(both.runs)
-    measured = {
-        "bucket": attending.buckets[place],
-        "sentences": attending.n[place],
-        "attention": attending.estimates[place],
-        "controls": controls,
-        "variations": variations,
-        "lacking": [
+    for pair in pairs(declared(bundle)):
+        plain, varied = paired(bundle, *pair)
+        group = varied.name.partition(", ")[2]
+        if varied.attention == selecting.attention and group not in ("", LONGER):
+            longest = (arm.buckets[arm.longest].bleu for arm in (varied, plain))
+            variations[group] = difference(*longest)
+            used += pair
+    verdict = verdict_on(
+        "C10",
+        bucket=selecting.buckets[place].name,
+        sentences=selecting.buckets[place].n,
+        attention=selecting.buckets[place].bleu,
+        controls=controls,
+        variations=variations,
+        lacking=[
             group.name
             for group in load_sweep("controls").groups
             if group.name not in (*controls, *variations, group.settings.get("model.attention"))
         ],
-    }
-    return measured, pd.concat(used).drop_duplicates("run")
-
-
-def _studied(claim: Claim, folder: Path, bundle: Results | None) -> tuple[Verdict, str]:
-    """A claim that a study's table decides; C7 also by the user's gold links."""
-    tables = [claim.study, *([GOLD] if claim.study == "alignment" else [])]
-    table = next((item for item in tables if has_probe(folder, item)), None)
-    if table is None:
-        return studied(claim, None), ""
-    frame = import_module("...questions.question", __name__).find_question(table).load(folder)
-    verdict, judged = judge(claim, frame, None if bundle is None else bundle.runs)
-    if table == BENCHMARK:
-        return verdict, import_module("...questions.cost", __name__).rests_on(judged)
-    return verdict, describe(judged[judged["run"] != ""])
+    )
+    return verdict, pd.concat(used).drop_duplicates("run")
 
 
 def judge(
@@ -237,9 +227,8 @@ def judge(
 ) -> tuple[Verdict, pd.DataFrame]:
     """The verdict on a claim from its study's table, and the rows of the arms it rests on.
 
-    ``runs`` is the tidy table (`schema.RUN_COLUMNS`) of the chosen runs, None where there are none:
-    a table that rests on others decides nothing. A claim that is decided by runs of its own takes
-    all of them, others one family (`claims.verdict.FAMILY`).
+    ``runs`` is the tidy table of the chosen runs, None where there are none: a table that rests on
+    others decides nothing. A claim with runs of its own takes all, others one `FAMILY`.
     """
     known = set() if runs is None else set(runs.loc[(runs["arm"] != "") | claim.own_runs, "run"])
     missing = sorted(set(frame["run"]) - known - {""})
@@ -252,36 +241,40 @@ def judge(
         return replace(studied(claim, None), because=because), frame[:0]
     if claim.own_runs:
         return studied(claim, frame), frame
-    rows = runs[runs["run"].isin(frame["run"])]
-    rows = rows.sort_values("experiment", key=lambda names: names != claim.home, kind="stable")
-    bases = rows["baseline"].where(rows["baseline"] != "", rows["arm"])
-    families = [family for _, family in rows.groupby(["experiment", bases], sort=False)]
-    family = min(
-        families,
-        key=lambda rows: (
-            not rows["corpus"].isin(claim.known).any(),
-            not set(claim.arms) <= _kinds(set(rows["attention"])),
-        ),
-    )
-    low = _low(family) if claim.learned else {}
-    # The arms are named by their attention, as is enough; so is a difference's note of an arm.
-    arms = frame[frame["run"].isin(family["run"])].set_index("arm")["attention"].to_dict()
-    subset = frame[frame["arm"].isin(arms)]
-    subset = subset.assign(arm=subset["arm"].map(arms), note=subset["note"].replace(arms))
-    judged = set(family["attention"])
-    gone = (_kinds(judged) - _kinds(judged - set(low))) & set(claim.arms)
-    if gone or judged == set(low):
-        words = {NONE: "without attention", ATTENTION: "with attention"}
-        kinds = [words[kind] for kind in claim.arms if kind in gone] or ["of every arm"]
-        because = unlearned(kinds[0], next(bucket for bucket, _ in low.values()))
-        return replace(studied(claim, None), because=because), subset
-    subset = subset[~subset["attention"].isin(low)]
-    verdict = studied(claim, subset)
+    family = _family(claim, runs[runs["run"].isin(frame["run"])])
+    # Its arms are named by their attention, as is enough; so is a difference's note of an arm.
+    names = frame[frame["run"].isin(family["run"])].set_index("arm")["attention"].to_dict()
+    rows = frame[frame["arm"].isin(names)]
+    rows = rows.assign(arm=rows["arm"].map(names), note=rows["note"].replace(names))
+    low = _unlearned_arms(family) if claim.learned else {}
+    every = set(family["attention"])
+    kept = every - set(low)
+    words = {NONE: "without attention", ATTENTION: "with attention"}
+    lost = [words[kind] for kind in claim.arms if kind in _kinds(every) - _kinds(kept)]
+    if lost or not kept:
+        bucket = next(bucket for bucket, _ in low.values())
+        because = unlearned([*lost, "of every arm"][0], bucket)
+        return replace(studied(claim, None), because=because), rows
+    rows = rows[rows["attention"].isin(kept)]
+    verdict = studied(claim, rows)
     if low:
         named = ", ".join(f"{arm} ({bleu:.1f} in {bucket})" for arm, (bucket, bleu) in low.items())
         note = f"left out as not learned, BLEU under {FLOOR_BLEU:g}: {named}"
         verdict = replace(verdict, because=f"{verdict.because}; {note}")
-    return verdict, subset
+    return verdict, rows
+
+
+def _family(claim: Claim, runs: pd.DataFrame) -> pd.DataFrame:
+    """The family that a claim judges, of the runs of a study's table: see `FAMILY`."""
+    runs = runs.sort_values("experiment", key=lambda names: names != claim.home, kind="stable")
+    bases = runs["baseline"].where(runs["baseline"] != "", runs["arm"])
+
+    def lacks(rows: pd.DataFrame) -> tuple[bool, bool]:
+        text = rows["corpus"].isin(claim.known).any()
+        return not text, not set(claim.arms) <= _kinds(set(rows["attention"]))
+
+    families = [rows for _, rows in runs.groupby(["experiment", bases], sort=False)]
+    return min(families, key=lacks)
 
 
 def _kinds(attentions: set[str]) -> set[str]:
@@ -289,7 +282,7 @@ def _kinds(attentions: set[str]) -> set[str]:
     return attentions & {NONE} | ({ATTENTION} if attentions - set(UNSELECTIVE) else set())
 
 
-def _low(rows: pd.DataFrame) -> dict[str, tuple[str, float]]:
+def _unlearned_arms(rows: pd.DataFrame) -> dict[str, tuple[str, float]]:
     """The arms that have not learned to translate: their shortest filled bucket and its BLEU."""
     low = {}
     for arm, scores in rows.groupby("attention", sort=False):
@@ -304,22 +297,12 @@ def _low(rows: pd.DataFrame) -> dict[str, tuple[str, float]]:
 # All claims as text.
 
 
-def claims(decisions: Sequence[Decision]) -> pd.DataFrame:
-    """A row a claim: id, claim, measure, value, low, high, verdict, because, rule, runs, command.
-
-    ``measure`` says what ``value`` is a number of, else what is to be measured; ``runs`` are those
-    that the verdict rests on, ``command`` is what would produce what a verdict lacks. ``low`` to
-    ``high`` is the 95 % interval.
-    """
-    columns = "id claim measure value low high verdict because rule runs command"
-    rows = [
-        vars(item.verdict)
-        | {"id": item.claim.id, "claim": item.claim.says, "runs": item.runs}
-        | {"measure": item.verdict.measure, "command": item.command}
-        for item in decisions
-    ]
-    frame = pd.DataFrame(rows, columns=columns.split())
-    return frame.astype(dict.fromkeys(("value", "low", "high"), "float64"))
+def number(row: Mapping[str, object]) -> str:
+    """``45.7 [41.0, 50.1]``, as many digits as the greatest of them needs; empty without one."""
+    known = [abs(row[name]) for name in ("value", "low", "high") if not pd.isna(row[name])]
+    greatest = max(known, default=0)
+    form = f"{{:.{1 if greatest >= 10 else 2 if greatest >= 0.1 else 4}f}}"
+    return in_line(cell(row["value"], row["low"], row["high"], form))
 
 
 def summary(decisions: Sequence[Decision]) -> str:
@@ -329,27 +312,20 @@ def summary(decisions: Sequence[Decision]) -> str:
     return f"{len(verdicts)} claims: {parts}"
 
 
-def number(row: Mapping[str, object]) -> str:
-    """``45.7 [41.0, 50.1]``, as many digits as the greatest of them needs; empty without one."""
-    known = [row[name] for name in ("value", "low", "high") if not pd.isna(row[name])]
-    if pd.isna(row["value"]):
-        return ""
-    greatest = max(map(abs, known))
-    form = f"{{:.{1 if greatest >= 10 else 2 if greatest >= 0.1 else 4}f}}"
-    value, *ends = map(form.format, known)
-    return f"{value} [{', '.join(ends)}]" if len(ends) == 2 else value
-
-
 def claims_page(decisions: Sequence[Decision]) -> Page:
     """Every claim as a row; on a terminal id, verdict, claim, number, why, runs or command."""
-    title, frame, texts = f"{TITLE}: {summary(decisions)}", claims(decisions), []
-    for row in frame.to_dict("records"):
-        value = number(row)
-        measured = f"{value}  {row['measure']}" if value else ""
-        lines = [f"{row['claim']}.", measured, f"{row['because']}.", row["runs"], row["command"]]
-        text = Text.assemble(
-            (f"\n{row['id']} ", "bold"), (row["verdict"], VERDICTS[row["verdict"]])
-        )
-        texts.append(text.append("\n" + "\n".join(line for line in lines if line)))
+    title, rows, texts = f"{TITLE}: {summary(decisions)}", [], []
+    for item in decisions:
+        row = vars(item.verdict) | {"id": item.claim.id, "claim": item.claim.says}
+        row |= {"runs": item.runs, "command": item.command}
+        rows.append(row)
+        text = Text(f"\n{item.claim.id} ", "bold")
+        text.append(item.verdict.verdict, f"not bold {VERDICTS[item.verdict.verdict]}")
+        value = f"{number(row)}  {row['measure']}" if number(row) else ""
+        lines = [f"{row['claim']}.", value, f"{row['because']}.", row["runs"], row["command"]]
+        texts.append(text.append("\n" + "\n".join(filter(None, lines)), "not bold"))
+    columns = "id claim measure value low high verdict because rule runs command"
+    frame = pd.DataFrame(rows, columns=columns.split())
+    frame = frame.astype(dict.fromkeys(("value", "low", "high"), "float64"))
     table = Constrain(Group(Text(title, "bold"), *texts, ""), MEASURE)
     return Page("claims", title, frame, table, [], [CAPTION])

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
+from ..claims.rules import Cell
 from ..claims.verdict import BucketScores
 from ..results.bundle import Counts, Results
 from ..results.schema import SETTING_COLUMNS
@@ -18,7 +18,6 @@ from ..scoring.bleu import bleu, brevity_penalty
 from ..scoring.bootstrap import Estimate, draw, estimate
 from ..settings.concerns import ScoringSettings, bucket_labels, bucket_of
 from ..settings.errors import UserError, counted
-from ..settings.run import RunSettings
 from ..settings.sweep import LONGER
 from .selection import as_condition, list_values
 
@@ -29,79 +28,54 @@ WIDTHS = ("hidden_size", "attention_size")
 
 
 @dataclass(frozen=True, eq=False)
-class Arm:
-    """Runs that differ in their seed alone, shortest bucket first in every list.
+class Bucket:
+    """An arm's scores on the ``n`` test sentences of one length bucket, means over seeds.
 
-    ``n`` are the buckets' test sentences and ``source_words`` their mean length. ``estimates`` are
-    BLEU (0 to 100), means over seeds, and ``brevity`` the mean brevity penalty.
+    ``source_words`` is their mean length, nan without any; ``compression_ratio`` (L4) is that times
+    embedding size / context size. BLEU is 0 to 100, ``brevity`` is its penalty.
     """
 
     name: str
-    runs: tuple[str, ...]
-    seeds: tuple[int, ...]
-    parameters: int
-    buckets: tuple[str, ...]
-    n: tuple[int, ...]
-    source_words: tuple[float, ...]
-    estimates: tuple[Estimate, ...]
-    by_seed: Float[ndarray, "seeds buckets"]
-    brevity: Float[ndarray, "buckets"]
+    n: int
+    source_words: float
+    compression_ratio: float
+    bleu: Estimate
+    by_seed: Float[ndarray, "seeds"]
+    brevity: float
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """Runs that differ in their seed alone, a row each, and their scores, shortest bucket first."""
+
+    name: str
+    attention: str
+    runs: pd.DataFrame
+    buckets: tuple[Bucket, ...]
+
+    @property
+    def context_size(self) -> int:
+        """The length of the vector that the decoder gets."""
+        return int(self.runs[SIZE].iloc[0])
 
     @property
     def longest(self) -> int:
         """Place of the longest filled bucket."""
-        return max(place for place, count in enumerate(self.n) if count)
+        return max(place for place, bucket in enumerate(self.buckets) if bucket.n)
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """The arm without attention and, where there is one, with it, on the same test sentences.
-
-    Both have the same seeds. ``runs`` has one row per run of both.
-    """
-
-    settings: RunSettings
-    none: Arm
-    attention: Arm | None
-    runs: pd.DataFrame
-
-    @property
-    def arms(self) -> tuple[Arm, ...]:
-        """The arms that there are, none first."""
-        return (self.none, self.attention) if self.attention else (self.none,)
-
-    @property
-    def compression_ratio(self) -> tuple[float, ...]:
-        """Mean source words x embedding size / context size (L4); nan for an empty bucket."""
-        model = self.settings.model
-        factor = model.embedding_size / model.context_size
-        return tuple(words * factor for words in self.none.source_words)
-
-    @property
-    def scores(self) -> list[BucketScores]:
-        """The arms' estimates as the rules of ``claims`` take them."""
-        none = self.none
-        others = self.attention.estimates if self.attention else [None] * len(none.buckets)
-        rows = zip(none.buckets, none.n, none.estimates, others, strict=True)
-        return [BucketScores(*row) for row in rows]
+Pair = tuple[Arm, Arm | None]
+"""The arm without attention and, where there is one, with it, of the same seeds and sentences."""
 
 
 @lru_cache(maxsize=8)
 def declared(bundle: Results) -> pd.DataFrame:
-    """The bundle's runs, a row each, as declared; checked once.
-
-    A ``UserError`` unless they are of one experiment, and an arm's runs differ in the seed alone.
-    """
+    """The bundle's runs, a row each: of one experiment, in whose arms only the seed differs."""
     names = list(bundle.runs["experiment"].unique())
     if len(names) > 1:
         raise UserError(
             f"the results hold several experiments ({list_values(bundle.runs['experiment'])}): "
             f"choose with `--where experiment={as_condition(names[0])}`"
-        )
-    if names == [""]:
-        raise UserError(
-            "these runs belong to no experiment: run the command that trained them again, which "
-            "keeps what is finished"
         )
     runs = bundle.runs.drop_duplicates("run")
     for _, arm in runs.groupby("arm", sort=False):
@@ -112,8 +86,8 @@ def declared(bundle: Results) -> pd.DataFrame:
 def of_experiment(bundle: Results, home: str) -> Results:
     """The runs of one experiment alone: of ``home`` if the bundle has it, else of its first."""
     names = bundle.runs["experiment"]
-    chosen = names == min(names.unique(), key=lambda name: name != home)
-    return bundle if chosen.all() else replace(bundle, runs=bundle.runs[chosen])
+    chosen = home if home in set(names) else names.iloc[0]
+    return replace(bundle, runs=bundle.runs[names == chosen])
 
 
 def usual(runs: pd.DataFrame) -> pd.DataFrame:
@@ -123,9 +97,9 @@ def usual(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def pairs(runs: pd.DataFrame) -> list[Sequence[pd.DataFrame]]:
-    """Each baseline without attention and its arm with it, as they are declared.
+    """Each baseline without attention and its arm with it, with the seeds that both have.
 
-    Both with the seeds that both have; arms whose weights are learned come first.
+    They are in declared order, but uniform weights come last.
     """
     arms = {str(name): rows for name, rows in usual(runs).groupby("arm", sort=False)}
     result = []
@@ -143,11 +117,8 @@ def common_seeds(*arms: pd.DataFrame) -> Sequence[pd.DataFrame]:
     return [arm[arm["seed"].isin(common)] for arm in arms]
 
 
-def compare(bundle: Results, *, alone: bool = False) -> Comparison:
-    """Compare the experiment's first arm with attention with its baseline.
-
-    Where there is none, with ``alone`` the first arm without attention, else a ``UserError``.
-    """
+def compare(bundle: Results, *, alone: bool = False) -> Pair:
+    """The first arm with attention and its baseline; ``alone``: or else the first without."""
     runs = declared(bundle)
     known, none = pairs(runs), usual(runs[runs["attention"] == NONE])
     if not known and alone and len(none):
@@ -160,12 +131,11 @@ def compare(bundle: Results, *, alone: bool = False) -> Comparison:
     return paired(bundle, *known[0])
 
 
-def compare_sizes(bundle: Results, *, together: bool = False) -> list[Comparison]:
-    """The same at each context size that was run without attention, smallest first.
+def compare_sizes(bundle: Results, *, together: bool = False) -> list[Pair]:
+    """The first arm without attention, with each of its context sizes, smallest first; their pairs.
 
-    Of the first arm without attention and those that differ from it in the context size alone, and
-    in widths that always equal it (``together``: both or none): a curve over sizes is of nothing
-    else. Attention may be missing.
+    They differ in the context size alone, and in widths that always equal it (``together``: both
+    or none). Attention may be missing.
     """
     runs = declared(bundle)
     none = usual(runs[runs["attention"] == NONE])
@@ -183,16 +153,10 @@ def compare_sizes(bundle: Results, *, together: bool = False) -> list[Comparison
     return result
 
 
-def paired(bundle: Results, none: pd.DataFrame, attention: pd.DataFrame) -> Comparison:
-    """The runs of the two arms with their scores."""
-    runs = pd.concat([none, attention])
-    check_alike(runs, {"attention"})
-    return Comparison(
-        settings=bundle.settings(none["run"].iloc[0]),
-        none=arm_of(bundle, none),
-        attention=arm_of(bundle, attention) if len(attention) else None,
-        runs=runs,
-    )
+def paired(bundle: Results, none: pd.DataFrame, attention: pd.DataFrame) -> Pair:
+    """The two arms of these runs, of which the second may have none."""
+    check_alike(pd.concat([none, attention]), {"attention"})
+    return arm_of(bundle, none), arm_of(bundle, attention) if len(attention) else None
 
 
 def check_alike(runs: pd.DataFrame, free: Collection[str] = ()) -> None:
@@ -206,81 +170,89 @@ def check_alike(runs: pd.DataFrame, free: Collection[str] = ()) -> None:
             )
 
 
+def every_arm(bundle: Results) -> list[Arm]:
+    """All arms of the experiment, in declared order, scored in the same buckets."""
+    runs = declared(bundle)
+    if len(edges := runs["edges"].unique()) > 1:
+        raise UserError(
+            f"the runs were scored in other buckets ({'; '.join(edges)}): choose with "
+            f"`--where`, as by `--where run={runs['run'].iloc[0]}`"
+        )
+    return [arm_of(bundle, rows) for _, rows in runs.groupby("arm", sort=False)]
+
+
 def arm_of(bundle: Results, runs: pd.DataFrame) -> Arm:
-    """The runs of one arm with their scores."""
+    """The arm of these runs, with its scores."""
     runs = runs.sort_values("seed", kind="stable")
-    scoring = bundle.settings(runs["run"].iloc[0]).scoring
-    return Arm(
-        name=runs["attention"].iloc[0],
-        runs=tuple(runs["run"]),
-        seeds=tuple(int(seed) for seed in runs["seed"]),
-        parameters=int(runs["parameters"].iloc[0]),
-        buckets=bucket_labels(scoring.lower_edges),
-        **_scores(tuple(bundle.sentences[run] for run in runs["run"]), scoring),
-    )
+    first = runs.iloc[0]
+    counts = tuple(bundle.sentences[run] for run in runs["run"])
+    scoring = bundle.settings(first["run"]).scoring
+    buckets = _scores(counts, scoring, first["embedding_size"] / first[SIZE])
+    return Arm(first["arm"], first["attention"], runs, buckets)
 
 
 @lru_cache(maxsize=128)
-def _scores(seeds: tuple[Counts, ...], scoring: ScoringSettings) -> dict[str, Any]:
-    """The scores of an arm from its seeds' counts; kept, since several claims rest on one arm.
-
-    The resamples of a bucket are the same for every seed and arm.
-    """
+def _scores(
+    seeds: tuple[Counts, ...], scoring: ScoringSettings, numbers_per_context: float
+) -> tuple[Bucket, ...]:
+    """The scores of an arm from its seeds' counts, all with a bucket's same resamples."""
     words = seeds[0].words.astype(np.int64)
-    assigned = bucket_of(words, scoring.lower_edges)
-    columns = np.stack([counts.statistics.T for counts in seeds])  # seeds, columns, sentences
-    n, means, estimates, sums = [], [], [], []
-    for place in range(len(scoring.lower_edges)):
+    names, assigned = bucket_labels(scoring.lower_edges), bucket_of(words, scoring.lower_edges)
+    statistics = np.stack([counts.statistics.T for counts in seeds])  # seeds, columns, sentences
+    buckets = []
+    for place, name in enumerate(names):
         inside = np.flatnonzero(assigned == place)
-        counts = np.moveaxis(columns.take(inside, axis=2), 1, 2)
-        measured = Estimate(np.nan, np.full(scoring.resamples, np.nan))
+        counts = np.moveaxis(statistics.take(inside, axis=2), 1, 2)
+        sums = counts.sum(axis=1, dtype=np.int64)
+        measured, mean = Estimate(np.nan, np.full(scoring.resamples, np.nan)), np.nan
         if len(inside):
             weights = draw(len(inside), scoring.resamples, seed=scoring.seed, bucket=place)
-            measured = estimate(bleu, counts, weights)
-        n.append(len(inside))
-        means.append(float(words[inside].mean()) if len(inside) else np.nan)
-        estimates.append(measured)
-        sums.append(counts.sum(axis=1, dtype=np.int64))
-    return {
-        "n": tuple(n),
-        "source_words": tuple(means),
-        "estimates": tuple(estimates),
-        "by_seed": np.stack([bleu(total) for total in sums], axis=1),
-        "brevity": np.array([brevity_penalty(total).mean() for total in sums]),
-    }
+            measured, mean = estimate(bleu, counts, weights), float(words[inside].mean())
+        scores = measured, bleu(sums), float(brevity_penalty(sums).mean())
+        buckets.append(Bucket(name, len(inside), mean, mean * numbers_per_context, *scores))
+    return tuple(buckets)
+
+
+def bucket_scores(
+    none: Arm, attention: Arm | None = None, twice: Arm | None = None
+) -> list[BucketScores]:
+    """BLEU by bucket of up to three arms, as the rules of ``claims`` take it."""
+    rows = []
+    for place, bucket in enumerate(none.buckets):
+        others = (arm and arm.buckets[place].bleu for arm in (attention, twice))
+        rows.append(BucketScores(bucket.name, bucket.n, bucket.bleu, *others))
+    return rows
+
+
+def cells(pairs: Sequence[Pair]) -> list[Cell]:
+    """The filled cells without attention, as the rule of C1 takes them."""
+    return [
+        Cell(none.context_size, b.name, b.n, b.source_words, b.compression_ratio, b.bleu)
+        for none, _ in pairs
+        for b in none.buckets
+        if b.n
+    ]
 
 
 def describe(runs: pd.DataFrame) -> str:
-    """``4 runs: none, additive, seeds 1, 2``; empty for none.
-
-    Arms with the same seeds share them. Names with commas are in quotes.
-    """
+    """``4 runs: none, additive, seeds 1, 2``; empty for none. Names with commas are in quotes."""
     runs = runs.drop_duplicates("run")
-    shared: dict[str, list[str]] = {}
-    for arm, rows in runs.groupby("arm", sort=False):
-        name = repr(arm) if "," in str(arm) else str(arm)
-        shared.setdefault(_seeds_text(rows["seed"]), []).append(name)
-    arms = "; ".join(f"{', '.join(names)}, {seeds}" for seeds, names in shared.items())
-    return f"{counted(len(runs), 'run')}: {arms}" if shared else ""
-
-
-def _seeds_text(seeds: pd.Series) -> str:
-    """``seeds 1, 2``."""
-    known = sorted(set(seeds.dropna().astype(int)))
-    return f"seed{'s' * (len(known) > 1)} {', '.join(map(str, known))}"
+    arms = [repr(arm) if "," in arm else arm for arm in runs["arm"].unique()]
+    texts = [*arms, _seeds_text(runs["seed"])]
+    return f"{counted(len(runs), 'run')}: {', '.join(texts)}" if arms else ""
 
 
 def what_was_run(rows: pd.DataFrame) -> str:
     """``grammar; context 256; 2,000 updates; seeds 1, 2``, of runs or of the rows of a study."""
-    corpora = rows["corpus"].astype("object")
-    if "lexicon" in rows:
-        small = (rows["corpus"] == "grammar") & (rows["lexicon"] == "small")
-        corpora = corpora.mask(small, "grammar (small lexicon)")
-    parts = [", ".join(sorted(set(corpora)))]
+    parts = [", ".join(sorted(set(rows["corpus"])))]
     heads = {"train_pairs": "{} training pairs", SIZE: "context {}", "updates": "{} updates"}
     for name in filter(rows.__contains__, heads):
         numbers = sorted(set(rows[name].dropna().astype(int)))
         parts.append(heads[name].format(", ".join(f"{number:,}" for number in numbers)))
-    if rows["seed"].notna().any():
-        parts.append(_seeds_text(rows["seed"]))
+    parts += [_seeds_text(rows["seed"])] if rows["seed"].notna().any() else []
     return "; ".join(parts)
+
+
+def _seeds_text(seeds: pd.Series) -> str:
+    known = sorted(set(seeds.dropna().astype(int)))
+    return f"seed{'s' * (len(known) > 1)} {', '.join(map(str, known))}"

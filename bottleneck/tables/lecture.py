@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 from rich.columns import Columns
-from rich.console import Console, RenderableType
+from rich.console import Console, Group
 from rich.constrain import Constrain
 from rich.padding import Padding
 from rich.table import Table
@@ -17,34 +17,35 @@ from .page import Page
 from .render import MEASURE, print_prose
 
 TITLE = "The lecture's printed numbers, recomputed"
-COLUMNS = ("id", "topic", "printed", "recomputed", "verdict", "why")
+COLUMNS = ["id", "topic", "printed", "recomputed", "verdict", "why"]
 INDENT = 3
 
 
 def audit_page(audits: Sequence[Audit]) -> Page:
     """A row for each id, all columns text; the verdicts are counted, and their rules given."""
-    rows = [{name: getattr(audit, name) for name in COLUMNS} for audit in audits]
-    table = Table.grid(padding=(0, 1, 0, 0))
-    table.title, table.title_justify, table.title_style = TITLE, "left", "bold"
-    table.add_column(no_wrap=True, style="bold")
-    table.add_column(no_wrap=True, style="dim")
-    table.add_column(overflow="fold", max_width=MEASURE - 22)
-    for row in rows:
-        table.add_row()
-        table.add_row(row["id"], "", Text.assemble(f"{row['topic']}: ", (row["verdict"], "bold")))
+    texts = [Text(TITLE, "bold")]
+    for audit in audits:
+        head = (f"\n{audit.id}", "bold"), f"  {audit.topic}: ", (audit.verdict, "bold")
+        texts.append(Text.assemble(*head))
         for label in ("printed", "recomputed", "why"):
-            table.add_row("", label, Text(row[label]))
-    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+            texts.append(Text.assemble((f"  {label:<10}  ", "dim"), getattr(audit, label)))
+    frame = pd.DataFrame([[getattr(audit, name) for name in COLUMNS] for audit in audits])
+    frame.columns = COLUMNS
     counts = frame["verdict"].value_counts()
     known = [verdict for verdict in RULES if verdict in counts]
     total = ", ".join(f"{verdict} {counts[verdict]}" for verdict in known)
     first = f"Verdicts: {total}. `bottleneck lecture ID` shows one step by step."
     caption = [first, *(f"{verdict}: {RULES[verdict]}." for verdict in known)]
-    return Page("lecture", TITLE, frame, table, [], caption)
+    return Page("lecture", TITLE, frame, Constrain(Group(*texts, ""), MEASURE), [], caption)
 
 
 def print_walkthrough(audit: Audit, console: Console) -> None:
     """Print an id's steps with their checks, then the verdict and its rule."""
+
+    def print_indented(text: str, style: str = "") -> None:
+        body = Padding(Text(text, style), (0, 0, 0, INDENT), expand=False)
+        console.print(Constrain(body, MEASURE))
+
     console.print(Text(f"{audit.id}  {audit.topic}", "bold"))
     for place, step in enumerate(audit.steps, 1):
         head = Text.assemble((f"{place}. {step.title}", "bold"), (f"   {step.formula}", "dim"))
@@ -53,15 +54,14 @@ def print_walkthrough(audit: Audit, console: Console) -> None:
         if step.grids:
             grids = [Padding(grid_table(grid), (0, 0, 1, 0)) for grid in step.grids]
             console.print(Padding(Columns(grids, padding=(0, 3)), (0, 0, 0, INDENT), expand=False))
-        parts: list[RenderableType] = [Text(line) for line in step.lines]
+        for line in step.lines:
+            print_indented(line)
         for check in step.checks:
             style = "" if check.judgement == "right" else "bold"
-            compared = Table.grid(padding=(0, 2, 0, 0))
-            compared.add_row("  slide", Text(check.printed))
-            compared.add_row("  recomputed", Text(check.recomputed))
-            parts += [Text(f"{check.name}: {check.judgement}", style), compared]
-        for part in parts:
-            console.print(Constrain(Padding(part, (0, 0, 0, INDENT), expand=False), MEASURE))
+            print_indented(f"{check.name}: {check.judgement}", style)
+            print_indented(f"  slide       {check.printed}\n  recomputed  {check.recomputed}")
+        for note in step.notes:
+            print_indented(f"Note: {note}.")
     why = f": {audit.why}." if audit.why else "."
     console.print()
     console.print(Constrain(Text.assemble("Verdict: ", (audit.verdict, "bold"), why), MEASURE))
@@ -77,10 +77,9 @@ def grid_table(grid: Grid) -> Table:
     rows = zip(grid.rows, grid.weights.tolist(), grid.largest.tolist(), grid.gold, strict=True)
     for word, weights, largest, gold in rows:
         cells = [f" {w:.2f}{'*' if top else ' '} " for w, top in zip(weights, largest, strict=True)]
-        star = "*" if largest[gold] else " "
-        marked: list[str | Text] = [*cells]
-        marked[gold] = Text(f"[{weights[gold]:.2f}]{star}", "bold")
-        table.add_row(Text(word), *marked)
+        texts = [Text(cell) for cell in cells]
+        texts[gold] = Text(f"[{weights[gold]:.2f}]{'*' * largest[gold]:<1}", "bold")
+        table.add_row(Text(word), *texts)
     return table
 
 

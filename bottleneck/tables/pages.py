@@ -1,36 +1,117 @@
-"""The tables by name, of a bundle's runs, of a study, of gold links, and the captions of runs."""
+"""The tables by name: of a bundle's runs, with their captions, of a study, of gold links."""
 
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ..claims.registry import CLAIMS, verdict_on
-from ..claims.verdict import Verdict, small_buckets
+from ..claims.verdict import LEAST_BASE, small_buckets
+from ..lecture.slides import L4, L_FAIL, L_VIND
 from ..results.bundle import Results, holds_results, setting_columns
 from ..results.schema import ALL_TABLES, GOLD, GOLD_TABLE, QUESTIONS, SETTING_COLUMNS
+from ..scoring.bootstrap import Estimate, difference, percent_change
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
 from ..settings.run import resolve
-from ..settings.sweep import LONGER
-from .claims import judge
+from .claims import by_experiment, judge
 from .comparison import (
-    Comparison,
-    arm_of,
-    common_seeds,
+    SIZE,
+    Arm,
+    Pair,
+    bucket_scores,
+    cells,
     compare,
     compare_sizes,
     declared,
+    every_arm,
     usual,
     what_was_run,
 )
 from .page import Page
-from .run_tables import LIKE_SLIDE, SPECS, arms, cells, run_data, run_table, slide_table, word_spans
+from .render import (
+    BUCKET_COLUMNS,
+    Column,
+    CompactTable,
+    cell,
+    count,
+    filled_table,
+    new_table,
+    typed_frame,
+    with_bounds,
+)
 from .selection import as_condition, list_values
 
+SPECS = {
+    "failure-pattern": (
+        "The failure pattern (L-FAIL): no attention, by sentence length",
+        "bucket n compression_ratio bleu quality_drop slide_bleu slide_drop brevity_penalty",
+    ),
+    "vindication": (
+        "The vindication (L-VIND): no attention against {attention}",
+        "bucket n bleu_none bleu_attention gain improvement slide_none slide_attention "
+        "slide_improvement brevity_penalty_none brevity_penalty_attention",
+    ),
+    "context-size": (
+        "BLEU by context size and source words",
+        "context_size bucket n compression_ratio bleu_none bleu_attention gain "
+        "brevity_penalty_none brevity_penalty_attention",
+    ),
+    "compression": (
+        "Compression (L4) and BLEU without attention, by ratio",
+        "context_size bucket n source_words numbers compression_ratio slide_words slide_ratio "
+        "slide_word bleu brevity_penalty",
+    ),
+    "arms": ("BLEU of every arm by sentence length", ""),
+}
+"""Title of each table, and columns of its data; those of `MEASURED` have both ends, too."""
+MEASURED = ("bleu", "bleu_none", "bleu_attention", "gain", "quality_drop", "improvement")
+COLUMNS = [
+    Column("context", SIZE),
+    *BUCKET_COLUMNS,
+    Column("mean", "source_words", "{:.1f}"),
+    Column("ratio", "compression_ratio", "{:.1f}:1"),
+    Column("slide L4", "slide_word"),
+    Column("BLEU", "bleu", "{:.1f}"),
+    Column("BP", "brevity_penalty", "{:.2f}"),
+    Column("drop", "quality_drop", "{:+.0f}%", zero="baseline"),
+    Column("BLEU\nnone", "bleu_none", "{:.1f}"),
+    Column("BLEU\n{attention}", "bleu_attention", "{:.1f}"),
+    Column("gain", "gain", "{:+.1f}"),
+    Column("impr.", "improvement", lambda row: cell(row["improvement"], form="{:+.0f}%")),
+    Column("slide\nBLEU", "slide_bleu", "{:.1f}", printed=True),
+    Column("slide\ndrop", "slide_drop", "{:+.0f}%", zero="baseline", printed=True),
+    Column("slide\nnone", "slide_none", "{:.1f}", printed=True),
+    Column("slide\nattn", "slide_attention", "{:.1f}", printed=True),
+    Column("slide\nimpr.", "slide_improvement", "{:+.3g}%", printed=True),
+]
+"""How a terminal shows a column of the data."""
+QUALITY = "BLEU {bleu:.1f} (slide: {slide_word})"
+LIKE_SLIDE = {
+    "failure-pattern": [
+        Column("Sentence Length", "bucket", "{} words"),
+        Column("Compression Ratio", "compression_ratio", "{:.1f}:1"),
+        Column("BLEU Score", "bleu", "{:.1f}"),
+        Column("Quality Drop", "quality_drop", "{:+z.0f}%", zero="baseline"),
+    ],
+    "vindication": [
+        Column("Sentence Length", "bucket", "{} words"),
+        Column("No Attention", "bleu_none", "{:.1f}"),
+        Column("With Attention", "bleu_attention", "{:.1f}"),
+        Column("Improvement", "improvement", "{:+z.0f}%"),
+    ],
+    "compression": [
+        Column("Length", "bucket", "{} words"),
+        Column("Input Dims", "numbers", "{:.0f}"),
+        Column("Context Dims", SIZE),
+        Column("Ratio", "compression_ratio", "{:.1f}:1"),
+        Column("Quality", "bleu", lambda row: row["slide_word"] and QUALITY.format_map(row)),
+    ],
+}
+"""The columns of the slide's own table, by the data that fill them."""
 LEVELS = (
     "The slide's numbers are its illustration: compare shapes (order, drop, gain), never levels. "
     "BLEU is not comparable across buckets either, because texts of different lengths have "
@@ -50,7 +131,7 @@ def fitting_pages(bundle: Results) -> list[Page]:
     every = set(usual(declared(bundle))["arm"])
     with suppress(UserError):  # there is no arm without attention
         sizes = compare_sizes(bundle)
-        if every == {arm for size in sizes for arm in size.runs["arm"]}:
+        if every == {arm.name for pair in sizes for arm in pair if arm}:
             slides = ["failure-pattern", "vindication"][: len(every)]
             return [make_page(name, bundle) for name in (["context-size"] if sizes[1:] else slides)]
     return [make_page("arms", bundle)]
@@ -90,36 +171,67 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
     name = name.replace("_", "-")
     if name == GOLD_TABLE:
         return study_page(GOLD, bundle.folder)
-    attention, judged, lines = None, [], [LEVELS]
+    of_sizes = name in ("context-size", "compression")
+    pairs: list[Pair] = []
     if name == "arms":
-        frame, used = arms(bundle), bundle.runs.drop_duplicates("run")
+        arms = every_arm(bundle)
+        frame = arms_data(arms)
     else:
-        of_sizes = name in ("context-size", "compression")
         alone = name == "failure-pattern"
-        sizes = compare_sizes(bundle) if of_sizes else [compare(bundle, alone=alone)]
-        frame, used = run_data(name, sizes), pd.concat([size.runs for size in sizes])
-        attention = next((size.attention.name for size in sizes if size.attention), None)
-        if of_sizes:
-            judged = [verdict_on("C1", cells(sizes))]
-        else:
-            start = "L-FAIL" if alone else "L-VIND"
-            ids = [claim.id for claim in CLAIMS if claim.id.startswith(start)]
-            judged = [verdict_on(claim, sizes[0].scores) for claim in ids]
-            lines.append(_schedule(sizes[0], bundle))
-        lines += [RATIO] if "compression_ratio" in frame else []
-        lines += [SLIDE_WORDS] if name == "compression" else []
-        lines += [*_arm_lines(sizes, bundle), *bundle.facts(sizes[0].none.runs[0])["notes"]]
+        pairs = compare_sizes(bundle) if of_sizes else [compare(bundle, alone=alone)]
+        arms = [arm for pair in pairs for arm in pair if arm]
+        frame = run_data(name, pairs)
+    attention = next((arm.attention for _, arm in pairs if arm), None)
+    title = SPECS[name][0].format(attention=attention)
+    judged = []
+    if of_sizes:
+        judged = [verdict_on("C1", cells(pairs))]
+    elif pairs:
+        start = "L-FAIL" if name == "failure-pattern" else "L-VIND"
+        ids = [claim.id for claim in CLAIMS if claim.id.startswith(start)]
+        judged = [verdict_on(claim, bucket_scores(*pairs[0])) for claim in ids]
+        with suppress(UserError):  # nothing was trained twice as long
+            judged += [by_experiment("C12", bundle)[0]] if start == "L-VIND" else []
+    used = pd.concat([arm.runs for arm in arms])
     small = small_buckets(dict(zip(frame["bucket"], frame["n"], strict=True)))
     others = len(set(bundle.runs["arm"]) - set(used["arm"]))
     others = f"not in this table: {counted(others, 'arm')} (choose with --where)" if others else ""
-    title = SPECS[name][0].format(attention=attention)
     if like_slide:
-        return _like_slide(name, title, frame, judged, [what_was_run(used), small, others])
-    replaced = bundle.environment.get("replaced", 0)
-    replaced = f"{counted(replaced, 'earlier run')} replaced by these" if replaced else ""
-    small = f"* {small}" if small else ""
-    run = [what_was_run(used), "95 % intervals over test sentences", small, others, replaced]
+        texts, table, intervals = slide_table(name, frame, title)
+        lines = ["; ".join(filter(None, [what_was_run(used), intervals, small, others])) + "."]
+        lines += [f"Verdicts: {', '.join(f'{v.claim} {v.verdict}' for v in judged)}."]
+        lines += [SLIDE_WORDS] if name == "compression" else []
+        return Page(name.replace("-", "_"), title, texts, table, [], lines)
+    run = [what_was_run(used), "95 % intervals over test sentences", small and f"* {small}", others]
     run = "; ".join(filter(None, run))
+    lines = [LEVELS, *([RATIO] if "compression_ratio" in frame else [])]
+    lines += [SLIDE_WORDS] if name == "compression" else []
+    lines += [*map(_arm_line, arms), *bundle.facts(used["run"].iloc[0])["notes"]] if pairs else []
+    table = run_table(title, frame, attention) if pairs else arms_table(title, frame)
+    lines += [f"{run}.", *_facts(used, bundle)]
+    return Page(name.replace("-", "_"), title, frame, table, judged, lines, run)
+
+
+def _arm_line(arm: Arm) -> str:
+    """An arm's size, its losses, and how much its seeds differ.
+
+    If validation's loss is far above training's, it lacks data more than capacity.
+    """
+    train, valid = arm.runs[["train_loss", "valid_loss"]].astype(float).mean()
+    falling = (arm.runs["best_update"] == arm.runs["updates"]).any()
+    text = (
+        f"{arm.name}: {arm.runs['parameters'].iloc[0]:,} parameters; loss at the end {train:.2f} "
+        f"in training, {valid:.2f} in validation (nats per target token), "
+        f"{'still falling' if falling else 'which no longer fell'}"
+    )
+    if len(arm.runs) > 1:
+        spreads = " ".join(f"{bucket.by_seed.std(ddof=1):.1f}" for bucket in arm.buckets)
+        text += f"; standard deviation of BLEU over seeds, by bucket: {spreads}"
+    return f"{text}."
+
+
+def _facts(used: pd.DataFrame, bundle: Results) -> list[str]:
+    """Settings of these runs that are not usual, what the intervals are, what was left out."""
     preset = setting_columns(resolve("lecture"))
     unlike = [
         f"{column} {list_values(used[column])}"
@@ -127,97 +239,138 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
         if column not in ("attention", "seed")
         and (used[column].map(as_condition) != as_condition(preset[column])).any()
     ]
-    signatures = sorted(set(bundle.runs.loc[bundle.runs["run"].isin(used["run"]), "signature"]))
-    lines += [
-        f"{run}.",
+    signatures = set(bundle.runs.loc[bundle.runs["run"].isin(used["run"]), "signature"]) - {""}
+    resamples = bundle.settings(used["run"].iloc[0]).scoring.resamples
+    return [
         *([f"Settings unlike those of preset lecture: {', '.join(unlike)}."] if unlike else []),
-        f"Intervals: {bundle.settings(used['run'].iloc[0]).scoring.resamples:,} bootstrap "
-        "resamples, the same for every arm and seed, of the mean over seeds; they do not cover "
-        "seeds.",
+        f"Intervals: {resamples:,} bootstrap resamples, the same for every arm and seed, of the "
+        "mean over seeds; they do not cover seeds.",
         *bundle.left_out(),
-        f"sacreBLEU: {'; '.join(filter(None, signatures))}",
+        f"sacreBLEU: {'; '.join(sorted(signatures))}",
     ]
-    table = run_table(name, frame, attention)
-    return Page(name.replace("-", "_"), title, frame, table, judged, lines, run)
 
 
-def _like_slide(
-    name: str, title: str, frame: pd.DataFrame, judged: Sequence[Verdict], run: Sequence[str]
-) -> Page:
-    """A table as its slide has it: one number per cell, and one line on what was ``run``.
+def run_data(name: str, pairs: Sequence[Pair]) -> pd.DataFrame:
+    """The data of a table: a row per context size and bucket.
 
-    A second line has the slide's claims that do not hold.
+    ``quality_drop`` is per cent of the first filled bucket without attention, ``improvement`` of
+    the arm without attention. ``numbers`` are mean source words times the embedding size;
+    ``slide_words``, ``slide_ratio`` and ``slide_word`` are of the row's L4.
     """
-    texts, table, intervals = slide_table(name, frame, title)
-    lines = [f"{'; '.join(filter(None, [run[0], intervals, *run[1:]]))}."]
-    says = {claim.id: claim.says for claim in CLAIMS}
-    unlike = [
-        f"{says[item.claim]}: {item.verdict} ({item.because.split('; ')[0]})."
-        for item in judged
-        if item.verdict != "held" and item.claim != "C1"
-    ]
-    lines += [" ".join(["Not as on the slide.", *unlike])] if unlike else []
-    if name == "compression":
-        lines += filter(None, [SLIDE_WORDS, word_spans(frame)])
-    return Page(name.replace("-", "_"), title, texts, table, [], lines)
-
-
-def _arm_lines(sizes: Sequence[Comparison], bundle: Results) -> list[str]:
-    """Of each arm its size and losses, and BLEU by bucket of each seed: seeds are points.
-
-    If validation's loss is far above training's, an arm lacks data more than capacity.
-    """
-    lines = []
-    for size in sizes:
-        for arm in size.arms:
-            name = f"context {size.settings.model.context_size}, {arm.name}"
-            name = name if sizes[1:] else arm.name
-            rows = bundle.runs[bundle.runs["run"].isin(arm.runs)]
-            train, valid = rows[["train_loss", "valid_loss"]].astype(float).mean()
-            lines.append(
-                f"{name}: {arm.parameters:,} parameters; loss at the end {train:.2f} in training, "
-                f"{valid:.2f} in validation (nats per target token)."
-            )
-            points = {f"seed {s}": bleu for s, bleu in zip(arm.seeds, arm.by_seed, strict=True)}
-            if len(arm.seeds) > 1:
-                points["standard deviation over seeds"] = arm.by_seed.std(axis=0, ddof=1)
-                lines += [
-                    f"BLEU by bucket, {name}, {k}: {_by_bucket(v)}" for k, v in points.items()
-                ]
-    return lines
-
-
-def _schedule(comparison: Comparison, bundle: Results) -> str:
-    """Whether training twice as long moves a bucket beyond its interval, if that was run."""
-    runs = bundle.runs.drop_duplicates("run")
-    moved, added = [], []
-    for arm in comparison.arms:
-        same = runs[runs["run"].isin(arm.runs)]
-        doubled = runs[runs["arm"] == f"{same['arm'].iloc[0]}, {LONGER}"]
-        same, doubled = common_seeds(same, doubled)
-        if doubled.empty:
-            continue
-        once, twice = arm_of(bundle, same).estimates, arm_of(bundle, doubled).estimates
-        for bucket, before, after in zip(arm.buckets, once, twice, strict=True):
-            if before.filled and not before.interval.low <= after.value <= before.interval.high:
-                moved.append(f"{arm.name} {bucket}")
-        gains = [after.value - before.value for before, after in zip(once, twice, strict=True)]
-        added.append(f"{arm.name} {_by_bucket(gains, '{:+.1f}')}")
-    if not added:
-        best, updates = runs.set_index("run")["best_update"], comparison.settings.training.updates
-        falling = [a.name for a in comparison.arms if (best.loc[list(a.runs)] == updates).any()]
-        end = "was still falling at the end: " if falling else "no longer fell at the end"
-        return (
-            "Schedule: not shown to be long enough (--check-schedule trains twice as long); the "
-            f"validation loss {end}{', '.join(falling)}. What an arm lacks may be training."
-        )
-    return (
-        f"Schedule: {'not ' if moved else ''}long enough; twice the updates move "
-        f"{', '.join(moved) or 'no bucket'} beyond the interval of the same seeds. They add, in "
-        f"BLEU from the shortest to the longest bucket: {'; '.join(added)}."
+    columns = SPECS[name][1].split()
+    columns += [f"{x}_{end}" for x in columns if x in MEASURED for end in ("low", "high")]
+    rows = [_row(*pair, place) for pair in pairs for place in range(len(pair[0].buckets))]
+    frame = typed_frame(
+        [{column: row.get(column) for column in columns} for row in rows],
+        (SIZE, "bucket", "n", "slide_word"),
     )
+    if name == "compression":
+        frame = frame.sort_values("compression_ratio", kind="stable", ignore_index=True)
+    return frame
 
 
-def _by_bucket(values: Sequence[float] | np.ndarray, form: str = "{:.1f}") -> str:
-    """The numbers of all buckets, a dash for one that there is not."""
-    return " ".join("-" if np.isnan(value) else form.format(value) for value in values)
+def _row(none: Arm, attention: Arm | None, place: int) -> dict[str, Any]:
+    """All that is known of a bucket, by column."""
+    bucket = none.buckets[place]
+    base = next((other.bleu for other in none.buckets if other.bleu.filled), None)
+    estimates = {
+        "bleu": bucket.bleu,
+        "bleu_none": bucket.bleu,
+        "quality_drop": _relative(bucket.bleu, base),
+    }
+    row = {
+        SIZE: none.context_size,
+        "bucket": bucket.name,
+        "n": bucket.n,
+        "source_words": bucket.source_words,
+        "numbers": bucket.source_words * none.runs["embedding_size"].iloc[0],
+        "compression_ratio": bucket.compression_ratio,
+        "slide_word": "",
+        "brevity_penalty": bucket.brevity,
+        "brevity_penalty_none": bucket.brevity,
+    }
+    if attention:
+        other = attention.buckets[place]
+        estimates |= {"bleu_attention": other.bleu, "gain": difference(other.bleu, bucket.bleu)}
+        estimates["improvement"] = _relative(other.bleu, bucket.bleu)
+        row["brevity_penalty_attention"] = other.brevity
+    for name, estimate in estimates.items():
+        row |= with_bounds(name, estimate)
+    if printed := L_FAIL.get(bucket.name):
+        row |= {"slide_bleu": printed.bleu, "slide_drop": printed.drop_percent}
+    if printed := L_VIND.get(bucket.name):
+        row |= {"slide_none": printed.none, "slide_attention": printed.attention}
+        row["slide_improvement"] = printed.improvement_percent
+    if bucket.n:
+        # The row of L4 with the highest unrounded ratio that is not above this one, else the first.
+        lower = [slide for slide in L4 if slide.ratio <= bucket.compression_ratio] or [L4[0]]
+        slide = max(lower, key=lambda slide: slide.ratio)
+        row |= {"slide_words": slide.words, "slide_ratio": slide.printed_ratio}
+        row["slide_word"] = slide.quality
+    return row
+
+
+def _relative(measured: Estimate, base: Estimate | None) -> Estimate | None:
+    """Per cent over the base; None for an empty bucket, or a base under `LEAST_BASE`."""
+    if base is None or not measured.filled or not base.value >= LEAST_BASE:
+        return None
+    return percent_change(measured, base)
+
+
+def run_table(title: str, frame: pd.DataFrame, attention: str | None = None) -> CompactTable:
+    """A table's data for a terminal of 80 columns or more, without the columns that are blank."""
+    columns = [
+        replace(column, head=column.head.format(attention=attention))
+        for column in COLUMNS
+        if column.name in frame and frame[column.name].notna().any()
+    ]
+    return filled_table(title, frame, columns)
+
+
+def slide_table(
+    name: str, frame: pd.DataFrame, title: str
+) -> tuple[pd.DataFrame, CompactTable, str]:
+    """A table in its slide's columns: as text, for a terminal; and what its cells leave out."""
+    numbers = frame.drop(columns=[n for n in frame if n.endswith(("_low", "_high"))])
+    columns, rows = LIKE_SLIDE[name], numbers.to_dict("records")
+    texts = {column.head: [column.text(row) for row in rows] for column in columns}
+    scores = [column.name for column in columns if column.name.startswith("bleu")]
+    widest = max((frame[f"{score}_high"] - frame[f"{score}_low"]).max() for score in scores)
+    counts = " to ".join(f"{n:,}" for n in sorted({frame["n"].min(), frame["n"].max()}))
+    phrase = f"{counts} sentences per row; 95 % intervals over test sentences at most {widest:.1f}"
+    return pd.DataFrame(texts), filled_table(title, numbers, columns), f"{phrase} BLEU wide"
+
+
+def arms_data(arms: Sequence[Arm]) -> pd.DataFrame:
+    """One row per arm x bucket: BLEU, mean over seeds."""
+    rows = [
+        {
+            "arm": arm.name,
+            "seeds": len(arm.runs),
+            "parameters": int(arm.runs["parameters"].iloc[0]),
+            "bucket": bucket.name,
+            "n": bucket.n,
+            "compression_ratio": bucket.compression_ratio,
+            **with_bounds("bleu", bucket.bleu),
+        }
+        for arm in arms
+        for bucket in arm.buckets
+    ]
+    return typed_frame(rows, ("arm", "seeds", "parameters", "bucket", "n"))
+
+
+def arms_table(title: str, frame: pd.DataFrame) -> CompactTable:
+    """A row per arm, and above it n and ratio where they are not those of the arm before."""
+    table = new_table(title, ["arm", *frame["bucket"].unique()])
+    table.padding = 0  # five ranges leave no space
+    above: dict[str, list[str]] = {}
+    for arm, rows in frame.groupby("arm", sort=False):
+        ratios = ["" if pd.isna(ratio) else f"{ratio:.1f}:1" for ratio in rows["compression_ratio"]]
+        lines = {"": [f"n={count(n)}" for n in rows["n"]], "ratio": ratios}
+        for head, texts in lines.items():
+            if texts != above.get(head):
+                table.add_row(head, *texts, style="dim")
+        above = lines
+        scores = rows[["bleu", "bleu_low", "bleu_high"]].to_numpy()
+        table.add_row(arm, *(cell(*numbers) for numbers in scores))
+    return table

@@ -1,9 +1,11 @@
 """Tables, text and attention weights on a terminal of 80 columns or more (rich)."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
@@ -23,17 +25,16 @@ MEASURE = 100
 SHADES = " ░▒▓█"
 PLAIN_SHADES = str.maketrans(SHADES, " .:+#")
 """For a terminal whose encoding lacks the shades."""
-LOWEST = (0.0, 0.1, 0.3, 0.5, 0.8)
-"""The least weight of each shade."""
+STEPS = (0.1, 0.3, 0.5, 0.8)
+"""The least weight of each shade but the first."""
+SIDES = {"at least": ">", "under": "<"}
+"""What a note calls a number that lies beyond what was measured, and its sign."""
 CELL = 2
 """Columns of the terminal for a source word."""
 
 
 class PlainConsole(Console):
-    """A console that prints data as text: markup such as ``[red]`` and paths are not interpreted.
-
-    Control characters in tables and texts are escaped; rich's own control codes are not.
-    """
+    """A console that prints data as text: no markup such as ``[red]``, no control characters."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"highlight": False, "emoji": False, "markup": False} | options)
@@ -41,7 +42,7 @@ class PlainConsole(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """The segments of rich, with their text escaped."""
+        """The segments of rich, with their text escaped; rich's own control codes are not."""
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else plain(text), style, control)
 
@@ -50,7 +51,6 @@ class CompactTable(Table):
     """A table that reduces the space between its columns before it breaks a number."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The table, compact where it would not fit otherwise."""
         wide = console.options.update_width(1_000)  # more than any table needs
         if Table.__rich_measure__(self, console, wide).maximum > options.max_width:
             self.padding = (0, 0, 0, 0)
@@ -64,27 +64,45 @@ def print_prose(console: Console, lines: Sequence[str] | str, style: str | None 
 
 
 def new_table(title: str, heads: Sequence[str], texts: int = 1) -> CompactTable:
-    """A table without rows, of which the first ``texts`` columns hold text, aligned to the left."""
-    table = CompactTable(
-        title=title,
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
+    """A table without rows; its first ``texts`` columns hold text, aligned to the left."""
+    look = {"title_justify": "left", "title_style": "bold", "box": box.SIMPLE_HEAD}
+    table = CompactTable(title=title, padding=(0, 1, 0, 0), pad_edge=False, **look)
     for place, head in enumerate(heads):
         # A name is folded, not cut: the end of it may be what distinguishes an arm.
         table.add_column(head, justify="left" if place < texts else "right", overflow="fold")
     return table
 
 
+def beyond(note: str, end: str) -> str:
+    """The sign of a number (``value``, ``low`` or ``high``) that a note says is a bound."""
+    return next((sign for side, sign in SIDES.items() if f"{end} {side}" in note), "")
+
+
+def cell(
+    value: Any, low: Any = None, high: Any = None, form: str = "{:.1f}", ends: str | None = None,
+    note: str = "",
+) -> str:  # fmt: skip
+    """A number, and on a second line its 95 % interval: ``44.0``, ``41.2..46.3``.
+
+    A number that the note calls a bound has its sign: ``>60.0``. ``ends`` is the form of the
+    interval's ends if it is not the number's; "" for no interval.
+    """
+    ends = re.sub("[+%]", "", form) if ends is None else ends
+    texts = [
+        "" if pd.isna(number) else beyond(note, end) + shown.format(number)
+        for end, number, shown in (("value", value, form), ("low", low, ends), ("high", high, ends))
+    ]
+    middle, first, last = texts
+    if not ends or first == last in ("", middle):
+        return middle
+    return f"{middle}\n{first or 'open'}..{last or 'open'}"
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of a terminal's table: its head, and how it prints the data's column ``name``.
 
-    ``form`` is that of a number, or prints a row. An interval, if the data have one, stands on a
-    second line; ``zero`` stands in place of 0. ``printed`` are the slide's numbers, dimmed.
+    ``form`` is that of a number, or prints a row; ``zero`` replaces 0; ``printed`` is the slide's.
     """
 
     head: str
@@ -99,7 +117,8 @@ class Column:
             return self.form(row)
         if self.zero and row[self.name] == 0:
             return self.zero
-        return ranged(row, self.name, self.form)
+        ends = (row.get(f"{self.name}_{end}") for end in ("low", "high"))
+        return cell(row[self.name], *ends, self.form)
 
 
 def filled_table(title: str, frame: pd.DataFrame, columns: Sequence[Column]) -> CompactTable:
@@ -112,20 +131,23 @@ def filled_table(title: str, frame: pd.DataFrame, columns: Sequence[Column]) -> 
     return table
 
 
+def tables_in(body: RenderableType) -> list[CompactTable]:
+    """The tables of a page's body: itself, or those in the cells of a grid."""
+    if isinstance(body, CompactTable):
+        return [body]
+    columns = body.columns if isinstance(body, Table) else []
+    return [table for column in columns for item in column.cells for table in tables_in(item)]
+
+
+def texts_of(table: Table) -> list[tuple[str, ...]]:
+    """The heads of a table, then the cells of each row."""
+    columns = ([str(column.header), *map(str, column.cells)] for column in table.columns)
+    return list(zip(*columns, strict=True))
+
+
 def count(n: int) -> str:
     """A count of sentences, with a star if it is small."""
     return f"{n:,}*" if marked(n) else f"{n:,}"
-
-
-def ranged(row: Mapping[str, Any], name: str, form: str) -> str:
-    """A value, and its interval, if any, on a second line; empty without a value."""
-    value, low, high = (
-        "" if pd.isna(number := row.get(key)) else form.format(number)
-        for key in (name, f"{name}_low", f"{name}_high")
-    )
-    if not (value and low and high):
-        return value
-    return f"{value}\n{low.strip('+%')}..{high.strip('+%')}"
 
 
 BUCKET_COLUMNS = [
@@ -135,12 +157,12 @@ BUCKET_COLUMNS = [
 """The first columns of most tables."""
 
 
-def bounds(name: str, measured: Estimate | None) -> dict[str, float | None]:
-    """The 95 % interval as ``name_low`` and ``name_high``; blank for an empty bucket."""
+def with_bounds(name: str, measured: Estimate | None) -> dict[str, float | None]:
+    """A number and its 95 % interval as ``name``, ``name_low``, ``name_high``; blank without."""
     if measured is None or not measured.filled:
-        return {f"{name}_low": None, f"{name}_high": None}
+        return dict.fromkeys((name, f"{name}_low", f"{name}_high"))
     interval = measured.interval
-    return {f"{name}_low": interval.low, f"{name}_high": interval.high}
+    return {name: measured.value, f"{name}_low": interval.low, f"{name}_high": interval.high}
 
 
 def typed_frame(rows: list[dict[str, Any]], kept: Sequence[str] = ("bucket", "n")) -> pd.DataFrame:
@@ -156,33 +178,29 @@ def heatmap(
     weights: Float[ndarray, "output source"],
     width: int,
 ) -> list[str]:
-    """Lines of at most ``width`` columns: one row per output word, one column per source word.
+    """Lines of at most ``width`` columns: a row per output word, a column per source word.
 
-    Source words are written downwards. Where they do not fit beside each other, the matrix is cut
-    into pieces, one below the other.
+    Source words are written downwards; what does not fit side by side is continued below.
     """
     label = max(map(len, output), default=0)
     fit = max(1, (width - label - 1) // CELL)
+    shades = np.digitize(weights, STEPS)
     lines: list[str] = []
     for start in range(0, len(source), fit):
         words = source[start : start + fit]
         height = max(map(len, words))
-        rows = [
-            ("", letters) for letters in zip(*(word.rjust(height) for word in words), strict=True)
-        ]
-        for word, row in zip(output, weights[:, start : start + fit].tolist(), strict=True):
-            marks = [SHADES[sum(weight >= least for least in LOWEST[1:])] for weight in row]
-            rows.append((word, [mark * CELL for mark in marks]))
+        letters = zip(*(word.rjust(height) for word in words), strict=True)
+        rows: list[tuple[str, Sequence[str]]] = [("", row) for row in letters]
+        for word, row in zip(output, shades[:, start : start + fit], strict=True):
+            rows.append((word, [SHADES[shade] * CELL for shade in row]))
         lines += [""] if lines else []
-        lines += [
-            f"{word:>{label}} {''.join(cell.ljust(CELL) for cell in cells)}".rstrip()
-            for word, cells in rows
-        ]
+        for word, marks in rows:
+            line = "".join(mark.ljust(CELL) for mark in marks)
+            lines.append(f"{word:>{label}} {line}".rstrip())
     return lines
 
 
 def legend() -> str:
     """What each shade stands for."""
-    steps = zip(LOWEST[1:], SHADES[1:], strict=True)
-    texts = (f"{least:.1f} <= {shade}".removeprefix("0") for least, shade in steps)
-    return f"weight: ' ' < {' < '.join(texts)}"
+    steps = (f"{least:.1f} <= {shade}" for least, shade in zip(STEPS, SHADES[1:], strict=True))
+    return f"weight: ' ' < {' < '.join(steps)}"

@@ -1,7 +1,6 @@
 """Any system's output by source length, and two systems on one test set: B minus A in BLEU.
 
-Text is scored as it stands: nothing is normalised, so that scores are those of sacreBLEU's own
-command on the same files. (A byte-order mark alone is dropped: it is no part of the first word.)
+Nothing in the text is normalised: scores are those of sacreBLEU's own command on the same files.
 """
 
 import re
@@ -9,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Int
+from jaxtyping import Int
 from numpy import ndarray
 
 from ..claims.verdict import READ_FROM, small_buckets
@@ -44,7 +42,7 @@ from ..scoring.bootstrap import (
 from ..settings.concerns import ScoringSettings, bucket_labels, bucket_of
 from ..settings.errors import UsageError, UserError, counted
 from .page import Page
-from .render import BUCKET_COLUMNS, Column, bounds, filled_table, typed_frame
+from .render import BUCKET_COLUMNS, Column, filled_table, typed_frame, with_bounds
 
 SINGLE = [
     *BUCKET_COLUMNS,
@@ -88,11 +86,9 @@ class Output:
 def read_systems(
     systems: Mapping[str, Path], references: Sequence[Path], sources: Path | None
 ) -> list[Output]:
-    """Systems by what messages call them: folders of runs, or files of translations.
+    """Systems by what messages call them: folders of runs, or files of one test set.
 
-    A file needs the files of its test set, of which each is read once, for it may be a pipe; a run
-    has its own. Two test sets are a ``UserError``: nothing would be paired. White space does not
-    matter to a score.
+    The files of the test set are read once, for they may be pipes.
     """
     outputs, given = [], None
     for label, path in systems.items():
@@ -107,31 +103,25 @@ def read_systems(
                 "give --references and --sources too"
             )
         name, hypotheses = _read(path, label, "DH")
-        given = given or _test_set(references, sources)
-        for option, file, lines in (
-            ("--references", references[0], given[1][0]),
-            ("--sources", sources, given[0]),
-        ):
+        if given is None:
+            given = _read(sources, "--sources", "S")[1], _read_references(references)
+        for file, lines in ((references[0], given[1][0]), (sources, given[0])):
             if len(lines) != len(hypotheses):
                 raise UserError(
-                    f"{label} {name!r} has {len(hypotheses):,} lines and {option} {str(file)!r} "
-                    f"has {len(lines):,}; each line must be of the same sentence"
+                    f"{label} {name!r} has {len(hypotheses):,} lines and {str(file)!r} has "
+                    f"{len(lines):,}; each line must be of the same sentence"
                 )
         outputs.append(Output(name, *given, hypotheses))
     for other in outputs[1:]:
-        _check_one_test_set(outputs[0], other)
+        rows = (zip_longest(o.sources, *o.references, fillvalue="") for o in (outputs[0], other))
+        for number, (ours, theirs) in enumerate(zip_longest(*rows, fillvalue=()), 1):
+            if [text.split() for text in ours] != [text.split() for text in theirs]:
+                raise UserError(
+                    f"{outputs[0].name} and {other.name} are not of one test set: their sources or "
+                    f"references differ (first in line {number:,}); give two outputs for the same "
+                    "sentences in the same order"
+                )
     return outputs
-
-
-def _check_one_test_set(first: Output, second: Output) -> None:
-    rows = (zip_longest(item.sources, *item.references, fillvalue="") for item in (first, second))
-    for number, (ours, theirs) in enumerate(zip_longest(*rows, fillvalue=()), 1):
-        if [text.split() for text in ours] != [text.split() for text in theirs]:
-            raise UserError(
-                f"{first.name} and {second.name} are not of one test set: their sources or "
-                f"references differ (first in line {number:,}); give two outputs for the same "
-                "sentences in the same order"
-            )
 
 
 def _read(path: Path, option: str, kinds: str) -> tuple[str, list[str]]:
@@ -150,27 +140,24 @@ def _read(path: Path, option: str, kinds: str) -> tuple[str, list[str]]:
     return str(path), lines
 
 
-def _test_set(references: Sequence[Path], sources: Path) -> tuple[list[str], list[list[str]]]:
-    """Sources, and references: one a file, or several that are separated by tabs in each line."""
+def _read_references(paths: Sequence[Path]) -> list[list[str]]:
+    """References: one per file, or several that are separated by tabs in each line."""
     columns: list[list[str]] = []
-    for path in references:
+    for path in paths:
         name, lines = _read(path, "--references", "T")
-        rows = (
-            [line.split("\t") for line in lines] if "\t" in lines[0] else [[line] for line in lines]
-        )
+        rows = [line.split("\t") if "\t" in lines[0] else [line] for line in lines]
         if wrong := [number for number, row in enumerate(rows, 1) if len(row) != len(rows[0])]:
             raise UserError(
                 f"--references {name!r} line {wrong[0]:,} has another number of references, "
                 "separated by tabs, than line 1: give each line as many"
             )
         columns += map(list, zip(*rows, strict=True))
-    _, texts = _read(sources, "--sources", "S")
     if lengths := {len(column) for column in columns} - {len(columns[0])}:
         raise UserError(
             f"--references have {len(columns[0]):,} and {lengths.pop():,} lines; each line must be "
             "of the same sentence"
         )
-    return texts, columns
+    return columns
 
 
 def score_page(outputs: Sequence[Output], scoring: ScoringSettings, trials: int = 10_000) -> Page:
@@ -180,11 +167,9 @@ def score_page(outputs: Sequence[Output], scoring: ScoringSettings, trials: int 
     (whole,) = frame[frame["bucket"] == "all"].to_dict("records")
     sizes = dict(zip(bucket_labels(edges), frame["n"], strict=False))
     outside, small = counted(whole["n"] - sum(sizes.values()), "sentence"), small_buckets(sizes)
+    names = zip("AB" if two else ["Hypotheses"], outputs, strict=True)
     lines = [
-        *(
-            f"{item}: {output.name}."
-            for item, output in zip("AB" if two else ["Hypotheses"], outputs, strict=True)
-        ),
+        *(f"{item}: {output.name}." for item, output in names),
         *([f"References: {len(gold.references)} per sentence."] if gold.references[1:] else []),
         "BLEU levels are not comparable across buckets: texts of other lengths have other n-grams.",
         f"Ranges: 95 % bootstrap over test sentences ({scoring.resamples:,} resamples, seed "
@@ -194,30 +179,28 @@ def score_page(outputs: Sequence[Output], scoring: ScoringSettings, trials: int 
         *([f"* {small}."] if small else []),
         f"sacreBLEU: {whole['signature']}; chrF: {chrf_signature(len(gold.references))}",
     ]
-    if two:
-        name, title, columns = "compare", "Two systems by sentence length: B minus A in BLEU", PAIR
-        lines += [
-            "p: two-sided, not corrected for the number of rows; by the bootstrap (Koehn 2004; not "
-            f"of under {READ_FROM} sentences), and by approximate randomisation ({trials:,} trials)"
-            ", the safer one where sentences are few (Riezler and Maxwell 2005).",
-            "Interaction: the difference in the longest bucket minus that in the shortest, of those"
-            f" with {READ_FROM} sentences or more. All: every sentence, those outside, too.",
-        ]
-    else:
-        name, title, columns = "score", "BLEU by sentence length", SINGLE
+    if not two:
         lines.append(
             f"All {whole['n']:,} sentences, those outside the buckets too: BLEU "
             f"{whole['bleu']:.2f}, chrF {whole['chrf']:.2f}."
         )
-        frame = frame[frame["bucket"] != "all"]
-    return Page(name, title, frame, filled_table(title, frame, columns), [], lines)
+        title, frame = "BLEU by sentence length", frame[frame["bucket"] != "all"]
+        return Page("score", title, frame, filled_table(title, frame, SINGLE), [], lines)
+    title = "Two systems by sentence length: B minus A in BLEU"
+    lines += [
+        "p: two-sided, not corrected for the number of rows; by the bootstrap (Koehn 2004; not of "
+        f"under {READ_FROM} sentences), and by approximate randomisation ({trials:,} trials), the "
+        "safer one where sentences are few (Riezler and Maxwell 2005).",
+        "Interaction: the difference in the longest bucket minus that in the shortest, of those "
+        f"with {READ_FROM} sentences or more. All: every sentence, those outside, too.",
+    ]
+    return Page("compare", title, frame, filled_table(title, frame, PAIR), [], lines)
 
 
 def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int) -> pd.DataFrame:
     """A row per bucket, one of the whole test set, and of two systems one of the interaction.
 
-    Columns of two systems end in ``_a`` and ``_b``; ``difference`` is B minus A in BLEU. BLEU and
-    chrF are 0 to 100, ``p_...`` 0 to 1, intervals 95 %. A resample has the same sentences of both.
+    Columns of two systems end in ``_a`` and ``_b``; a resample has the same sentences of both.
     """
     gold, sides = outputs[0], ("_a", "_b") if len(outputs) > 1 else ("",)
     counts = [
@@ -225,28 +208,33 @@ def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int)
         for item in outputs
     ]
     characters = [expanded(chrf_statistics(item.hypotheses, *item.references)) for item in outputs]
-    signature = bleu_signature(scoring.tokenize, len(gold.references))
-    parts = _parts(gold, counts[0], scoring.lower_edges)
+    edges, labels = scoring.lower_edges, bucket_labels(scoring.lower_edges)
+    assigned = bucket_of(gold.words, edges)
+    parts = {name: assigned == place for place, name in enumerate(labels)}
+    scored = counts[0][:, REFERENCE] > 0
+    if sum(bool(scored[part].any()) for part in parts.values()) < 2:
+        raise UserError(
+            f"the {scored.sum():,} sentences of {gold.name} whose references have words fill, of "
+            f"the buckets {', '.join(labels)}, fewer than two: give sentences of more lengths or "
+            "other --edges"
+        )
+    parts["all"] = np.full(len(assigned), True)
+    nothing = Estimate(np.nan, np.full(scoring.resamples, np.nan))
     rows, gains = [], []
     for stream, (bucket, part) in enumerate(parts.items()):
         how = {"seed": scoring.seed, "bucket": stream}
-        systems, words = [item[part] for item in counts], gold.words[part]
-        row = {
-            "bucket": bucket,
-            "n": len(words),
-            "source_words": words.mean() if len(words) else None,
-        }
-        filled = systems[0][:, REFERENCE].any()
-        nothing = [Estimate(np.nan, np.full(scoring.resamples, np.nan))] * len(outputs)
-        measured = estimates(bleu, systems, scoring.resamples, **how) if filled else nothing
-        row["signature"] = signature if filled else ""
+        systems, words, filled = [item[part] for item in counts], gold.words[part], scored[part]
+        row = {"bucket": bucket, "n": len(words)}
+        row["source_words"] = words.mean() if len(words) else None
+        measured = [nothing] * len(outputs)
+        if filled.any():
+            measured = estimates(bleu, systems, scoring.resamples, **how)
         for side, system, letters, estimate in zip(
             sides, systems, characters, measured, strict=True
         ):
             sums = system.sum(axis=0)
             row |= {
-                f"bleu{side}": estimate.value,
-                **bounds(f"bleu{side}", estimate),
+                **with_bounds(f"bleu{side}", estimate),
                 f"brevity_penalty{side}": float(brevity_penalty(sums)),
                 f"length_ratio{side}": float(length_ratio(sums)),
                 f"chrf{side}": float(chrf(letters[part].sum(axis=0))),
@@ -255,46 +243,23 @@ def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int)
             }
         if len(outputs) > 1:
             gain = difference(measured[1], measured[0])
-            row |= _difference(gain, len(words))
-            row["p_randomisation"] = (
-                randomisation_p(bleu, *systems, trials, **how) if filled else np.nan
-            )
-            read = filled and bucket != "all" and len(words) >= READ_FROM
-            gains += [(gain, len(words))] if read else []
+            enough = len(words) >= READ_FROM
+            row |= with_bounds("difference", gain)
+            row["p_bootstrap"] = bootstrap_p(gain) if enough else np.nan
+            if filled.any():
+                row["p_randomisation"] = randomisation_p(bleu, *systems, trials, **how)
+                gains += [(gain, len(words))] if enough and bucket != "all" else []
         rows.append(row)
     if len(outputs) > 1:
-        total, gain = 0, difference(*nothing)
+        row = {"bucket": "interaction", "n": 0}
         if len(gains) > 1:
-            gain, total = interaction([gain for gain, _ in gains]), gains[0][1] + gains[-1][1]
-        row = {"bucket": "interaction", "n": total, "signature": signature if total else ""}
-        rows.append(row | _difference(gain, total))
+            gain = interaction([gain for gain, _ in gains])
+            row |= {"n": gains[0][1] + gains[-1][1], **with_bounds("difference", gain)}
+            row["p_bootstrap"] = bootstrap_p(gain)
+        rows.append(row)
+    signature = bleu_signature(scoring.tokenize, len(gold.references))
     how = {"resamples": scoring.resamples, "trials": trials, "seed": scoring.seed}
-    return typed_frame(rows, ("bucket", "n", "signature")).assign(**how)
-
-
-def _difference(gain: Estimate, n: int) -> dict[str, Any]:
-    """A difference with its interval and p-value."""
-    p_value = bootstrap_p(gain) if n >= READ_FROM else np.nan
-    return {"difference": gain.value, **bounds("difference", gain), "p_bootstrap": p_value}
-
-
-def _parts(
-    output: Output, counts: Int[ndarray, "sentences columns"], edges: tuple[int, ...]
-) -> dict[str, Bool[ndarray, "sentences"]]:
-    """The sentences of each bucket and all; `UserError` if fewer than two buckets can be scored.
-
-    ``counts`` are the sentences' BLEU statistics: empty references leave nothing to score.
-    """
-    assigned, labels = bucket_of(output.words, edges), bucket_labels(edges)
-    parts = {name: assigned == place for place, name in enumerate(labels)}
-    scored = counts[:, REFERENCE] > 0
-    if sum(bool(scored[part].any()) for part in parts.values()) < 2:
-        raise UserError(
-            f"the {scored.sum():,} sentences of {output.name} whose references have words fill, of "
-            f"the buckets {', '.join(labels)}, fewer than two: give sentences of more lengths or "
-            "other --edges"
-        )
-    return parts | {"all": np.full(len(assigned), True)}
+    return typed_frame(rows).assign(signature=signature, **how)
 
 
 def text_warnings(outputs: Sequence[Output], tokenize: str) -> list[str]:

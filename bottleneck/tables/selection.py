@@ -1,6 +1,6 @@
 """Which runs a table stands on, as the user chooses them with ``--where``."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,64 +19,40 @@ SETTINGS = {
 }
 """The column of a setting's own name, resolved or not: of ``model.hidden`` and
 ``model.hidden_size``."""
-BLANK = "none"
-"""How the blank of a setting that is not set is written in a condition."""
 
 
 def where(bundle: Results, conditions: Sequence[str]) -> Results:
     """The bundle's runs that meet every ``column=value`` or ``column=value,value``.
 
-    A column is one of `CONDITIONS` or a setting's own name (``model.context_size``); several
-    conditions on one column are alternatives. Nothing left is a ``UserError`` with what there is, a
-    condition that cannot be read a ``UsageError``.
+    A column is one of `CONDITIONS` or a setting's own name (``model.context_size``). Nothing left
+    is a ``UserError`` with what there is, a condition that cannot be read a ``UsageError``.
     """
-    if not conditions:
-        return bundle
     runs = bundle.runs
-    for column, values in _values(conditions, runs).items():
-        lacking = [
-            value for value in values if not _meets(bundle.runs[column], column, [value]).any()
-        ]
-        kept = runs[_meets(runs[column], column, values)]
-        if lacking or kept.empty:
-            raise UserError(
-                f"no run with {column}={','.join(lacking or values)}; there are "
-                f"{list_values(runs[column])}"
-            )
-        runs = kept
-    names, described = set(runs["run"]), bundle.environment["runs"]
-    return replace(
-        bundle,
-        runs=runs,
-        sentences={run: counts for run, counts in bundle.sentences.items() if run in names},
-        environment={
-            **bundle.environment,
-            "runs": {run: described[run] for run in bundle.names if run in names},
-        },
-    )
-
-
-def _values(conditions: Iterable[str], runs: pd.DataFrame) -> dict[str, list[str]]:
-    """Wanted values by column; a text that some run has is one, whatever commas are in it."""
-    wanted: dict[str, list[str]] = {}
     for condition in conditions:
         name, _, text = (part.strip() for part in condition.partition("="))
-        parts = [part.strip() for part in text.split(",")]
-        if not (name and all(parts)):
+        values = [part.strip() for part in text.split(",")]
+        if not (name and all(values)):
             raise UsageError(f"--where {condition!r}: write column=value, as attention=none")
         column = SETTINGS.get(name, name)
         if column not in CONDITIONS:
             raise UsageError(f"--where: unknown column {name!r}{did_you_mean(name, CONDITIONS)}")
-        whole = (runs[column] == text).any()
-        wanted.setdefault(column, []).extend([text] if whole else parts)
-    return wanted
-
-
-def _meets(values: pd.Series, column: str, parts: Sequence[str]) -> pd.Series:
-    """Whether each row has one of the values, as they are written."""
-    if RUN_COLUMNS[column] != "str":
-        parts = [_as_written(part) for part in parts]
-    return values.map(as_condition).isin(parts)
+        known = runs[column].map(as_condition)
+        if text in set(known):  # whatever commas are in it
+            values = [text]
+        elif RUN_COLUMNS[column] != "str":
+            values = [_as_written(value) for value in values]
+        if lacking := [value for value in values if value not in set(known)]:
+            there = list_values(runs[column])
+            raise UserError(f"no run with {column}={','.join(lacking)}; there are {there}")
+        runs = runs[known.isin(values)]
+    names, described = set(runs["run"]), bundle.environment["runs"]
+    kept = {run: described[run] for run in bundle.names if run in names}
+    return replace(
+        bundle,
+        runs=runs,
+        sentences={run: counts for run, counts in bundle.sentences.items() if run in names},
+        environment={**bundle.environment, "runs": kept},
+    )
 
 
 def _as_written(text: str) -> str:
@@ -95,9 +71,9 @@ def list_values(values: pd.Series) -> str:
 
 
 def as_condition(value: Any) -> str:
-    """A value as it is written in a condition."""
+    """A value as it is written in a condition; ``none`` is that of a setting that is not set."""
     if pd.isna(value) or value == "":
-        return BLANK
+        return "none"
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() else repr(value)
     return str(value).lower() if pd.api.types.is_bool(value) else str(value)

@@ -90,8 +90,6 @@ UNLEARNED = rows([0.02, 0.015, 0.01, 0.008, 0.006], [0.03] * 5)
     ("claims", "buckets", "reason"),
     [
         (TABLES, [rows([30], [31])[0], EMPTY], "fewer than two buckets"),
-        (VINDICATION, rows(NONE, [36.1, None, 28.9, np.nan, 24.3]),
-         "no score with attention in 11-20, 31-40"),
         (["L-VIND-rising"], rows([10, 8, 6, 4, 0.9], [11] * 5),
          "BLEU without attention is under 1 in 41+"),
         (["L-FAIL"], rows([4.9, 3, 2, 1, 0.5], [60] * 5), "under 5 in 5-10"),

@@ -17,8 +17,7 @@ from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.schema import STUDIES
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.comparison import compare
-from seq2seq_bottleneck.tables.pages import make_page
-from seq2seq_bottleneck.tables.run_tables import arms, run_data
+from seq2seq_bottleneck.tables.pages import make_page, run_data
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
 ENDS = {"value": "", "low": "_low", "high": "_high"}
@@ -58,7 +57,7 @@ def test_bleu_has_the_tables_numbers_seeds_and_the_slides_numbers(tmp_path):
 def test_arms_have_the_tables_numbers_and_each_its_look_in_the_place_of_what_was_changed(tmp_path):
     folder = with_controls(tmp_path, seeds=(1, 2)).write()
     figure, data = make_figure("arms", folder)
-    table = arms(Results.open(folder)).set_index(["arm", "bucket"])
+    table = make_page("arms", Results.open(folder)).frame.set_index(["arm", "bucket"])
     means, seeds = (data[data["kind"] == kind] for kind in ("mean", "seed"))
     assert (len(means), len(seeds)) == (8, 16)
     for row in means.to_dict("records"):

@@ -23,7 +23,7 @@ from seq2seq_bottleneck.tables.claims import (
     judge,
 )
 from seq2seq_bottleneck.tables.comparison import compare
-from seq2seq_bottleneck.tables.run_tables import run_data
+from seq2seq_bottleneck.tables.pages import run_data
 from seq2seq_bottleneck.tables.selection import where
 
 BY_ID = {claim.id: claim for claim in CLAIMS}

@@ -16,8 +16,9 @@ from seq2seq_bottleneck.claims.verdict import Verdict
 from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.schema import TABLES
 from seq2seq_bottleneck.settings.errors import UsageError
-from seq2seq_bottleneck.tables.page import latex, markdown, with_intervals
+from seq2seq_bottleneck.tables.page import Page, in_line
 from seq2seq_bottleneck.tables.pages import make_page
+from seq2seq_bottleneck.tables.render import cell
 
 FALLING = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1, 0.1, 0.1, 0.1, 0.1]}
 AWKWARD = "50 % & $1_000 #{a|b} ~^ <x> *y* `z` \\"
@@ -51,10 +52,10 @@ def test_csv_and_json_parse_back_with_all_that_belongs_to_the_table(page):
 def test_markdown_has_every_row_and_line(page):
     lines = page.render("markdown").splitlines()
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines if line.startswith("|")]
-    merged = with_intervals(page.frame)
-    assert {len(row) for row in rows} == {len(merged.columns)}
-    whole = [unescape("".join(row).replace("\\", "")) for row in rows[2:]]
-    assert [text.split() for text in whole] == [" ".join(row).split() for row in merged.to_numpy()]
+    ((_, known),) = page.grids
+    assert {len(row) for row in rows} == {len(known[0])}
+    whole = [unescape("".join(row).replace("\\", "")) for row in (rows[0], *rows[2:])]
+    assert [text.split() for text in whole] == [" ".join(row).split() for row in known]
     notes = [line for line in lines if line.startswith("- ")]
     assert len(notes) == len(page.verdicts) + len(page.caption)
 
@@ -64,7 +65,7 @@ def test_latex_has_every_row_and_as_many_cells_as_columns(page):
     body = text.split(r"\toprule")[1].split(r"\bottomrule")[0]
     rows = [re.split(r"(?<!\\)&", line) for line in body.splitlines() if line.endswith(r"\\")]
     (columns,) = re.findall(r"\\begin\{tabular\}\{([lr]+)\}", text)
-    assert len(rows) == len(page.frame) + 1
+    assert len(rows) == len(page.grids[0][1])
     assert {len(row) for row in rows} == {len(columns)}
 
 
@@ -106,49 +107,33 @@ def test_unknown_names_are_usage_errors_with_the_nearest(bundle):
 
 
 def test_awkward_text_is_escaped():
-    text = latex(pd.DataFrame({"a_b": [AWKWARD], "n": [3]}), "t", [])
+    frame = pd.DataFrame({"a_b": [AWKWARD], "n": [3]})
+    page = Page("t", "t", frame, "", [], [AWKWARD])
+    text = page.render("latex")
     for part in (
-        r"50 \% \& \$1\_000 \#\{a|b\} \textasciitilde ",
-        r" *y* `z` \textbackslash  & 3 \\",
-        r"a b & n \\",
+        r"50 \% \& \$1\_000 \#\{a|b\} \textasciitilde{}",
+        r" *y* `z` \textbackslash{} & 3 \\",
+        r"a\_b & n \\",
         r"\begin{tabular}{lr}",
     ):
         assert part in text
-    text = markdown(pd.DataFrame({"a_b": [AWKWARD]}), "t", [AWKWARD])
+    text = page.render("markdown")
     expected = r"50 % & $1\_000 #{a\|b} ~^ &lt;x&gt; \*y\* \`z\` " + "\\\\"
-    assert f"| {expected} |" in text
+    assert f"| {expected} | 3 |" in text
     assert f"- {expected}" in text
 
 
 @pytest.mark.parametrize(
-    ("rows", "merged"),
+    ("numbers", "note", "merged"),
     [
-        (
-            {"n": [2, 0], "bleu": [1.5, np.nan], "bleu_low": [1.25, np.nan],
-             "bleu_high": [2, np.nan]},
-            {"n": ["2", "0"], "bleu": ["1.50 [1.25, 2.00]", ""]},
-        ),
-        # An end that is not known is open; a bound has its sign, and another note follows.
-        (
-            {
-                "words": [60.0, 2.0, 3.9, np.nan, 0.75, np.nan],
-                "words_low": [59.8, 2.0, 3.1, -2.0, 0.5, np.nan],
-                "words_high": [60.0, 2.5, np.nan, 2.0, 1.0, np.nan],
-                "words_bounds": ["value at least, high at least", "value under, low under",
-                                 "value at least", np.nan, "censored: 512", "censored: 16, 32"],
-                "lone_low": [1, 2, 3, 4, 5, 6],
-            },
-            {
-                "words": [">60.00 [59.80, >60.00]", "<2.00 [<2.00, 2.50]", ">3.90 [3.10, open]",
-                          "[-2.00, 2.00]", "0.75 [0.50, 1.00] (censored: 512)",
-                          "(censored: 16, 32)"],
-                "lone_low": ["1", "2", "3", "4", "5", "6"],
-            },
-        ),
+        ((1.5, 1.25, 2), "", "1.50 [1.25, 2.00]"),
+        ((np.nan, np.nan, np.nan), "", ""),
+        # An end that is not known is open; a bound has its sign.
+        ((60.0, 59.8, 60.0), "value at least, high at least", ">60.00 [59.80, >60.00]"),
+        ((2.0, 2.0, 2.5), "value under, low under", "<2.00 [<2.00, 2.50]"),
+        ((3.9, 3.1, np.nan), "value at least", ">3.90 [3.10, open]"),
+        ((0.75, None, None), "censored: 512", "0.75"),
     ],
-)  # fmt: skip
-def test_an_interval_stands_with_its_value_and_blanks_stay_blank(rows, merged):
-    frame = pd.DataFrame(rows)
-    assert with_intervals(frame).to_dict("list") == merged
-    for form in (markdown, latex):
-        assert "nan" not in form(frame, "t", [])
+)
+def test_an_interval_stands_with_its_value_and_blanks_stay_blank(numbers, note, merged):
+    assert in_line(cell(*numbers, form="{:.2f}", note=note)) == merged
