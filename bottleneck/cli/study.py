@@ -21,20 +21,8 @@ from . import options
 from .console import print_names, say, show, time_left
 
 if TYPE_CHECKING:
-    from ..questions.benchmark import Row
     from ..questions.question import Question
 
-Lengths = Annotated[
-    str | None, Option(metavar="N,..", help="Of cost, tokens per side [default: 10 to 200].")
-]
-Arms = Annotated[
-    str | None,
-    Option(
-        metavar="ARM,..",
-        help="Of cost, attentions, with -output for Luong's placement "
-        "[default: none, additive, dot, dot-output].",
-    ),
-]
 Quick = Annotated[bool, Option("--quick", help="Of cost, few lengths: in a few minutes.")]
 Gold = Annotated[
     Path | None,
@@ -55,8 +43,6 @@ def study(
     source: Annotated[Path | None, Option(help="Source sentences of --gold.")] = None,
     target: Annotated[Path | None, Option(help="Their translations, one per line.")] = None,
     first_word: Annotated[int | None, Option(min=0, max=1, help="Count links from 0 or 1.")] = None,
-    lengths: Lengths = None,
-    arms: Arms = None,
     quick: Quick = False,
     form: options.Form = "rich",
     details: options.Details = False,
@@ -81,12 +67,12 @@ def study(
         refuse({"--preset": preset, "--set": assignments, "--seeds": seeds, "--where": where,
                 "--dry-run": dry_run, "--jobs": jobs})  # fmt: skip
         folder = results or DEFAULT_OUT / "bench"
-        if force or lengths or arms or quick or not has_probe(folder, name):
-            _measure_cost(folder, lengths, arms, quick, quiet)
+        if force or quick or not has_probe(folder, name):
+            _measure_cost(folder, quick, quiet)
         show(study_page(name, folder), form, details)
         return
-    if lengths or arms or quick:
-        raise UsageError("--lengths, --arms, --quick are for study cost")
+    if quick:
+        raise UsageError("--quick is for study cost")
     if gold is not None:  # every run whose weights can be read, whatever text it was trained on
         question = find_question(GOLD)
     chosen = {"preset": preset, "assignments": assignments, "seeds": seeds}
@@ -213,30 +199,21 @@ def _measure_gold(
     return GOLD_QUESTION.name
 
 
-def _measure_cost(
-    folder: Path, lengths: str | None, arms: str | None, quick: bool, quiet: bool
-) -> None:
+def _measure_cost(folder: Path, quick: bool, quiet: bool) -> None:
     """Time a training step of each arm at each length, and write the table."""
     from ..questions import benchmark
 
-    usual = benchmark.QUICK_ARMS if quick else benchmark.DEFAULT_ARMS
-    names = benchmark.parse_arms(arms or usual)
-    sizes = list(benchmark.QUICK_LENGTHS if quick else benchmark.LENGTHS)
-    sizes = benchmark.parse_lengths(lengths) if lengths else sizes
-    start, done = time.monotonic(), []
-
-    def listen(length: int, rows: "Sequence[Row]") -> None:
-        done.append(length)
-        left = time_left(time.monotonic() - start, len(done), len(sizes))
-        steps = ", ".join(f"{row['arm']} {1e3 * row['seconds']:,.1f} ms" for row in rows)
-        if not quiet:
-            say(f"length {length}: {steps} ({len(done)} of {len(sizes)}{left})", err=True)
-
     check_place(folder)
-    rows, failed = benchmark.measure(sizes, names, 3 if quick else 5, listen)
+    lengths = benchmark.QUICK_LENGTHS if quick else benchmark.LENGTHS
+    start, rows = time.monotonic(), []
+    for done, of_length in enumerate(benchmark.measure(lengths), 1):
+        rows += of_length
+        left = time_left(time.monotonic() - start, done, len(lengths))
+        steps = ", ".join(f"{row['arm']} {1e3 * row['seconds']:,.1f} ms" for row in of_length)
+        if not quiet:
+            progress = f"({done} of {len(lengths)}{left})"
+            say(f"length {of_length[0]['length']}: {steps} {progress}", err=True)
     benchmark.write(folder, rows)
-    for length, reason in failed.items():
-        say(f"length {length} could not be measured: {reason}", err=True)
     say(f"Written to {folder / 'probes' / f'{BENCHMARK}.csv'}", err=True)
 
 
