@@ -10,7 +10,7 @@ from flax import nnx
 from planted_pages import frame as table_of
 from planted_pages import kept_rows, one_row, row_of
 
-from seq2seq_bottleneck.corpus.vocabulary import EOS, PAD
+from seq2seq_bottleneck.corpus.vocabulary import EOS, PAD, tokenize
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.questions.gradients import (
     LEAST_RATIO,
@@ -180,9 +180,9 @@ def test_a_real_run_is_measured_and_kept(subject, tmp_path):
     assert len(columns["steps"]) == sum(len(pair.links) for pair in pairs)
     row = len(columns["steps"]) - 1
     (norms,) = gradient_norms(subject, subject.weights, [pairs[-1]])  # alone, without its batch
-    source, target = pairs[-1].links[-1]
+    last, (source, target) = len(tokenize(pairs[-1].source)), pairs[-1].links[-1]
     assert columns["trained_aligned"][row] == pytest.approx(norms[target, source], rel=1e-4)
-    assert columns["trained_last"][row] == pytest.approx(norms[target, -1], rel=1e-4)
+    assert columns["trained_last"][row] == pytest.approx(norms[target, last], rel=1e-4)
     assert (columns["trained_aligned"] != columns["untrained_aligned"]).all()
     rows = kept_rows(QUESTION, tmp_path, subject.settings, columns)
     for control in ("", "untrained"):
