@@ -216,14 +216,14 @@ def _diagnose(sentence: str | None, results: Path | None, form: str) -> None:
     text = slide["sentence"] if sentence is None else sentence
     result = diagnosis.diagnose(text, arms)
     runs, *warnings = notes_on(where, arms)
-    length, notes = counted(result.words, "word"), [runs]
+    notes = [f"Sentence: {counted(result.words, 'word')}.", runs]
     if sentence is None:
-        length += f" (the slide says {slide['words']}, elsewhere {slide['words_elsewhere']})"
         notes.append(
-            "Slide (L-LOST): topic, main fact, frame and tone survive; "
+            f"Slides (L14, L-LOST): {slide['words']} words, elsewhere {slide['words_elsewhere']}; "
+            "topic, main fact, frame and tone survive; "
             f"{', '.join(SLIDES['L-LOST']['lost'])} and the conference's exact name are lost."
         )
-    show(diagnosis.diagnosis_page(result, length, notes), form)
+    show(diagnosis.diagnosis_page(result, notes), form)
     for warning in warnings:
         say(warning, err=True)
 
