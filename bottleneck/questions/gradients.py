@@ -6,19 +6,17 @@ h_Tx). The ratio's geometric mean by steps is the curve. Steps are counted in wo
 the shortest way without attention: through the encoder to h_Tx and one step on.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator
 from itertools import product
 from math import inf, log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
 from ..claims.verdict import FAMILY, needs_learned
-from ..corpus.batches import evaluation_batches, restore
-from ..corpus.pair import SentencePair
+from ..corpus.batches import EncodedPairs, evaluation_batches, restore
 from ..corpus.vocabulary import tokenize
 from ..scoring.bootstrap import Estimate, draw, estimate, ratio_of_sums
 from ..settings.concerns import bucket_labels
@@ -29,7 +27,6 @@ from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTabl
 
 if TYPE_CHECKING:
     from flax import nnx
-    from jaxtyping import Array, Int
 
     from ..model.translator import Weights
     from .subject import Subject
@@ -65,9 +62,10 @@ def probe(subject: "Subject", tell: Tell, sentences: int = 60) -> Columns:
             rows.append((sentence, target, place, last))
     sentence, target, aligned, last = np.array(rows, np.int64).T
     columns = {"sentence": sentence, "steps": last - aligned + 1}
-    for network, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
-        tell(f"gradients, {network}")
-        norms = gradient_norms(subject, weights, pairs)
+    networks = {"trained": subject.weights, "untrained": subject.untrained}
+    tell("gradients")
+    all_norms = gradient_norms(subject.graph, subject.encode(pairs), networks.values())
+    for network, norms in zip(networks, all_norms, strict=True):
         for name, places in (("aligned", aligned), ("last", last)):
             cells = zip(sentence, target, places, strict=True)
             column = [norms[row][word, place] for row, word, place in cells]
@@ -76,16 +74,12 @@ def probe(subject: "Subject", tell: Tell, sentences: int = 60) -> Columns:
 
 
 def gradient_norms(
-    subject: "Subject", weights: "Weights", pairs: Sequence[SentencePair]
-) -> list[Float[ndarray, "_ _"]]:
-    """Norms of each target word's loss gradient by source word, as read, padding last."""
-    batches, norms_of = evaluation_batches(subject.encode(pairs), 20), token_norms(subject.graph)
-    return restore([np.asarray(norms_of(weights, *item.batch[:3])) for item in batches], batches)
+    graph: "nnx.GraphDef", pairs: EncodedPairs, networks: Iterable["Weights"]
+) -> list[list[Float[ndarray, "target source"]]]:
+    """Of each network and sentence the norms of a target word's loss gradient at a source word.
 
-
-@cache
-def token_norms(graph: "nnx.GraphDef") -> "Callable[..., Float[Array, 'batch target source']]":
-    """The jitted norms; one backward pass per target position, for all sentences at once."""
+    There is one backward pass per target position, for all sentences of a batch at once.
+    """
     import jax
     import jax.numpy as jnp
     from flax import nnx
@@ -95,30 +89,29 @@ def token_norms(graph: "nnx.GraphDef") -> "Callable[..., Float[Array, 'batch tar
     from ..training.loss import decoder_inputs
 
     @jax.jit
-    def norms(
-        weights: "Weights",
-        source: "Int[Array, 'batch source']",
-        lengths: "Int[Array, ' batch']",
-        target: "Int[Array, 'batch target']",
-    ) -> "Float[Array, 'batch target source']":
+    def norms(weights: Any, source: Any, lengths: Any, target: Any) -> Any:
         translator = nnx.merge(graph, weights)
         decoder, mask = translator.decoder, real_positions(lengths, source.shape[1])
 
-        def log_likelihoods(embedded: "Array") -> "Float[Array, 'target batch']":
+        def log_likelihoods(embedded: Any) -> Any:
             values, last = translator.encoder(embedded, mask)
             memory = Memory(values, decoder.attention.keys(values), mask, last)
             outputs, _ = decoder(decoder_inputs(target), memory)
             scores = jax.nn.log_softmax(decoder.logits(outputs))
             return jnp.take_along_axis(scores, target.T[..., None], axis=-1)[..., 0]
 
-        def norms_of(position: "Array") -> "Array":
+        def norms_of(position: Any) -> Any:
             (slopes,) = back(jnp.zeros_like(scores).at[position].set(1.0))
             return jnp.sqrt(jnp.sum(slopes**2, axis=-1))
 
         scores, back = jax.vjp(log_likelihoods, translator.encoder.embed(source))
         return jnp.swapaxes(jax.lax.map(norms_of, jnp.arange(target.shape[1])), 0, 1)
 
-    return norms
+    batches = evaluation_batches(pairs, 20)
+    return [
+        restore([np.asarray(norms(weights, *item.batch[:3])) for item in batches], batches)
+        for weights in networks
+    ]
 
 
 @by_arm
