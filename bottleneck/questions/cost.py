@@ -20,7 +20,6 @@ from ..lecture.slides import Exponent
 from ..results.bundle import read_table
 from ..results.folders import has_probe, probe_file
 from ..results.schema import BENCHMARK
-from ..settings.errors import UserError
 from ..tables.page import Page
 from .arms import Estimates, Measured
 from .question import Axes, Judgement, Question, StudyColumn, StudyTable
@@ -168,9 +167,7 @@ class CostQuestion(Question):
     def load(self, folder: Path) -> pd.DataFrame:
         """The measured points and the exponents, in long form."""
         if not has_probe(folder, self.name):
-            raise UserError(
-                f"no benchmark in {str(folder)!r}: `bottleneck study cost --results DIR` makes it"
-            )
+            return super().load(folder)  # a UserError that says so
         return in_long_form(read_table(probe_file(folder, self.name), COLUMNS))
 
     def page(self, frame: pd.DataFrame) -> Page:

@@ -56,29 +56,19 @@ def probe(subject: "Subject", tell: Tell, wanted: int = 2_500) -> Columns:
 
 
 def dimensions(contexts: Float[ndarray, "sentences context"]) -> Float[ndarray, "replicates"]:
-    """Components of all contexts, then the same without each group of two sentences or more."""
+    """How many principal axes have 95 % of the variance; then without each group of sentences."""
     # The same groups for every run, so that all are paired.
     stream = np.random.Generator(np.random.PCG64([1, 0]))
-    group, spectra = stream.permutation(len(contexts)) % GROUPS, []
+    group, counts = stream.permutation(len(contexts)) % GROUPS, []
     # Moving the origin to a sentence makes equal contexts exactly equal to their mean.
     moved = contexts.astype(np.float64) - contexts[0]
     for left_out in range(-1, GROUPS):
         covariance = np.cov(moved[group != left_out], rowvar=False)
-        spectra.append(np.maximum(np.linalg.eigvalsh(covariance)[::-1], 0.0))
-    return components(np.stack(spectra))
-
-
-def components(
-    spectra: Float[ndarray, "rows context"], share: float = 0.95
-) -> Float[ndarray, "rows"]:
-    """How many principal axes have this share of the variance, of variances that descend."""
-    total = spectra.sum(axis=-1, keepdims=True)
-    parts = spectra / np.where(total > 0, total, np.nan)
-    reached = np.cumsum(parts, axis=-1)
-    whole = np.minimum((reached < share).sum(axis=-1, keepdims=True), parts.shape[-1] - 1)
-    last = np.take_along_axis(parts, whole, axis=-1)
-    before = np.take_along_axis(reached, whole, axis=-1) - last
-    return (whole + (share - before) / np.where(last == 0, 1.0, last))[..., 0]
+        variances = np.maximum(np.linalg.eigvalsh(covariance)[::-1], 0.0)
+        reached = np.cumsum([0.0, *variances])
+        count = np.interp(0.95 * reached[-1], reached, np.arange(len(reached)))
+        counts.append(count if reached[-1] > 0 else np.nan)
+    return np.array(counts)
 
 
 def jackknife(replicates: Float[ndarray, "replicates"]) -> Measured:

@@ -88,15 +88,15 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
         of_arm, kept = _summary(arm)
         rows += of_arm
         # An arm that cannot attend to words cannot copy them.
-        base = {"model": {"attention": "none"}, "decoding": {"copy_unknown": False}}
-        settings = arm.settings.changed(training={"seed": 0}, **base)
+        plain = {"model": {"attention": "none"}, "decoding": {"copy_unknown": False}}
+        settings = arm.settings.changed(training={"seed": 0}, **plain)
         if arm.settings.model.attention == "none":
             bases[settings] = arm.name, kept
-            continue
-        name, base = bases.get(settings, ("", {}))
-        for part in filter(base.__contains__, kept):
-            gain = difference(kept[part], base[part])
-            rows.append(arm.row("kept_gain", gain, part=LONGER[part], note=name))
+        elif settings in bases:
+            name, base = bases[settings]
+            for part, share in kept.items():
+                gain = difference(share, base[part])
+                rows.append(arm.row("kept_gain", gain, part=LONGER[part], note=name))
     return rows
 
 
