@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 Links = frozenset[Link]
 LINK = re.compile(r"(\d{1,9})([-?p])(\d{1,9})", re.ASCII)
-BASELINES = {"diagonal": "the diagonal", "ibm1": "IBM model 1"}
+BASELINES = {"diagonal": "diagonal", "ibm1": "IBM model 1"}
 RULE = (
     "Each target word is linked to the source word with its largest weight, teacher-forced on the "
     "references. The alignment error rate (AER) against the gold links, over all lengths, is "
@@ -224,17 +224,12 @@ def decide(estimates: Estimates) -> Judgement | str:
             gap = estimates.get("aer_gap", arm, control=name)
             theirs = estimates.get("aer", arm, control=name).text("{:z.3f}")
             by = gap.change("higher by {}", "lower by {}", "{:z.3f}")
-            clause += f", that of {words} {theirs} ({by})"
+            clause += f", against {theirs} ({words}, {by})"
             beaten += [name] if gap.low > 0 else []
         clauses.append(clause)
     worst = max(errors, key=lambda arm: errors[arm].value)
-    return Judgement(
-        held=len(beaten) == len(errors) * len(BASELINES),
-        partly="diagonal" in beaten,
-        because=clauses,
-        measure=f"AER of the weights, {worst}",
-        number=errors[worst],
-    )
+    held, partly = len(beaten) == len(errors) * len(BASELINES), "diagonal" in beaten
+    return Judgement(held, partly, clauses, f"AER of the weights, {worst}", errors[worst])
 
 
 RANGED = {"scale": 100.0, "ends": "{:.0f}"}
@@ -272,10 +267,8 @@ QUESTION = Question(
     axes=[
         Axes(
             "Alignment error rate (0: as gold)", "aer", "AER, %", 100.0,
-            lines=("", "untrained", "diagonal", "IBM model 1"),
-            select=lambda rows: shared(
-                rows[rows["bucket"] != ""], {"diagonal": "diagonal", "ibm1": "IBM model 1"}
-            ),
+            lines=("", "untrained", *BASELINES.values()),
+            select=lambda rows: shared(rows[rows["bucket"] != ""], BASELINES),
         )
     ],
 )  # fmt: skip

@@ -181,13 +181,8 @@ def decide(estimates: Estimates) -> Judgement | str:
     because += f"; the length grows with the context size to the power {text(exponent, '{:.2f}')}"
     most = MOST_ADDED * half.value
     grows = exponent.low > 0 and not (added.low > 0 and added.value >= most)
-    return Judgement(
-        held=grows and added.high < most,
-        partly=grows,
-        because=[because],
-        measure=f"words of {corpus}, half of which survive in {size} numbers",
-        number=unbounded(half),
-    )
+    measure = f"words of {corpus}, half of which survive in {size} numbers"
+    return Judgement(grows and added.high < most, grows, [because], measure, unbounded(half))
 
 
 def panel(part: str, corpus: str) -> Axes:
