@@ -20,7 +20,6 @@ from . import options
 from .console import print_names, say, show
 
 if TYPE_CHECKING:
-    from ..questions.benchmark import Row
     from ..questions.question import Probed, Question
 
 Tell = Callable[[str], object]
@@ -35,7 +34,6 @@ def study(
     source: Annotated[Path | None, Option(help="Source sentences of --gold.")] = None,
     target: Annotated[Path | None, Option(help="Their translations, one per line.")] = None,
     first_word: Annotated[int | None, Option(min=0, max=1, help="Count links from 0 or 1.")] = None,
-    lengths: Annotated[str | None, Option(help="Of cost: tokens per side, as 10,20.")] = None,
     quick: Annotated[bool, Option("--quick", help="Of cost: few lengths, some minutes.")] = False,
     form: options.Form = "rich",
     details: options.Details = False,
@@ -60,11 +58,11 @@ def study(
         given = {"--preset": preset, "--where": where, "--dry-run": dry_run}
         options.refuse(given, "study cost uses no trained runs")
         folder = results or DEFAULT_OUT / "bench"
-        if lengths or quick or not has_probe(folder, name):
-            _measure_cost(folder, lengths, quick, tell)
+        if quick or not has_probe(folder, name):
+            _measure_cost(folder, quick, tell)
         show(study_page(name, folder), form, details)
         return
-    options.refuse({"--lengths": lengths, "--quick": quick}, "for study cost")
+    options.refuse({"--quick": quick}, "for study cost")
     if gold is not None:  # every run whose weights can be read, whatever text it was trained on
         question = find_question(GOLD)
     folder = results or DEFAULT_OUT / (name if question.own_runs else preset or "lecture")
@@ -169,20 +167,15 @@ def _probe_gold(
     return probed
 
 
-def _measure_cost(folder: Path, lengths: str | None, quick: bool, tell: Tell) -> None:
+def _measure_cost(folder: Path, quick: bool, tell: Tell) -> None:
     """Time a training step of each arm at each length, and write the table."""
     from ..questions import benchmark
 
-    arms = benchmark.parse_arms(benchmark.QUICK_ARMS if quick else benchmark.DEFAULT_ARMS)
-    sizes = benchmark.QUICK_LENGTHS if quick else benchmark.LENGTHS
-    sizes = benchmark.parse_lengths(lengths) if lengths else list(sizes)
-
-    def listen(length: int, rows: "Sequence[Row]") -> None:
-        steps = ", ".join(f"{row['arm']} {1e3 * row['seconds']:,.1f} ms" for row in rows)
-        tell(f"length {length} ({sizes.index(length) + 1} of {len(sizes)}): {steps}")
-
     check_place(folder)
-    rows, failed = benchmark.measure(sizes, arms, 3 if quick else 5, listen)
+    lengths = benchmark.QUICK_LENGTHS if quick else benchmark.LENGTHS
+    rows = []
+    for done, of_length in enumerate(benchmark.measure(lengths), 1):
+        rows += of_length
+        steps = ", ".join(f"{row['arm']} {1e3 * row['seconds']:,.1f} ms" for row in of_length)
+        tell(f"length {of_length[0]['length']} ({done} of {len(lengths)}): {steps}")
     benchmark.write(folder, rows)
-    for length, reason in failed.items():
-        say(f"length {length} could not be measured: {reason}", err=True)

@@ -5,11 +5,11 @@ behind. All arms are compiled first; then they take turns, A B A B, a group of s
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
-from typing import Any, get_args
+from typing import Any
 
 import jax
 import numpy as np
@@ -21,86 +21,56 @@ from ..model.translator import create
 from ..runs.pool import worker_processes
 from ..runs.run import describe_environment, use_cache
 from ..settings.concerns import ModelSettings, TrainingSettings
-from ..settings.errors import UsageError, UserError, did_you_mean
+from ..settings.errors import UserError
 from ..settings.files import write_listed
 from ..settings.machine import cores
 from ..training.step import TrainState, initial_state, make_update
 from .cost import COLUMNS, OUTPUT, baseline
 
-ARMS = tuple(
-    name + placement
-    for placement in ("", OUTPUT)
-    for name in get_args(ModelSettings.model_fields["attention"].annotation)
-)
+ARMS = ("none", "additive", "dot", "none-output", "dot-output")
 CONTEXT, EMBEDDING, BATCH, VOCABULARY = 256, 100, 64, 2_000
 """The sizes of every step."""
 LENGTHS, QUICK_LENGTHS = (10, 20, 30, 50, 70, 100, 140, 200), (10, 30, 90)
-DEFAULT_ARMS, QUICK_ARMS = "none,additive,dot,none-output,dot-output", "none,additive,dot"
+GROUPS = 5
+"""Groups of steps that are timed, after a first one that is not."""
 TRAINING = TrainingSettings()
 
 Row = dict[str, Any]
 
 
-def parse_arms(text: str) -> list[str]:
-    """The arms of ``additive,dot-output``, each after its baseline."""
-    arms: dict[str, None] = {}
-    for name in map(str.strip, text.split(",")):
-        if name not in ARMS:
-            raise UsageError(f"--arms: unknown arm {name!r}{did_you_mean(name, ARMS)}")
-        arms |= dict.fromkeys((baseline(name), name))
-    return list(arms)
-
-
-def parse_lengths(text: str) -> list[int]:
-    """The lengths of ``10,20``, ascending; UsageError for what is no whole number above 0."""
-    words = [word.strip() for word in text.split(",")]
-    for word in words:
-        if not (word.isdecimal() and int(word)):
-            raise UsageError(f"--lengths: {word!r}: give whole numbers from 1 up, as in 10,20,40")
-    return sorted(set(map(int, words)))
-
-
-def measure(
-    lengths: Sequence[int], arms: Sequence[str], repeats: int,
-    listener: Callable[[int, Sequence[Row]], None],
-) -> tuple[list[Row], dict[int, str]]:  # fmt: skip
-    """A row for each length and arm, and why a length could not be measured."""
-    rows: list[Row] = []
-    failed: dict[int, str] = {}
+def measure(lengths: Sequence[int]) -> Iterator[list[Row]]:
+    """Of each length the row of every arm."""
     for length in lengths:
-        order = {"length": length, "arms": arms, "repeats": repeats}
         with worker_processes() as (start, events):
-            start(None, "questions.benchmark:measure_length", order, threads=1)
+            start(None, "questions.benchmark:measure_length", {"length": length}, threads=1)
             _, result = events.get()
-        if "arms" not in result:
-            failed[length] = result["reason"]
-            continue
-        of_arms = [point_row(length, arm, result) for arm in arms]
-        rows += of_arms
-        listener(length, of_arms)
-    if not rows:
-        raise UserError(f"no length could be measured: {result['reason']}")
-    return rows, failed
+        if result["phase"] == "failed":
+            raise UserError(f"length {length} could not be measured: {result['reason']}")
+        yield [point_row(length, arm, result["seconds"], result["machine"]) for arm in ARMS]
 
 
-def point_row(length: int, arm: str, result: Mapping[str, Any]) -> Row:
+def point_row(
+    length: int, arm: str, seconds: Mapping[str, Sequence[float]], machine: Mapping[str, str]
+) -> Row:
     """The row of ``cost.csv``; attention's seconds and share (0 to 1) are taken round by round."""
-    step, without = result["arms"][arm], result["arms"][baseline(arm)]
-    timed = {"seconds": step["seconds"]}
+    timed = {"seconds": seconds[arm]}
     if arm != baseline(arm):
-        pairs = list(zip(step["seconds"], without["seconds"], strict=True))
-        timed["attention_seconds"] = [long - short for long, short in pairs]
-        timed["attention_share"] = [1 - short / long for long, short in pairs]
-    row = dict.fromkeys(COLUMNS) | result["machine"] | {
-        "varied": "length", "arm": arm, "attention": arm.removesuffix(OUTPUT),
-        "placement": "output" if arm.endswith(OUTPUT) else "input", "length": length,
-        "context_size": CONTEXT, "hidden_size": CONTEXT, "embedding_size": EMBEDDING,
-        "batch_size": BATCH, "vocabulary": VOCABULARY, "repeats": len(step["seconds"]),
-        "steps": step["steps"], "cores": cores(), "date": datetime.now(UTC).date().isoformat(),
-    }  # fmt: skip
+        pairs = list(zip(seconds[arm], seconds[baseline(arm)], strict=True))
+        timed["attention_seconds"] = [step - without for step, without in pairs]
+        timed["attention_share"] = [1 - without / step for step, without in pairs]
+    row = {
+        "varied": "length",
+        "arm": arm,
+        "attention": arm.removesuffix(OUTPUT),
+        "placement": "output" if arm.endswith(OUTPUT) else "input",
+        "length": length,
+        "repeats": len(seconds[arm]),
+        "cores": cores(),
+        "date": datetime.now(UTC).date().isoformat(),
+    }
     for name, values in timed.items():
         row |= {name: median(values), f"{name}_low": min(values), f"{name}_high": max(values)}
-    return row
+    return row | machine
 
 
 def write(folder: Path, rows: Sequence[Row]) -> None:
@@ -109,25 +79,19 @@ def write(folder: Path, rows: Sequence[Row]) -> None:
     write_listed(folder, [("probes/cost.csv", frame.to_csv(index=False).encode())])
 
 
-def measure_length(
-    emit: Callable[[int, dict[str, Any]], None], length: int, arms: Sequence[str], repeats: int
-) -> None:
-    """The task of a worker process: seconds of each arm's groups of steps, after a first round."""
+def measure_length(emit: Callable[[int, dict[str, Any]], None], length: int) -> None:
+    """The task of a worker process: seconds of each arm's groups of steps."""
     use_cache()
-    steps = {arm: Step(arm, length) for arm in arms}
-    results: dict[str, dict[str, Any]] = {}
-    for arm, step in steps.items():
-        count = max(1, round(0.3 / step.seconds(1)))  # a group takes 0.3 seconds, or a step
-        results[arm] = {"seconds": [], "steps": count}
-    for number in range(repeats + 1):
-        for arm, step in steps.items():
-            elapsed = step.seconds(results[arm]["steps"])
-            results[arm]["seconds"] += [elapsed] if number else []
+    steps = {arm: Step(arm, length) for arm in ARMS}
+    # A group takes 0.3 seconds, or a step.
+    counts = {arm: max(1, round(0.3 / step.seconds(1))) for arm, step in steps.items()}
+    rounds = [
+        {arm: step.seconds(counts[arm]) for arm, step in steps.items()} for _ in range(1 + GROUPS)
+    ]
+    seconds = {arm: [one_round[arm] for one_round in rounds[1:]] for arm in ARMS}
     facts = describe_environment()
-    machine = {"machine": facts["processor"], "version": facts["bottleneck"],
-               "device": facts["device"], "threads": facts["threads"],
-               "jax": facts["versions"]["jax"]}  # fmt: skip
-    emit(0, {"phase": "done", "machine": machine, "arms": results})
+    machine = {"machine": facts["processor"], "device": facts["device"]}
+    emit(0, {"phase": "done", "machine": machine, "seconds": seconds})
 
 
 class Step:

@@ -6,7 +6,7 @@ The share by chance is taken away: (r - c) / (1 - c). A capacity is the length u
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -23,18 +23,7 @@ from ..settings.sweep import SEED, Cell, varying
 from ..tables.render import beyond
 from .arms import Arm, Estimates, Measured, arms_of
 from .censored import Censored, change, growth, last_lengths, text, unbounded
-from .question import (
-    Axes,
-    Columns,
-    Judgement,
-    Line,
-    Probed,
-    Question,
-    Row,
-    StudyColumn,
-    StudyTable,
-    Tell,
-)
+from .question import Axes, Columns, Judgement, Probed, Question, Row, StudyColumn, StudyTable, Tell
 from .word_survival import SHUFFLES, LinkedReference, chance_survival, partners, survival
 
 if TYPE_CHECKING:
@@ -105,27 +94,23 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
                 f"the {' '.join(names)} runs differ in {', '.join(others)}, and their capacities "
                 "cannot stand in one table: choose one value with `--where`"
             )
-        measured: dict[tuple[float, int], Lengths] = {}
+        measured: dict[float, dict[int, Lengths]] = {}
         by_size = {
             (arm.settings.training.updates, arm.settings.model.context_size): arm for arm in arms
         }
         for (updates, size), arm in sorted(by_size.items()):
-            measured[updates, size] = lengths = lengths_of(arm)
-            earlier = measured.get((updates / 2, size), {})
+            lengths, earlier = lengths_of(arm), measured.get(updates / 2, {}).get(size)
+            measured.setdefault(updates, {})[size] = lengths
             for part, (mean, *seeds) in lengths.items():
                 keys = {"part": part, "n": len(arm.runs[0].found["point"])}
                 rows += arm.with_seeds("length", mean.row(), map(Censored.row, seeds), **keys)
                 if earlier:
                     rows.append(arm.row("added", change(earlier[part][0], mean), **keys))
-        for budget in dict.fromkeys(updates for updates, _ in measured):
-            sizes = {
-                size: known for (updates, size), known in measured.items() if updates == budget
-            }
-            keys = arm.row("", math.nan, updates=budget, context_size=None)
-            keys["arm"] = f"{' '.join(names)} updates={budget}"
+        for updates, sizes in measured.items():
+            keys = {"arm": f"{' '.join(names)} updates={updates}", "updates": updates}
             for part in SHARES if len(sizes) > 1 else ():
-                fit = growth({size: known[part][0] for size, known in sizes.items()})
-                rows.append(keys | fit | {"measure": "growth", "part": part})
+                fit = growth({size: lengths[part][0] for size, lengths in sizes.items()})
+                rows.append(arm.row("growth", fit, context_size=None, part=part, **keys))
     return rows
 
 
@@ -148,12 +133,11 @@ def lengths_of(arm: Arm) -> Lengths:
             "corpus.test_pairs"
         )
     lasts = last_lengths(np.array(at), np.array(rows).T, np.array(words), SHARES.values())
-    measured = {}
+    measured, seeds = {}, 1 + len(arm.runs)
     for part, last in zip(SHARES, lasts, strict=True):
-        *values, draws = np.split(last, range(1, 2 + len(arm.runs)))
         measured[part] = [
-            Censored(float(value[0]), draws[: 0 if place else None], at[0], at[-1])
-            for place, value in enumerate(values)
+            Censored(float(value), last[seeds:] if place == 0 else last[:0], at[0], at[-1])
+            for place, value in enumerate(last[:seeds])
         ]
     return measured
 
@@ -166,65 +150,39 @@ def beyond_chance(sums: Float[ndarray, "*rows 3"]) -> Float[ndarray, "*rows"]:
 
 def decide(estimates: Estimates) -> Judgement | str:
     """C2: 256 numbers hold so many words and no more."""
-    rows = estimates.means.query('attention == "none" and part != ""')
+    rows = estimates.means.query('attention == "none" and part == "50 %"')
     if rows.empty:
         return "no run without attention was measured"
-    families = [read_family(part) for _, part in rows.groupby(["corpus", "placement"], sort=False)]
-    families.sort(key=lambda family: family[0] != "copy")
-    corpus, size, half, added, exponent, _ = families[0]
-    because = "; ".join(reading for *_, reading in families)
+    first = rows.sort_values("corpus", key=lambda names: names != "copy", kind="stable").iloc[0]
+    corpus = first["corpus"]
+    rows = rows[(rows["corpus"] == corpus) & (rows["placement"] == first["placement"])]
+    sizes, budgets = set(rows["context_size"].dropna()), sorted(set(rows["updates"]))
+    size = SIZE if SIZE in sizes else int(max(sizes))
+    once = next((count for count in budgets if 2 * count in budgets), budgets[-1])
+
+    def number(condition: str) -> Measured:
+        found = rows.query(condition)[["value", "low", "high", "note"]].to_dict("records")
+        return Measured(**found[0]) if found else Measured(math.nan, math.nan, math.nan)
+
+    half = number(f"measure == 'length' and updates == {once} and context_size == {size}")
+    added = number(f"measure == 'added' and updates == {2 * once} and context_size == {size}")
+    exponent = number(f"measure == 'growth' and updates == {once}")
+    because = (
+        f"on {corpus} half of the words survive in {size} numbers in sentences of "
+        f"{'' if beyond(half.note, 'value') else 'up to '}{text(half)} words after {once:,} updates"
+    )
     if beyond(half.note, "value"):
         return f"the length is beyond the tested ones; {because}"
     if math.isnan(added.value):
         return f"no run was trained twice as long; {because}"
+    because += f"; twice the updates change that by {text(added, '{:+z.1f}')}"
     if math.isnan(exponent.value):
         return f"fewer than two context sizes have a length within the tested ones; {because}"
+    because += f"; the length grows with the context size to the power {text(exponent, '{:.2f}')}"
     most = MOST_ADDED * half.value
     grows = exponent.low > 0 and not (added.low > 0 and added.value >= most)
-    return Judgement(
-        held=grows and added.high < most,
-        partly=grows,
-        because=[because],
-        measure=f"words of {corpus}, half of which survive in {size:.0f} numbers",
-        number=unbounded(half),
-    )
-
-
-def read_family(rows: pd.DataFrame) -> tuple[str, float, Measured, Measured, Measured, str]:
-    """Corpus, context size, length of half of the words, what training adds, growth; in words."""
-    numbers = {
-        (row["measure"], row["part"], row["updates"], row["context_size"]): Measured(
-            row["value"], row["low"], row["high"], note=row["note"]
-        )
-        for row in rows.fillna({"context_size": 0}).to_dict("records")
-    }
-    budgets, sizes = (sorted({key[place] for key in numbers}) for place in (2, 3))
-    corpus, size = rows["corpus"].iloc[0], float(SIZE if SIZE in sizes else sizes[-1])
-    once = next((count for count in budgets if 2 * count in budgets), budgets[-1])
-    keys = ("length", once, size), ("added", 2 * once, size), ("growth", once, 0)
-    half, added, exponent = (
-        numbers.get((measure, "50 %", *key), Measured(*[math.nan] * 3)) for measure, *key in keys
-    )
-    up_to = "" if beyond(half.note, "value") else "up to "
-    clauses = [
-        f"on {corpus} half of the words survive in {size:.0f} numbers in sentences of "
-        f"{up_to}{text(half)} words after {once:,.0f} updates"
-    ]
-    if not math.isnan(added.value):
-        clauses.append(f"twice the updates change that by {text(added, '{:+z.1f}')}")
-    if not math.isnan(exponent.value):
-        power = text(exponent, "{:.2f}")
-        clauses.append(f"the length grows with the context size to the power {power}")
-    return corpus, size, half, added, exponent, "; ".join(clauses)
-
-
-def lines(estimates: Estimates) -> Iterator[Line]:
-    """A row for each arm."""
-    means = estimates.means
-    of_arms = means[(means["measure"] == "length") & (means["part"] == "50 %")]
-    for row in of_arms.to_dict("records"):
-        counts = (f"{row[name]:,.0f}" for name in ("updates", "context_size"))
-        yield (row["corpus"], row["attention"], *counts), {"arm": row["arm"]}
+    measure = f"words of {corpus}, half of which survive in {size} numbers"
+    return Judgement(grows and added.high < most, grows, [because], measure, unbounded(half))
 
 
 def panel(part: str, corpus: str) -> Axes:
@@ -269,7 +227,12 @@ QUESTION = Question(
                 StudyColumn("added\n(50 %)", "added", part="50 %"),
             ],
             ("corpus", "attention", "updates", "context"),
-            lines,
+            lambda estimates: [
+                ((row.corpus, row.attention, f"{row.updates:,}", str(row.context_size)),
+                 {"arm": row.arm})
+                for row in estimates.means.query("measure == 'length'").itertuples()
+                if row.part == "50 %"
+            ],
         )
     ],
     axes=[panel(*names) for names in product(reversed(SHARES), ("grammar", "copy"))],

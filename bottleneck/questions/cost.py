@@ -7,7 +7,6 @@ from 1 to 2 as sentences grow: the rule reads that of the upper lengths.
 """
 
 import math
-import shlex
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -21,74 +20,66 @@ from ..lecture.slides import Exponent
 from ..results.bundle import read_table
 from ..results.folders import has_probe, probe_file
 from ..results.schema import BENCHMARK
-from ..settings.errors import UserError
 from ..tables.page import Page
 from .arms import Estimates, Measured
 from .question import Axes, Judgement, Question, StudyColumn, StudyTable
 
+TIMES = ("seconds", "attention_seconds", "attention_share")
 COLUMNS = {
-    name: kind
-    for kind, names in (
-        ("str", "varied arm attention placement"),
-        ("int64", "length context_size hidden_size embedding_size batch_size vocabulary"),
-        ("float64", "seconds seconds_low seconds_high"),
-        ("int64", "repeats steps"),
-        ("float64", "attention_seconds attention_seconds_low attention_seconds_high"),
-        ("float64", "attention_share attention_share_low attention_share_high"),
-        ("str", "machine device"),
-        ("int64", "cores threads"),
-        ("str", "version jax date"),
-    )
-    for name in names.split()
+    **dict.fromkeys(("varied", "arm", "attention", "placement"), "str"),
+    "length": "int64",
+    **{f"{name}{end}": "float64" for name in TIMES for end in ("", "_low", "_high")},
+    "repeats": "int64",
+    **dict.fromkeys(("machine", "device", "date"), "str"),
+    "cores": "int64",
 }
-"""Columns of ``cost.csv``; numbers of attention are blank without it.
+"""Columns of ``cost.csv``, some of which are blank without attention.
 
 ``varied`` is "length"; other rows are not read. ``length`` is tokens per side. ``seconds`` is the
-median of a training step over ``repeats`` groups of ``steps`` each, ``_low`` and ``_high`` the
-least and greatest group. ``attention_...`` is what the arm has beyond its `baseline`.
+median of a training step over ``repeats`` groups of steps, ``_low`` and ``_high`` the least and
+greatest group. ``attention_...`` is what the arm has beyond its `baseline`.
 """
 OUTPUT = "-output"
 """Behind the name of an arm in Luong's placement."""
 FITTED = {"seconds": "seconds", "attention_seconds": "attention's seconds"}
 """What exponents are fitted to, and its name in a table."""
-MEASURES = ("seconds", "attention_seconds", "attention_share", "exponent")
 
 
 def in_long_form(costs: pd.DataFrame) -> pd.DataFrame:
     """The rows of ``cost.csv`` as rows of a probe, and the exponents that are fitted to them."""
-    costs = costs[costs["varied"] == "length"].reset_index(drop=True)
+    costs = costs[costs["varied"] == "length"]
     points = costs.assign(bucket=costs["length"].astype(str), n=costs["repeats"], control="")
-    parts, powers = [], []
-    for measure in MEASURES[:3]:
-        low, high = (costs[f"{measure}_{end}"] for end in ("low", "high"))
-        rows = points.assign(measure=measure, value=costs[measure], low=low, high=high)
-        parts.append(rows[rows["value"].notna()])
-    for arm, points in costs.groupby("arm", sort=False):
-        sizes = points["length"].to_numpy(np.float64)
+    parts = []
+    for measure in TIMES:
+        value, low, high = (costs[f"{measure}{end}"] for end in ("", "_low", "_high"))
+        rows = points.assign(measure=measure, value=value, low=low, high=high)
+        parts.append(rows[value.notna()])
+    powers = []
+    for (arm, attention), rows in costs.groupby(["arm", "attention"], sort=False):
+        sizes = rows["length"].to_numpy(np.float64)
         middle = math.sqrt(sizes.min() * sizes.max()) * (1 - 1e-9)
         for quantity, (bucket, least) in product(FITTED, (("all", 0.0), ("upper", middle))):
-            values = points[quantity].to_numpy(np.float64)
+            values = rows[quantity].to_numpy(np.float64)
             subset = (sizes >= least) & (values > 0)
-            if (power := fit(sizes[subset], values[subset])) is not None:
-                keys = {"arm": arm, "attention": points["attention"].iloc[0], "bucket": bucket}
-                keys |= {"measure": "exponent", "control": quantity}
-                powers.append(keys | vars(power))
+            if power := fit(sizes[subset], values[subset]):
+                keys = {"arm": arm, "attention": attention, "control": quantity, "bucket": bucket}
+                powers.append(keys | {"measure": "exponent"} | vars(power))
     frame = pd.concat([*parts, pd.DataFrame(powers)] if powers else parts)
-    return frame.assign(run="", seed=math.nan, note="", part="", corpus="random words")
+    names = {"length": frame["bucket"], "quantity": frame["control"]}
+    return frame.assign(**names, run="", seed=math.nan, note="", part="", corpus="random words")
 
 
 def fit(sizes: Float[ndarray, "points"], values: Float[ndarray, "points"]) -> Measured | None:
-    """The exponent of values that grow as a power of their sizes; None with under two sizes."""
+    """The exponent of values that grow as a power of their sizes; None with under three sizes."""
     from scipy.special import stdtrit  # here, because it takes half a second to import
 
-    x, y = np.log(sizes), np.log(values)
-    if len(np.unique(x)) < 2:
+    x = np.log(sizes)
+    if len(np.unique(x)) < 3:
         return None
+    line, covariance = np.polyfit(x, np.log(values), 1, cov=True)
     # Rounded, because the last digits of a constant's exponent differ from machine to machine.
-    slope, half = round(float(np.polyfit(x, y, 1)[0]), 12) + 0.0, math.nan
-    if len(x) > 2:
-        covariance = np.polyfit(x, y, 1, cov=True)[1]
-        half = float(stdtrit(len(x) - 2, 0.975) * np.sqrt(covariance[0, 0]))
+    slope = round(float(line[0]), 12) + 0.0
+    half = float(stdtrit(len(x) - 2, 0.975) * np.sqrt(covariance[0, 0]))
     return Measured(slope, slope - half, slope + half, len(x))
 
 
@@ -114,10 +105,13 @@ RULE = (
 def decide(estimates: Estimates) -> Judgement | str:
     """C9: cost grows with Tx x Ty."""
     powers, above, clauses, others = {}, [], [], []
-    points = estimates.means[estimates.means["measure"] == "seconds"]
-    for arm, rows in points[points["attention"] != "none"].groupby("arm", sort=False):
-        attention = exponent(estimates, arm, "attention_seconds")
-        step, without = (exponent(estimates, name, "seconds") for name in (arm, baseline(arm)))
+    for arm in estimates.arms():
+        if estimates.attention(arm) == "none":
+            continue
+        attention = estimates.get("exponent", arm, "upper", "attention_seconds")
+        step, without = (
+            estimates.get("exponent", name, "upper", "seconds") for name in (arm, baseline(arm))
+        )
         if (
             None in (attention, step, without)
             or any(power.high - power.low > WIDEST for power in (attention, without))
@@ -127,14 +121,16 @@ def decide(estimates: Estimates) -> Judgement | str:
             continue
         powers[arm] = attention
         above.append(attention.low > max(LINEAR, without.high))
-        lengths = sorted(rows["bucket"].astype(int))
-        ends = dict.fromkeys((30 if 30 in lengths else lengths[0], lengths[-1]))
-        shares = {end: estimates.get("attention_share", arm, str(end)).value for end in ends}
-        at = " and ".join(f"{share:.0%} at {length}" for length, share in shares.items())
+        known = [bucket for name, bucket, *_ in estimates.keys("seconds") if name == arm]
+        shares = [
+            f"{estimates.get('attention_share', arm, length).value:.0%} at {length}"
+            for length in dict.fromkeys(("30" if "30" in known else known[0], known[-1]))
+        ]
         clauses.append(
             f"{arm}: attention's own seconds grow as the length to the power "
             f"{attention.text('{:.2f}')}, those of a step without attention to the power "
-            f"{without.text('{:.2f}')}, attention's share of the step is {at} tokens"
+            f"{without.text('{:.2f}')}, attention's share of the step is {' and '.join(shares)} "
+            "tokens"
         )
     reasons = "too few lengths, no time of its own at one, or too wide an interval"
     left_out = f"left out, for {reasons}: {', '.join(others)}" if others else ""
@@ -146,19 +142,13 @@ def decide(estimates: Estimates) -> Judgement | str:
     return Judgement(held, any(above), [*clauses, left_out], measure, powers[first])
 
 
-def exponent(estimates: Estimates, arm: str, quantity: str) -> Measured | None:
-    """The exponent of the upper lengths, if it has an interval."""
-    power = estimates.get("exponent", arm, "upper", quantity)
-    return None if power is None or math.isnan(power.low) else power
-
-
 def measured_exponent(folder: Path) -> Exponent | None:
     """How attention's seconds grow over the upper lengths of a benchmark (L15)."""
     if not has_probe(folder, BENCHMARK):
         return None
     estimates = Estimates(QUESTION.load(folder))
     for arm in (f"dot{OUTPUT}", "dot", *estimates.arms()):
-        if power := exponent(estimates, arm, "attention_seconds"):
+        if power := estimates.get("exponent", arm, "upper", "attention_seconds"):
             return Exponent(arm, power.value, power.low, power.high)
     return None
 
@@ -166,45 +156,23 @@ def measured_exponent(folder: Path) -> Exponent | None:
 def rests_on(frame: pd.DataFrame) -> str:
     """What C9 rests on: ``benchmark: 40 points on AMD EPYC, 2 cores, cpu, 2026-11-22``."""
     costs = frame[frame["measure"] == "seconds"]
-    device = costs["device"].str.removeprefix("cpu: ")
-    columns = (costs["machine"], costs["cores"].map("{} cores".format), device)
-    return f"benchmark: {len(costs)} points on {', '.join(map(_listed, (*columns, costs['date'])))}"
-
-
-def _listed(values: pd.Series) -> str:
-    return " / ".join(str(value) for value in dict.fromkeys(values))
+    first, device = costs.iloc[0], costs["device"].iloc[0].removeprefix("cpu: ")
+    where = f"{first['machine']}, {first['cores']} cores, {device}, {first['date']}"
+    return f"benchmark: {len(costs)} points on {where}"
 
 
 class CostQuestion(Question):
-    """The question that `bottleneck study cost` measures."""
+    """The question that `bottleneck study cost` measures, whose numbers are of a machine."""
 
     def load(self, folder: Path) -> pd.DataFrame:
         """The measured points and the exponents, in long form."""
         if not has_probe(folder, self.name):
-            where = shlex.quote(str(folder))
-            raise UserError(
-                f"no benchmark in {str(folder)!r}: `bottleneck study cost --results {where}` "
-                "measures it"
-            )
+            return super().load(folder)  # a UserError that says so
         return in_long_form(read_table(probe_file(folder, self.name), COLUMNS))
 
     def page(self, frame: pd.DataFrame) -> Page:
-        """The table, whose caption says on which machine it was measured, and how."""
-        costs, page = frame[frame["measure"] == "seconds"], super().page(frame)
-        sizes = ("context_size", "embedding_size", "batch_size", "repeats")
-        context, embedding, batch, repeats = (_listed(costs[name]) for name in sizes)
-        notes = [
-            f"A training step of the lecture's GRU, hidden size = context ({context}), embedding "
-            f"{embedding}, batches of {batch}, on random words: both sides have the same length. "
-            "-output is Luong's placement, otherwise Bahdanau's. ms: median of "
-            f"{repeats} groups of steps. attn.: 1 - time of the same model without attention / "
-            f"time. Machine: {rests_on(frame)}.",
-            "Growth: least squares of log quantity on log length, over all lengths and over those "
-            "from the geometric middle of their range up. Ranges: 95 % intervals of the slope.",
-        ]
-        data = page.frame.rename(columns={"bucket": "length", "control": "quantity"})
-        data = data.drop(columns="part")
-        return replace(page, frame=data, caption=notes, run=rests_on(frame).capitalize())
+        """The table, whose caption says on which machine it was measured."""
+        return replace(super().page(frame), caption=[*self.notes, f"From a {rests_on(frame)}."])
 
     def footnotes(self, frame: pd.DataFrame) -> tuple[str, ...]:
         """What the bars are, and where it was measured."""
@@ -217,7 +185,17 @@ QUESTION = CostQuestion(
     question="Does attention's cost grow with Tx x Ty? Measured by `bottleneck study cost`.",
     title="Cost of a training step (C9)",
     rules={"C9": (RULE, decide)},
-    measures=MEASURES,
+    notes=[
+        "A training step of the lecture's GRU, hidden size = context (256), embedding 100, batches "
+        "of 64, on random words: both sides have the same length. -output is Luong's placement, "
+        "otherwise Bahdanau's. ms: median of groups of steps. attn.: 1 - time of the same model "
+        "without attention / time.",
+        "Growth: least squares of log quantity on log length, over all lengths and over those "
+        "from the geometric middle of their range up. Ranges: 95 % intervals of the slope.",
+    ],
+    run=rests_on,
+    measures=(*TIMES, "exponent"),
+    keys=("arm", "quantity", "length"),
     tables=[
         StudyTable(
             "By length (tokens per side)",

@@ -1,11 +1,11 @@
 """A sentence through trained runs, as the slide L-LOST shows one: what each arm kept of it."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -56,10 +56,7 @@ def diagnose(sentence: str, runs: Mapping[str, Path]) -> Diagnosis:
             "`bottleneck translate` translates it"
         )
     tokens, linked = tokenize(source), LinkedReference.of(pair, pair.links)
-    classes = [""] * len(tokens)
-    for place, token in enumerate(tokens):
-        with suppress(KeyError):
-            classes[place] = word_class(token)
+    classes = [word_class(token) if is_word(token) else "" for token in tokens]
     arms = {}
     for arm, trained in loaded.items():
         (output,) = trained.translations([sentence])
@@ -69,48 +66,40 @@ def diagnose(sentence: str, runs: Mapping[str, Path]) -> Diagnosis:
     return Diagnosis(count_words(source), pair.target, unknown, arms)
 
 
-def diagnosis_page(diagnosis: Diagnosis, length: str, notes: Sequence[str] = ()) -> Page:
+def diagnosis_page(diagnosis: Diagnosis, notes: Sequence[str]) -> Page:
     """Each arm's sentence, its lost words marked, and a row for each source word."""
-    title = "Survived and lost, word by word (C3, L-LOST)"
-    sentences, heads = Table.grid(padding=(0, 2, 0, 0)), ["word", "class", "reference"]
-    sentences.add_column()
-    sentences.add_column(max_width=84)
+    title, lines, columns = "Survived and lost, word by word (C3, L-LOST)", [*notes], {}
+    sentences = Table.grid(padding=(0, 2, 0, 0))
     sentences.add_row("reference", Text(diagnosis.reference))
-    lines, columns = [f"Sentence: {length}.", *notes], {}
     for arm, (output, reports) in diagnosis.arms.items():
         columns |= {
             "word": [plain(item.word) for item in reports],
             "class": [item.word_class for item in reports],
             "reference": [plain(" ".join(item.targets)) for item in reports],
             arm: [item.fate for item in reports],
-            f"{arm}_share": [item.share for item in reports],
             f"{arm}_found": [plain(" ".join(item.found)) for item in reports],
         }
-        words = zip(map(FATES.get, columns[arm]), columns["word"], strict=True)
-        marked = [Text(form.format(word), style) for (_, style, form), word in words]
+        marked = []
+        for item in reports:
+            _, style, form = FATES[item.fate]
+            marked.append(Text(form.format(plain(item.word)), style))
         sentences.add_row(arm, Text(" ").join(marked))
-        judged = [item for item in reports if item.fate != UNLINKED]
-        content = [item for item in judged if item.word_class not in ("", *FUNCTION)]
-        counts = [
-            f"{sum(item.fate == SURVIVED for item in items)} of {len(items)} {name} survived"
-            for name, items in {"content words": content, "words": judged}.items()
-            if items
+        content = [
+            item.fate == SURVIVED
+            for item in reports
+            if item.fate != UNLINKED and item.word_class not in ("", *FUNCTION)
         ]
-        lines.append(f"Arm {arm}: {'; '.join(counts)}. Output: {output}")
-    table = new_table("", [*heads, *diagnosis.arms], texts=len(heads) + len(diagnosis.arms))
-    table.title = None
-    frame = pd.DataFrame(columns)
+        counts = f"{sum(content)} of {len(content)} content words survived"
+        lines.append(f"Arm {arm}: {counts}. Output: {output}")
+    frame, heads = pd.DataFrame(columns), ["word", "class", "reference", *diagnosis.arms]
+    table = new_table("", heads, texts=len(heads))
     for row in frame.to_dict("records"):
-        cells = [Text(row[head]) for head in heads]
+        cells = [Text(row[head]) for head in heads[:3]]
         for arm in diagnosis.arms:
             mark, style, _ = FATES[row[arm]]
-            text = row[f"{arm}_found"] if row[arm] in (SURVIVED, PARTLY) else row[arm]
-            cells.append(Text(f"{mark} {text}", style))
+            cells.append(Text(f"{mark} {row[f'{arm}_found'] or row[arm]}", style))
         table.add_row(*cells)
-    picture = Table.grid()
-    for part in (Text(title, "bold"), sentences, table):
-        picture.add_row(part)
     if diagnosis.unknown:
         lines.append(f"Not in the training vocabulary: {', '.join(diagnosis.unknown)}.")
     lines.append("+ survived, with the output's words for it; ~ (in part); - [lost]; ? not judged.")
-    return Page("diagnosis", title, frame, picture, [], lines)
+    return Page("diagnosis", title, frame, Group(Text(title, "bold"), sentences, table), [], lines)

@@ -27,11 +27,6 @@ TOLERANCE = 0.25
 """Share of the slide's number."""
 GROUPS = 20
 """Groups of sentences that the jackknife leaves out in turn."""
-WANTED = 2_500
-"""Sentences that are drawn per bucket."""
-SEED = 1
-"""Of the groups: the same for every run, so that all are paired."""
-KEYS = ("control", "bucket")
 REPLICATES = ("value", *(f"without_{group}" for group in range(GROUPS)))
 RULE = (
     "The rule reads how many principal components explain 95 % of the variance of the contexts "
@@ -44,7 +39,7 @@ RULE = (
 )
 
 
-def probe(subject: "Subject", tell: Tell, wanted: int = WANTED) -> Columns:
+def probe(subject: "Subject", tell: Tell, wanted: int = 2_500) -> Columns:
     """A row for every bucket, trained and untrained."""
     tell("drawing sentences")
     buckets = dict(zip(bucket_labels(subject.edges), subject.fresh_sentences(wanted), strict=True))
@@ -55,42 +50,25 @@ def probe(subject: "Subject", tell: Tell, wanted: int = WANTED) -> Columns:
             replicates = np.full(len(REPLICATES), np.nan)
             if len(pairs) >= 2 * GROUPS:
                 vectors = np.stack([context for _, context in subject.read(weights, pairs)])
-                replicates = dimensions(vectors, seed=SEED)
+                replicates = dimensions(vectors)
             rows.append((control, bucket, len(pairs), *replicates))
-    return pd.DataFrame(rows, columns=[*KEYS, "n", *REPLICATES]).to_dict("list")
+    return pd.DataFrame(rows, columns=["control", "bucket", "n", *REPLICATES]).to_dict("list")
 
 
-def dimensions(
-    contexts: Float[ndarray, "sentences context"], *, seed: int, groups: int = GROUPS
-) -> Float[ndarray, "replicates"]:
-    """Components of all contexts, then the same without each group of two sentences or more."""
-    stream = np.random.Generator(np.random.PCG64([seed, 0]))
-    group = stream.permutation(len(contexts)) % groups
-    # Moving the origin to a sentence keeps the sums small.
+def dimensions(contexts: Float[ndarray, "sentences context"]) -> Float[ndarray, "replicates"]:
+    """How many principal axes have 95 % of the variance; then without each group of sentences."""
+    # The same groups for every run, so that all are paired.
+    stream = np.random.Generator(np.random.PCG64([1, 0]))
+    group, counts = stream.permutation(len(contexts)) % GROUPS, []
+    # Moving the origin to a sentence makes equal contexts exactly equal to their mean.
     moved = contexts.astype(np.float64) - contexts[0]
-    parts = [moved[group == index] for index in range(groups)]
-    products = np.stack([part.T @ part for part in parts])
-    sums = np.stack([part.sum(axis=0) for part in parts])
-    spectra = []
-    left_out = zip(products, sums, map(len, parts), strict=True)
-    for product, total, fewer in ((0.0, 0.0, 0), *left_out):
-        count, mean = len(contexts) - fewer, sums.sum(axis=0) - total
-        covariance = (products.sum(axis=0) - product - np.outer(mean, mean) / count) / (count - 1)
-        spectra.append(np.maximum(np.linalg.eigvalsh(covariance)[::-1], 0.0))
-    return components(np.stack(spectra))
-
-
-def components(
-    spectra: Float[ndarray, "rows context"], share: float = 0.95
-) -> Float[ndarray, "rows"]:
-    """How many principal axes have this share of the variance, of variances that descend."""
-    total = spectra.sum(axis=-1, keepdims=True)
-    parts = spectra / np.where(total > 0, total, np.nan)
-    reached = np.cumsum(parts, axis=-1)
-    whole = np.minimum((reached < share).sum(axis=-1, keepdims=True), parts.shape[-1] - 1)
-    last = np.take_along_axis(parts, whole, axis=-1)
-    before = np.take_along_axis(reached, whole, axis=-1) - last
-    return (whole + (share - before) / np.where(last == 0, 1.0, last))[..., 0]
+    for left_out in range(-1, GROUPS):
+        covariance = np.cov(moved[group != left_out], rowvar=False)
+        variances = np.maximum(np.linalg.eigvalsh(covariance)[::-1], 0.0)
+        reached = np.cumsum([0.0, *variances])
+        count = np.interp(0.95 * reached[-1], reached, np.arange(len(reached)))
+        counts.append(count if reached[-1] > 0 else np.nan)
+    return np.array(counts)
 
 
 def jackknife(replicates: Float[ndarray, "replicates"]) -> Measured:
@@ -105,38 +83,34 @@ def jackknife(replicates: Float[ndarray, "replicates"]) -> Measured:
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
     """The components of every arm, and those that training adds."""
-    runs = []
-    for run in arm.runs:
-        keys = zip(*(run.found[name].tolist() for name in KEYS), strict=True)
-        replicates = np.stack([run.found[name] for name in REPLICATES], axis=1)
-        runs.append(dict(zip(keys, replicates, strict=True)))
-    for key, n in zip(runs[0], arm.runs[0].found["n"].tolist(), strict=True):
-        control, bucket = "" if key[0] == "trained" else key[0], key[1]
-        numbers = {"components": [run[key] for run in runs]}
-        if not control:
-            numbers["components_added"] = [run[key] - run["untrained", bucket] for run in runs]
-        keys = {"control": control, "bucket": bucket, "n": int(n)}
-        for name, seeds in numbers.items():
-            mean = jackknife(np.mean(seeds, axis=0))
+    found = arm.runs[0].found
+    trained, untrained = np.split(arm.statistics(REPLICATES), 2, axis=1)
+    for measure, control, replicates in (
+        ("components", "", trained),
+        ("components_added", "", trained - untrained),
+        ("components", "untrained", untrained),
+    ):
+        for place in range(replicates.shape[1]):
+            seeds, keys = replicates[:, place], {"bucket": str(found["bucket"][place])}
+            mean = jackknife(seeds.mean(axis=0))
             ends = {"value": mean.value, "low": mean.low, "high": mean.high}
-            yield from arm.with_seeds(name, ends, (run[0] for run in seeds), **keys)
+            keys |= {"control": control, "n": int(found["n"][place])}
+            yield from arm.with_seeds(measure, ends, seeds[:, 0], **keys)
 
 
 def decide(estimates: Estimates) -> Judgement | str:
     """C4: 200 of 256 numbers are in use."""
-    rows = estimates.means
-    rows = rows[(rows["attention"] == "none") & (rows["measure"] == "components")]
-    rows = rows[rows["value"].notna() & (rows["control"] == "") & (rows["part"] == "")]
-    bucket = next((name for name in rows["bucket"] if holds(name, SENTENCE_WORDS)), None)
+    arm, known = estimates.without_attention(), {}
+    for name in estimates.buckets():
+        number = estimates.get("components", arm, name)
+        known |= {name: number} if number and not np.isnan(number.value) else {}
+    bucket = next((name for name in known if holds(name, SENTENCE_WORDS)), None)
     if bucket is None:
         return f"no run without attention has contexts of {SENTENCE_WORDS} words"
-    arm, size = rows["arm"].iloc[0], int(rows["context_size"].iloc[0])
-    used, shortest, longest = (
-        estimates.get("components", arm, name)
-        for name in (bucket, rows["bucket"].iloc[0], rows["bucket"].iloc[-1])
-    )
+    used, numbers = known[bucket], list(known.values())
+    size = int(estimates.means.loc[estimates.means["arm"] == arm, "context_size"].iloc[0])
     added = estimates.get("components_added", arm, bucket)
-    growth, expected = longest.minus(shortest), SLIDE_USED / SLIDE_SIZE * size
+    growth, expected = numbers[-1].minus(numbers[0]), SLIDE_USED / SLIDE_SIZE * size
     near_slide = used.within(expected * (1 - TOLERANCE), expected * (1 + TOLERANCE))
     more, less = "training adds {} to", "training takes {} away from"
     clauses = [

@@ -22,7 +22,6 @@ from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTabl
 if TYPE_CHECKING:
     from .subject import Subject
 
-NEAREST = 5
 CONTROLS = {"untrained": "untrained", "frequency": "next in frequency"}
 """``frequency``: neighbours are the words next in the training text's order of frequency."""
 LABELS = {"class": "Word class", "gender": "Gender of nouns"}
@@ -56,10 +55,9 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
         vectors[control] = table[UNK + 1 :]
     columns = {"word": words, "class": kinds}
     for (label, names), control in product((("class", kinds), ("gender", genders)), vectors):
-        inside = np.array(names) != ""
-        numbers = np.unique(np.array(names)[inside], return_inverse=True)[1].astype(np.int64)
-        share = np.full(len(words), np.nan)
-        share[inside] = same_label(vectors[control][inside], numbers, k=NEAREST)
+        inside, share = np.array(names) != "", np.full(len(words), np.nan)
+        numbers = np.unique(np.array(names)[inside], return_inverse=True)[1]
+        share[inside] = same_label(vectors[control][inside], numbers, k=5)
         columns[f"{label}_{control}"] = share
     return columns
 
@@ -97,24 +95,23 @@ def summarise(arm: Arm) -> Iterator[Row]:
 
 def decide(estimates: Estimates) -> Judgement | str:
     """C13: similar words are near each other, and training placed them so."""
-
+    keys = [("same_class", ""), ("same_class", "frequency"), ("same_class_added", ""),
+            ("same_gender", ""), ("same_gender_added", "")]  # fmt: skip
     clauses, by_class, by_gender, added = [], [], [], {}
     for arm in estimates.arms():
-        keys = [("same_class", ""), ("same_class", "frequency"), ("same_class_added", ""),
-                ("same_gender", ""), ("same_gender_added", "")]  # fmt: skip
         known = [estimates.get(name, arm, control=key, part="source") for name, key in keys]
         if None in known:
             continue
         kind, frequency, class_added, gender, gender_added = (item.scaled(100.0) for item in known)
+        shares = [item.text("{:z.0f}", " %") for item in (kind, frequency, gender)]
         class_points, gender_points = (
             item.change("{} more than untrained", "{} less than untrained", "{:z.0f}", " points")
             for item in (class_added, gender_added)
         )
         clauses.append(
-            f"{arm}: {kind.text('{:z.0f}', ' %')} of the neighbours of {kind.n:,} words are of the "
-            f"word's own class, {class_points} (of the words next in frequency "
-            f"{frequency.text('{:z.0f}', ' %')}), and {gender.text('{:z.0f}', ' %')} of nouns' "
-            f"neighbours of the noun's own gender, {gender_points}"
+            f"{arm}: {shares[0]} of the neighbours of {kind.n:,} words are of the word's own "
+            f"class, {class_points} (of the words next in frequency {shares[1]}), and "
+            f"{shares[2]} of nouns' neighbours of the noun's own gender, {gender_points}"
         )
         added[arm] = class_added
         by_class.append(class_added.low >= 100 * LEAST_ADDED and kind.low > frequency.high)

@@ -6,19 +6,17 @@ h_Tx). The ratio's geometric mean by steps is the curve. Steps are counted in wo
 the shortest way without attention: through the encoder to h_Tx and one step on.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator
 from itertools import product
 from math import inf, log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
 from ..claims.verdict import FAMILY, needs_learned
-from ..corpus.batches import evaluation_batches, restore
-from ..corpus.pair import SentencePair
+from ..corpus.batches import EncodedPairs, evaluation_batches, restore
 from ..corpus.vocabulary import tokenize
 from ..scoring.bootstrap import Estimate, draw, estimate, ratio_of_sums
 from ..settings.concerns import bucket_labels
@@ -29,7 +27,6 @@ from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTabl
 
 if TYPE_CHECKING:
     from flax import nnx
-    from jaxtyping import Array, Int
 
     from ..model.translator import Weights
     from .subject import Subject
@@ -57,43 +54,32 @@ def probe(subject: "Subject", tell: Tell, sentences: int = 60) -> Columns:
     subject.require_words()
     linked = [pair for pair in subject.corpus.test if pair.links]
     pairs = [pair for pairs in subject.first_of_each(linked, sentences) for pair in pairs]
-    columns = links_of(subject, pairs)
-    for network, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
-        tell(f"gradients, {network}")
-        norms = gradient_norms(subject, weights, pairs)
-        for name, place in (("aligned", "source"), ("last", "last")):
-            places = zip(columns["sentence"], columns["target"], columns[place], strict=True)
-            column = [norms[row][target, source] for row, target, source in places]
+    rows = []
+    for sentence, pair in enumerate(pairs):
+        last = len(tokenize(pair.source))
+        for source, target in pair.links:
+            place = last - 1 - source if subject.settings.model.reverse_source else source
+            rows.append((sentence, target, place, last))
+    sentence, target, aligned, last = np.array(rows, np.int64).T
+    columns = {"sentence": sentence, "steps": last - aligned + 1}
+    networks = {"trained": subject.weights, "untrained": subject.untrained}
+    tell("gradients")
+    all_norms = gradient_norms(subject.graph, subject.encode(pairs), networks.values())
+    for network, norms in zip(networks, all_norms, strict=True):
+        for name, places in (("aligned", aligned), ("last", last)):
+            cells = zip(sentence, target, places, strict=True)
+            column = [norms[row][word, place] for row, word, place in cells]
             columns[f"{network}_{name}"] = np.array(column, np.float64)
     return columns
 
 
-def links_of(subject: "Subject", pairs: Sequence[SentencePair]) -> dict[str, ndarray]:
-    """Sentence, places of both words (the source's as read) and steps of each link."""
-    rows = []
-    for sentence, pair in enumerate(pairs):
-        end = len(tokenize(pair.source))
-        for source, target in pair.links:
-            place = end - 1 - source if subject.settings.model.reverse_source else source
-            rows.append((sentence, place, target, end, end - place + 1))
-    names = ("sentence", "source", "target", "last", "steps")
-    return dict(zip(names, np.array(rows, np.int64).T, strict=True))
-
-
 def gradient_norms(
-    subject: "Subject", weights: "Weights", pairs: Sequence[SentencePair]
-) -> list[Float[ndarray, "_ _"]]:
-    """Norms of each target word's loss gradient by source word, in the order of reading."""
-    encoded = subject.encode(pairs)
-    batches, norms_of = evaluation_batches(encoded, 20), token_norms(subject.graph)
-    norms = restore([np.asarray(norms_of(weights, *item.batch[:3])) for item in batches], batches)
-    sides = zip(norms, encoded.source, encoded.target, strict=True)
-    return [rows[: len(target), : len(source)] for rows, source, target in sides]
+    graph: "nnx.GraphDef", pairs: EncodedPairs, networks: Iterable["Weights"]
+) -> list[list[Float[ndarray, "target source"]]]:
+    """Of each network and sentence the norms of a target word's loss gradient at a source word.
 
-
-@cache
-def token_norms(graph: "nnx.GraphDef") -> "Callable[..., Float[Array, 'batch target source']]":
-    """The jitted norms; one backward pass per target position, for all sentences at once."""
+    There is one backward pass per target position, for all sentences of a batch at once.
+    """
     import jax
     import jax.numpy as jnp
     from flax import nnx
@@ -103,33 +89,29 @@ def token_norms(graph: "nnx.GraphDef") -> "Callable[..., Float[Array, 'batch tar
     from ..training.loss import decoder_inputs
 
     @jax.jit
-    def norms(
-        weights: "Weights",
-        source: "Int[Array, 'batch source']",
-        lengths: "Int[Array, ' batch']",
-        target: "Int[Array, 'batch target']",
-    ) -> "Float[Array, 'batch target source']":
+    def norms(weights: Any, source: Any, lengths: Any, target: Any) -> Any:
         translator = nnx.merge(graph, weights)
         decoder, mask = translator.decoder, real_positions(lengths, source.shape[1])
 
-        def read_outs(embedded: "Array") -> "Array":
+        def log_likelihoods(embedded: Any) -> Any:
             values, last = translator.encoder(embedded, mask)
             memory = Memory(values, decoder.attention.keys(values), mask, last)
-            return decoder(decoder_inputs(target), memory)[0]
-
-        def summed_losses(outputs: "Array") -> "Array":
+            outputs, _ = decoder(decoder_inputs(target), memory)
             scores = jax.nn.log_softmax(decoder.output_layer().logits(outputs))
-            return -jnp.sum(jnp.take_along_axis(scores, target.T[..., None], axis=-1))
+            return jnp.take_along_axis(scores, target.T[..., None], axis=-1)[..., 0]
 
-        def norms_of(position: "Array") -> "Array":
-            alone = jnp.zeros_like(slopes).at[position].set(slopes[position])
-            return jnp.sqrt(jnp.sum(back(alone)[0] ** 2, axis=-1))
+        def norms_of(position: Any) -> Any:
+            (slopes,) = back(jnp.zeros_like(scores).at[position].set(1.0))
+            return jnp.sqrt(jnp.sum(slopes**2, axis=-1))
 
-        outputs, back = jax.vjp(read_outs, translator.encoder.embedding[...][source])
-        slopes = jax.grad(summed_losses)(outputs)
+        scores, back = jax.vjp(log_likelihoods, translator.encoder.embedding[...][source])
         return jnp.swapaxes(jax.lax.map(norms_of, jnp.arange(target.shape[1])), 0, 1)
 
-    return norms
+    batches = evaluation_batches(pairs, 20)
+    return [
+        restore([np.asarray(norms(weights, *item.batch[:3])) for item in batches], batches)
+        for weights in networks
+    ]
 
 
 @by_arm
@@ -138,22 +120,21 @@ def summarise(arm: Arm) -> Iterator[Row]:
     scoring = arm.settings.scoring
     for network, control in (("trained", ""), ("untrained", "untrained")):
         sums = log_sums(arm, network)
-        sentences, buckets = sums.shape[1], len(scoring.lower_edges)
-        weights = draw(sentences, scoring.resamples, seed=scoring.seed, bucket=buckets)
+        weights = draw(
+            sums.shape[1], scoring.resamples, seed=scoring.seed, bucket=len(scoring.lower_edges)
+        )
         if half := half_distance(sums, weights):
-            keys = {"control": control, "n": len(arm.runs[0].found["steps"])}
             alone = [half_distance(part[None], weights[:0]).row() for part in sums]
+            keys = {"control": control, "n": len(arm.runs[0].found["steps"])}
             yield from arm.with_seeds("half_distance", half.row(), alone, **keys)
         for name, first, end in zip(BAND_NAMES, BANDS, [*BANDS[1:], None], strict=True):
             band = sums[:, :, first:end].sum(axis=2)
             totals = band.sum(axis=1)
-            if not totals[:, 1].all():
-                continue
-            logs = estimate(ratio_of_sums, band, weights)
-            ratio = Estimate(float(np.exp(logs.value)), np.exp(logs.draws))
-            keys = {"control": control, "part": name, "n": int(totals[:, 1].sum())}
-            alone = np.exp(ratio_of_sums(totals))
-            yield from arm.with_seeds("ratio", ratio, alone, **keys)
+            if totals[:, 1].all():
+                logs = estimate(ratio_of_sums, band, weights)
+                ratio = Estimate(float(np.exp(logs.value)), np.exp(logs.draws))
+                keys = {"control": control, "part": name, "n": int(totals[:, 1].sum())}
+                yield from arm.with_seeds("ratio", ratio, np.exp(ratio_of_sums(totals)), **keys)
 
 
 def log_sums(arm: Arm, network: str) -> Float[ndarray, "seeds sentences steps 2"]:
@@ -185,13 +166,11 @@ def half_distance(
         return None
     parts = [estimate(ratio_of_sums, sums[:, :, place], weights) for place in distances]
     logs = np.stack([np.append(part.value, part.draws) for part in parts], axis=-1)
-    present = np.isfinite(logs)
-    links = sums[:, :, distances, 1].sum(axis=(0, 1)) * present
-    total = np.maximum(links.sum(axis=-1, keepdims=True), 1.0)
-    centred = distances - (links * distances).sum(axis=-1, keepdims=True) / total
-    x, y = links * centred, np.where(present, logs, 0.0)
+    links = sums[:, :, distances, 1].sum(axis=(0, 1)) * np.isfinite(logs)
     with np.errstate(divide="ignore", invalid="ignore"):  # nan where a resample has one distance
-        slopes = (x * y).sum(axis=-1) / (x * centred).sum(axis=-1)
+        middle = (links * distances).sum(axis=-1) / links.sum(axis=-1)
+        x = links * (distances - middle[:, None])
+        slopes = (x * np.nan_to_num(logs)).sum(axis=-1) / (x * distances).sum(axis=-1)
         halves = np.where(slopes >= 0, inf, log(0.5) / slopes)
     span = float(np.ptp(distances))
     value, *draws = censor(halves, 0.0, span)
@@ -213,14 +192,14 @@ def decide(estimates: Estimates) -> Judgement | str:
         return "both arms are needed, with attention and without, that differ in nothing else"
     slower, more, clauses = [], [], [f"the gradient of {', '.join(faded[''])}"]
     for arm in attending:
-        pairs = [
-            [band, *(estimates.get("ratio", name, part=band) for name in (arm, none))]
+        ratios = [
+            (band, *(estimates.get("ratio", name, part=band) for name in (arm, none)))
             for band in BAND_NAMES
         ]
-        shared = [pair for pair in pairs if all(pair)]
-        if not shared:
+        in_both = [item for item in ratios if None not in item]
+        if not in_both:
             return "the arms share no band of steps"
-        band, ratio, plain = shared[-1]
+        band, ratio, plain = in_both[-1]
         slower.append(halves[arm].low > halves[none].high)
         more.append(ratio.low > plain.high)
         clauses.append(
@@ -229,8 +208,7 @@ def decide(estimates: Estimates) -> Judgement | str:
         )
     if start := faded["untrained"]:
         clauses.append(f"before training that of {', '.join(start)}")
-    clear = (all(slower), all(more))
-    measure = f"half-distance in steps, {none}"
+    clear, measure = (all(slower), all(more)), f"half-distance in steps, {none}"
     return Judgement(all(clear), any(clear), clauses, measure, halves[none])
 
 

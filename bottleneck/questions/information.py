@@ -25,9 +25,12 @@ from .question import Axes, Columns, Judgement, Probed, Question, Row, StudyColu
 if TYPE_CHECKING:
     from .subject import Subject
 
-MEASURES = (("probe", "", "probe"), ("probe", "untrained", "probe_untrained"),
-            ("translator", "", "nll"))  # fmt: skip
-"""Part, control, and the probe's column of what remains to be told, in nats."""
+MEASURES = {
+    "probe": ("probe", ""),
+    "probe_untrained": ("probe", "untrained"),
+    "nll": ("translator", ""),
+}
+"""The probe's columns of what remains to be told, in nats: their part and control."""
 LONGER = {part: f"{part} longer" for part in ("probe", "translator")}
 """How the longer half of the buckets is called, by part; the middle bucket is in it."""
 SLIDE_LOST, LOST_WORDS = 0.91, 30
@@ -85,48 +88,47 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
         of_arm, kept = _summary(arm)
         rows += of_arm
         # An arm that cannot attend to words cannot copy them.
-        base = {"model": {"attention": "none"}, "decoding": {"copy_unknown": False}}
-        settings = arm.settings.changed(training={"seed": 0}, **base)
+        plain = {"model": {"attention": "none"}, "decoding": {"copy_unknown": False}}
+        settings = arm.settings.changed(training={"seed": 0}, **plain)
         if arm.settings.model.attention == "none":
             bases[settings] = arm.name, kept
-            continue
-        name, base = bases.get(settings, ("", {}))
-        for part in filter(base.__contains__, kept):
-            gain = difference(kept[part], base[part])
-            rows.append(arm.row("kept_gain", gain, part=LONGER[part], note=name))
+        elif settings in bases:
+            name, base = bases[settings]
+            for part, share in kept.items():
+                gain = difference(share, base[part])
+                rows.append(arm.row("kept_gain", gain, part=LONGER[part], note=name))
     return rows
 
 
 def _summary(arm: Arm) -> tuple[list[Row], dict[str, Estimate]]:
     """The rows of an arm, and the share of a further word's bits that it keeps, by part."""
-    columns = arm.runs[0].found
-    words, bits, known = columns["source_words"], columns["bits"], columns["unknown"] == 0
-    buckets = [(place, bucket, inside & known)
-               for place, bucket, inside in in_buckets(arm.runs[0], words)]  # fmt: skip
-    source = np.stack([bits, np.ones_like(bits)], axis=-1)[None]
-    rows, kept = [], {}
-    for place, bucket, inside in buckets:
-        whole = arm.estimate(ratio_of_sums, source[:, inside], place)
-        rows.append(arm.row("source_bits", whole, bucket=bucket, n=int(inside.sum())))
+    found = arm.runs[0].found
+    words, known, rows, kept = found["source_words"], found["unknown"] == 0, [], {}
+    buckets = [
+        (place, name, inside & known) for place, name, inside in in_buckets(arm.runs[0], words)
+    ]
     filled = [item for item in buckets if item[2].any()]
     longer = filled[len(filled) // 2 :]
+    means = np.array([words[inside].mean() for *_, inside in longer])
 
     def slope(sums: np.ndarray) -> np.ndarray:
-        means = np.array([words[inside].mean() for _, _, inside in longer])
-        line = (means - means.mean()) / ((means - means.mean()) ** 2).sum()
         parts = [arm.estimate(ratio_of_sums, sums[:, inside], place) for place, _, inside in longer]
-        return line @ np.stack([np.append(part.value, part.draws) for part in parts])
+        return (means - means.mean()) @ [np.append(part.value, part.draws) for part in parts]
 
-    for part, control, column in MEASURES:
-        recovered = bits - arm.statistics([column])[..., 0] / np.log(2.0)
-        units = {"recovered": np.ones_like(bits), "share": bits}
-        for (place, bucket, inside), (measure, unit) in product(buckets, units.items()):
-            sums = np.stack([recovered, np.broadcast_to(unit, recovered.shape)], axis=-1)[:, inside]
-            keys = {"place": place, "bucket": bucket, "part": part, "control": control}
-            rows += arm.rows(measure, ratio_of_sums, sums, **keys)
+    for column, (part, control) in MEASURES.items():
+        nats, bits = np.moveaxis(arm.statistics([column, "bits"]), -1, 0)
+        counts = np.stack([bits - nats / np.log(2.0), bits, np.ones_like(bits)], axis=-1)
+        for place, name, inside in buckets:
+            keys, sums = {"bucket": name, "n": int(inside.sum())}, counts[:, inside]
+            if column == "probe":
+                whole = arm.estimate(ratio_of_sums, sums[..., 1:], place)
+                rows.append(arm.row("source_bits", whole, **keys))
+            keys |= {"part": part, "control": control, "place": place}
+            rows += arm.rows("recovered", ratio_of_sums, sums[..., [0, 2]], **keys)
+            rows += arm.rows("share", ratio_of_sums, sums[..., [0, 1]], **keys)
         if not control and len(filled) > 2:
-            sums = np.stack([recovered, np.ones_like(recovered)], axis=-1)
-            value, *draws = ratio_of_sums(np.stack([slope(sums), slope(source)], axis=-1))
+            slopes = [slope(counts[..., [which, 2]]) for which in (0, 1)]
+            value, *draws = ratio_of_sums(np.stack(slopes, axis=-1))
             kept[part] = Estimate(float(value), np.array(draws))
             n = sum(int(inside.sum()) for *_, inside in longer)
             rows.append(arm.row("kept", kept[part], part=LONGER[part], n=n))

@@ -164,7 +164,7 @@ OTHER = frame({ADDED: (5.0, 4.0, 6.0, "")}, corpus="grammar")
         (frame({ADDED: (2.0, 0.1, 4.0, "")}), "not held", ""),
         (frame({GROWTH: (0.1, -0.001, 0.2, "")}), "not held", ""),
         # Copied words in a context of 256 are judged, else what there is.
-        (pd.concat([OTHER, frame()]), "held", "updates change that by +5.0 [+4.0, +6.0]"),
+        (pd.concat([OTHER, frame()]), "held", "words of copy, half of which"),
         (OTHER, "not held", "updates change that by +5.0 [+4.0, +6.0]"),
         (pd.concat([frame(size=size) for size in (16, 512, 256)]), "held", "in 256 numbers"),
         (None, "not measured", "`bottleneck study capacity`"),

@@ -30,10 +30,7 @@ def test_a_power_gives_its_exponent(power: float) -> None:
     assert estimate.value == pytest.approx(power, abs=1e-12)
     assert estimate.high - estimate.low < 1e-9
     assert estimate.n == 8
-    two = fit(SIZES[:2], SIZES[:2] ** power)
-    assert two.value == pytest.approx(power, abs=1e-12)
-    assert np.isnan([two.low, two.high]).all()
-    assert fit(np.array([10.0, 10.0]), np.array([1.0, 2.0])) is None
+    assert fit(SIZES[:2], SIZES[:2] ** power) is None
 
 
 def test_slope_and_interval_are_those_of_scipy() -> None:
@@ -82,7 +79,7 @@ def test_the_exponents_decide(intervals, options, word):
 
 
 def test_the_table_has_the_numbers_of_the_file(tmp_path):
-    plant_costs(tmp_path, LENGTHS, ",".join(PAIR))
+    plant_costs(tmp_path, LENGTHS, [*PAIR])
     page = study_page("cost", tmp_path)
     rows = page.frame.set_index(["arm", "length", "quantity"])
     row = rows.loc[("additive", "100", "")]
@@ -101,7 +98,7 @@ def test_the_table_has_the_numbers_of_the_file(tmp_path):
 
 
 def test_a_missing_and_a_damaged_file_are_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"^no benchmark in .*bottleneck study cost --results"):
+    with pytest.raises(UserError, match=r"^no cost study in .*bottleneck study cost --results"):
         QUESTION.load(tmp_path)
     plant_costs(tmp_path)
     text = (tmp_path / FILE).read_text()
@@ -112,7 +109,7 @@ def test_a_missing_and_a_damaged_file_are_one_line(tmp_path: Path) -> None:
 
 def test_the_exponent_of_l15_is_that_of_dot_attention_over_the_lengths(tmp_path: Path) -> None:
     assert measured_exponent(tmp_path) is None
-    plant_costs(tmp_path, LENGTHS, "dot-output,additive")
+    plant_costs(tmp_path, LENGTHS, ("none-output", "dot-output", "none", "additive"))
     exponent = measured_exponent(tmp_path)
     assert exponent.arm == "dot-output"
     assert exponent[1:4] == pytest.approx((2.0, 2.0, 2.0))

@@ -25,17 +25,16 @@ def test_each_arm_has_the_sentence_with_its_losses_marked_and_each_word_a_row():
         "additive": ("le chat s'est assis", words_of(1.0, 1.0, 1.0)),
     }
     diagnosis = Diagnosis(4, "le chat s'est assis", ("zebra",), found)
-    page = diagnosis_page(diagnosis, "4 words", ["A note."])
+    page = diagnosis_page(diagnosis, ["A note."])
     lines = printed(page)
     assert "none       the [cat] (sat) zebra?" in lines
     assert "additive   the cat sat zebra?" in lines
     rows = [line.split() for line in lines]
     assert ["sat", "verb", "s'", "est", "assis", "~", "s'", "+", "s'", "est", "assis"] in rows
     assert ["zebra", "?", "not", "linked", "?", "not", "linked"] in rows
-    assert page.caption[:3] == [
-        "Sentence: 4 words.",
+    assert page.caption[:2] == [
         "A note.",
-        "Arm none: 0 of 2 content words survived; 1 of 3 words survived. Output: le s'",
+        "Arm none: 0 of 2 content words survived. Output: le s'",
     ]
     row = page.frame[page.frame["word"] == "sat"].iloc[0]
     assert (row["none"], row["none_found"], row["additive"]) == ("in part", "s'", "survived")

@@ -11,8 +11,6 @@ from seq2seq_bottleneck.questions.dimensions import (
     GROUPS,
     QUESTION,
     RULE,
-    SEED,
-    WANTED,
     dimensions,
     jackknife,
     probe,
@@ -39,10 +37,10 @@ def by_values(contexts):
 def test_components_are_those_of_the_singular_values_of_the_centred_matrix():
     rng = np.random.default_rng(1)
     line = np.outer(rng.normal(size=100), rng.normal(size=16)) + 5.0
-    assert dimensions(line, seed=1) == pytest.approx([0.95] * 21)
-    assert np.isnan(dimensions(np.full((60, 5), 0.1), seed=1)).all()
+    assert dimensions(line) == pytest.approx([0.95] * 21)
+    assert np.isnan(dimensions(np.full((60, 5), 0.1))).all()
     contexts = gaussian(300, 0.8 ** np.arange(24), 2)
-    assert dimensions(contexts, seed=1)[0] == pytest.approx(by_values(contexts))
+    assert dimensions(contexts)[0] == pytest.approx(by_values(contexts))
 
 
 def test_jackknife_of_a_mean_has_the_groups_standard_error():
@@ -79,7 +77,7 @@ def test_the_mean_over_seeds_has_the_jackknifes_interval_and_what_training_adds_
 
 
 def frame(used=200.0, *, size=256, added=40.0, shortest=80.0, longest=120.0, arms=("none",),
-          n=WANTED):  # fmt: skip
+          n=2_500):  # fmt: skip
     """A table of the question in which every interval is 5 to either side."""
     rows = []
     for arm in arms:
@@ -122,6 +120,6 @@ def test_a_real_run_is_measured_on_new_sentences(subject, tmp_path):
     pairs = subject.fresh_sentences(90)[1]
     for control, weights in (("", subject.weights), ("untrained", subject.untrained)):
         vectors = np.stack([context for _, context in subject.read(weights, pairs)])
-        expected = jackknife(dimensions(vectors, seed=SEED))
+        expected = jackknife(dimensions(vectors))
         row = one_row(rows, "components", bucket=buckets[1], control=control)
         assert (row["value"], row["low"]) == pytest.approx((expected.value, expected.low))

@@ -10,7 +10,8 @@ from flax import nnx
 from planted_pages import frame as table_of
 from planted_pages import kept_rows, one_row, row_of
 
-from seq2seq_bottleneck.corpus.vocabulary import EOS, PAD
+from seq2seq_bottleneck.corpus.batches import EncodedPairs
+from seq2seq_bottleneck.corpus.vocabulary import EOS, tokenize
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.questions.gradients import (
     LEAST_RATIO,
@@ -18,7 +19,6 @@ from seq2seq_bottleneck.questions.gradients import (
     RULE,
     gradient_norms,
     probe,
-    token_norms,
 )
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.settings.concerns import ModelSettings, bucket_labels
@@ -157,10 +157,7 @@ def test_norms_are_those_of_finite_differences(model):
     graph, weights = create(settings, WORDS, WORDS, 1)
     random = np.random.default_rng(5)
     weights = jax.tree.map(lambda leaf: jnp.asarray(random.normal(0, 0.7, leaf.shape)), weights)
-    source = jnp.array([SOURCE + [PAD] * 2] * 2, jnp.int32)
-    target = jnp.array([TARGET + [PAD] * 2] * 2, jnp.int32)
-    lengths = jnp.array([len(SOURCE)] * 2, jnp.int32)
-    norms = np.asarray(token_norms(graph)(weights, source, lengths, target))[1]
+    ((_, norms),) = gradient_norms(graph, EncodedPairs([SOURCE] * 2, [TARGET] * 2), [weights])
     slopes = np.zeros((len(TARGET), len(SOURCE), SIZE))
     for place, word in enumerate(SOURCE):  # no word stands twice
         for axis in range(SIZE):
@@ -179,10 +176,11 @@ def test_a_real_run_is_measured_and_kept(subject, tmp_path):
     assert len(pairs) == 2 * len(bucket_labels(subject.edges))
     assert len(columns["steps"]) == sum(len(pair.links) for pair in pairs)
     row = len(columns["steps"]) - 1
-    (norms,) = gradient_norms(subject, subject.weights, [pairs[-1]])  # alone, without its batch
-    source, target = pairs[-1].links[-1]
+    alone = subject.encode([pairs[-1]])  # without its batch
+    ((norms,),) = gradient_norms(subject.graph, alone, [subject.weights])
+    last, (source, target) = len(tokenize(pairs[-1].source)), pairs[-1].links[-1]
     assert columns["trained_aligned"][row] == pytest.approx(norms[target, source], rel=1e-4)
-    assert columns["trained_last"][row] == pytest.approx(norms[target, -1], rel=1e-4)
+    assert columns["trained_last"][row] == pytest.approx(norms[target, last], rel=1e-4)
     assert (columns["trained_aligned"] != columns["untrained_aligned"]).all()
     rows = kept_rows(QUESTION, tmp_path, subject.settings, columns)
     for control in ("", "untrained"):
