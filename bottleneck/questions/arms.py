@@ -20,6 +20,7 @@ Row = dict[str, Any]
 """One number of ``probes/NAME.csv`` of the bundle, by ``schema.PROBE_COLUMNS``."""
 KEYS = ("arm", "bucket", "control", "part")
 """What an estimate is of, besides its measure."""
+Statistics = Float[np.ndarray, "seeds sentences columns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,23 +74,19 @@ class Arm:
         rows = [self.row(measure, value, run, **others) for run, value in seeds]
         return [self.row(measure, mean, **others), *rows]
 
-    def statistics(self, columns: Sequence[str]) -> Float[np.ndarray, "seeds sentences columns"]:
+    def statistics(self, columns: Sequence[str]) -> Statistics:
         """These columns of the probe, of every seed."""
         runs = [[run.found[name] for name in columns] for run in self.runs]
         return np.moveaxis(np.array(runs, np.float64), 1, 2)
 
     def rows(
-        self, measure: str, score: Score, statistics: Float[np.ndarray, "seeds sentences columns"],
-        *, place: int, **others: Any,
-    ) -> list[Row]:  # fmt: skip
+        self, measure: str, score: Score, statistics: Statistics, *, place: int, **others: Any
+    ) -> list[Row]:
         """The mean over seeds with its interval over sentences, then one row per seed."""
-        others = {"n": statistics.shape[1]} | others
-        mean = self.estimate(score, statistics, place)
-        return self.with_seeds(measure, mean, score(statistics.sum(axis=1)), **others)
+        mean, alone = self.estimate(score, statistics, place), score(statistics.sum(axis=1))
+        return self.with_seeds(measure, mean, alone, **{"n": statistics.shape[1]} | others)
 
-    def estimate(
-        self, score: Score, statistics: Float[np.ndarray, "seeds sentences columns"], place: int
-    ) -> Estimate:
+    def estimate(self, score: Score, statistics: Statistics, place: int) -> Estimate:
         """The mean over seeds with its resamples: the same sentences for every seed and arm."""
         scoring = self.settings.scoring
         weights = draw(statistics.shape[1], scoring.resamples, seed=scoring.seed, bucket=place)
@@ -131,26 +128,25 @@ def rows_by_bucket(
         first = arm.runs[0].found
         kept = first["split"] == split if split else np.ones(len(first["source_words"]), bool)
         for place, bucket, inside in in_buckets(arm.runs[0], first["source_words"][kept], least):
+            keys = {"place": place, "bucket": bucket, "part": split}
             for measure, control, score, names in scores:
                 counts = arm.statistics(names)[:, kept][:, inside]
-                keys = {"bucket": bucket, "control": control, "part": split}
-                rows += arm.rows(measure, score, counts, place=place, **keys)
+                rows += arm.rows(measure, score, counts, control=control, **keys)
     return rows
 
 
 def in_buckets(
     run: Probed, words: Real[np.ndarray, "sentences"], least: int | None = None
 ) -> list[tuple[int, str, Bool[np.ndarray, "sentences"]]]:
-    """Place (from 0), name and members of each of the run's length buckets.
+    """Place (from 0), name and members of each of the run's length buckets that has any.
 
-    With ``least`` sentences of that place or more come last, under the name "", without empty ones.
+    With ``least`` sentences of that place or more come last, under the name "".
     """
     buckets = Buckets(run.settings.scoring.lower_edges)
     assigned = buckets.assign(words.astype(np.int64))
     members = [(place, name, assigned == place) for place, name in enumerate(buckets.names)]
-    if least is None:
-        return members
-    members.append((len(members), "", assigned >= least))
+    if least is not None:
+        members.append((len(members), "", assigned >= least))
     return [item for item in members if item[2].any()]
 
 
@@ -158,15 +154,15 @@ class Estimates:
     """The means over seeds of ``probes/NAME.csv`` by measure and `KEYS`; ``means`` has the rows."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
-        texts = frame.reindex(columns=[*KEYS, "note"]).astype("object").fillna("")
-        self.means = frame.assign(**texts)[frame["seed"].isna()]
+        means = frame[frame["seed"].isna()].fillna({"n": 0})
+        texts = means.reindex(columns=[*KEYS, "note"]).astype("object").fillna("")
+        self.means = means.assign(**texts)
         self._rows = {
             (row["measure"], *(row[key] for key in KEYS)): Measured(
-                row["value"], row["low"], row["high"],
-                n=0 if pd.isna(row["n"]) else int(row["n"]), note=row["note"],
+                row["value"], row["low"], row["high"], int(row["n"]), row["note"]
             )
             for row in self.means.to_dict("records")
-        }  # fmt: skip
+        }
         self._attention = dict(zip(self.means["arm"], self.means["attention"], strict=True))
 
     def get(

@@ -62,29 +62,31 @@ def repeats(tokens: Sequence[str]) -> bool:
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Every measure of every arm and bucket."""
-    ratios = [("length_ratio", "hypothesis_tokens", "reference_tokens")]
-    ratios += [(fault, fault, "sentences") for fault in FAULTS]
-    scores = [(measure, "", ratio_of_sums, columns) for measure, *columns in ratios]
-    return rows_by_bucket(probed, scores)
+    parts = {"length_ratio": ("hypothesis_tokens", "reference_tokens")}
+    parts |= {fault: (fault, "sentences") for fault in FAULTS}
+    return rows_by_bucket(probed, [(name, "", ratio_of_sums, parts[name]) for name in parts])
 
 
 def decide(estimates: Estimates) -> Judgement | str:
     """C11: outputs are as long as they should be, whatever the length."""
     ratios, right, clauses = {}, 0, []
     for arm in estimates.arms(selective=True):
-        failed, known = [], {}
+        buckets, failed = [], []
         for bucket in estimates.buckets():
             ratio = estimates.get("length_ratio", arm, bucket)
             if ratio is None or not ratio.n:
                 continue
-            known[arm, bucket] = ratio
-            shares = [estimates.get(fault, arm, bucket).high for fault in FAULTS[:-1]]
-            shares[-1] -= estimates.get("repeating_references", arm, bucket).value
-            if not (ratio.within(*RATIO) and max(shares) < MOST_FAULTS):
+            buckets.append(bucket)
+            ratios[arm, bucket] = ratio
+            empty, unfinished, repeating, of_references = (
+                estimates.get(fault, arm, bucket) for fault in FAULTS
+            )
+            most = max(empty.high, unfinished.high, repeating.high - of_references.value)
+            if not (ratio.within(*RATIO) and most < MOST_FAULTS):
                 failed.append(bucket)
-        ratios |= known
-        right += len(known) - len(failed)
-        clause = f"{arm} handles {len(known) - len(failed)} of {len(known)} length buckets"
+        handled = len(buckets) - len(failed)
+        right += handled
+        clause = f"{arm} handles {handled} of {len(buckets)} length buckets"
         clauses.append(f"{clause}, not {', '.join(failed)}" if failed else clause)
     if len({bucket for _, bucket in ratios}) < 2:
         return "fewer than two buckets of an arm with attention are filled"
@@ -104,7 +106,7 @@ QUESTION = Question(
     name="length",
     ids=("C11",),
     question="Does one network serve any length: are long outputs as long as they should be?",
-    title="Output length (C11): is a long output as long as it should be?",
+    title="Output length (C11)",
     probe=probe,
     summarise=summarise,
     rules={"C11": (RULE, decide)},
@@ -115,10 +117,10 @@ QUESTION = Question(
     ],
     measures=("length_ratio", *FAULTS),
     tables=[
-        StudyTable("", [
+        StudyTable("Output length (C11)", [
             StudyColumn("ratio", "length_ratio", form="{:.2f}"),
             *(StudyColumn(head, fault, scale=100.0, ends="{:.2g}")
-              for head, fault in zip(HEADS, FAULTS, strict=True)),
+              for fault, head in zip(FAULTS, HEADS, strict=True)),
         ])
     ],
     axes=[Axes("Length of outputs", "length_ratio", "output tokens / reference tokens")],

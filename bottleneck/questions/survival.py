@@ -5,42 +5,37 @@ gold or, on real text, those of IBM model 1. Chance is the same outputs against 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+from jaxtyping import Float, Int, Real
 from numpy import ndarray
 
 from ..claims.verdict import FAMILY, small_buckets
-from ..corpus.pair import Link
 from ..corpus.vocabulary import is_word, tokenize
 from ..figures.plot import longest
 from ..lecture.slides import SLIDES
 from ..results.folders import read_texts
+from ..scoring.bootstrap import Score, ratio_of_sums
 from ..settings.concerns import Buckets
 from . import word_survival as words
 from .arms import Arm, Estimates, by_arm, in_buckets
 from .question import Axes, Columns, Judgement, Line, Question, Row, StudyColumn, StudyTable, Tell
-from .word_survival import CLASSES, MEASURES, LinkedReference
+from .word_survival import CLASSES, LinkedReference
 
 if TYPE_CHECKING:
     from .subject import Subject
 
-KINDS = {
-    "gist": ("noun", "verb"),
-    "modifiers": ("adjective", "adverb, numeral"),
-    "names": ("name",),
-    "rest": (words.FUNCTION_WORD,),
-}
+KINDS = {"gist": 0, "modifiers": 2, "names": 4, "rest": 5}
+"""Where each kind begins in `CLASSES`."""
 DETAILS = ("modifiers", "names")
-LEXICON_PAIRS = 50_000
-"""Training pairs at most that teach IBM model 1, spread evenly over the text."""
 DOUBLINGS = Buckets((0, *(2**power for power in range(4, 16))))
 """Bands of a word's count in the training text."""
 FIFTHS = [f"fifth {place}" for place in range(1, 6)]
+MEASURES = ("recall", "chance", "corrected")
 SURVIVES, LEARNED = 0.5, 0.1
 """Recall beyond chance, 0 to 1."""
 RULE = (
@@ -59,10 +54,11 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     """A row for each token of the test set's sources: how far it survived, and what it is."""
     corpus, settings = subject.corpus, subject.settings
     outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
-    links: Iterable[Iterable[Link]] = [pair.links for pair in corpus.test]
+    links = [pair.links for pair in corpus.test]
     if not settings.corpus.is_drawn:
         tell("IBM model 1")
-        pairs = corpus.train[:: -(-len(corpus.train) // LEXICON_PAIRS)]
+        # From 50,000 training pairs at most, spread evenly over the text.
+        pairs = corpus.train[:: -(-len(corpus.train) // 50_000)]
         model = words.train(list(map(words.words_of, pairs)))
         links = model.align(map(words.words_of, corpus.test))
     tell("counting")
@@ -90,57 +86,100 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
     """Every measure of all words, of each fifth, class and kind, and gist less detail."""
-    columns, known = arm.runs[0].found, _cells(arm)
-    lengths = columns["source_words"][columns["place"] == 0]
-    for place, bucket, inside in in_buckets(arm.runs[0], lengths):
-        cells = {by: counts[:, inside] for by, counts in known.items()}
-        whole = cells["position"]
-        parts = [("", 0, whole.sum(axis=-2, keepdims=True))]
-        parts += [(name, 0, whole[..., [band], :]) for band, name in enumerate(FIFTHS)]
-        for by, names in (("class", CLASSES), ("kind", ("gist", *DETAILS))):
-            parts += [(name, i, cells[by]) for i, name in enumerate(names) if by in cells]
-        for part, group, subset in parts:
-            # The words are the same for every seed.
-            n = int(subset[0, :, group, :, 2].sum()) if part else subset.shape[1]
-            numbers = [(name, n, words.group_score(name, subset, group)) for name in MEASURES]
-            if part in DETAILS:
-                numbers.append(("gist_more", n, words.group_score("corrected", subset, 0, group)))
-                both = cells["alike"][..., [0, group], :, :]
-                pair = both[0].sum(axis=0)
-                n = int(pair[1, words.band_weights(pair, matched=True) > 0, 2].sum())
-                alike = words.group_score("corrected", both, 0, 1, matched=True)
-                numbers.append(("gist_more_alike", n, alike))
-            for measure, count, score in numbers:
-                yield from arm.rows(measure, *score, place=place, bucket=bucket, part=part, n=count)
-
-
-def _cells(arm: Arm) -> dict[str, Float[ndarray, "seeds sentences groups bands 3"]]:
-    """Sums of each sentence by group and band, of each way to group words."""
     columns = arm.runs[0].found
-    sentence, seen = (columns[name].astype(np.int64) for name in ("sentence", "seen"))
     thirds, fifths = (
         ((2 * columns["place"] + 1) * bands // (2 * columns["tokens"])).astype(np.int64)
         for bands in (3, 5)
     )
-    layouts = {"position": (np.zeros_like(sentence), fifths, 1, 5)}
+    by_place, by_class = _sums(arm, (fifths, 5)), None
     if "class" in columns:
-        classes = np.select([columns["class"] == name for name in CLASSES], range(len(CLASSES)), -1)
-        kinds = [np.isin(columns["class"], names) for names in KINDS.values()]
-        kind = np.select(kinds, range(len(KINDS)), -1)
-        alike = DOUBLINGS.assign(seen) * 3 + thirds
-        layouts["class"] = classes, thirds, len(CLASSES), 3
-        layouts["kind"] = kind, thirds, len(KINDS), 3
-        layouts["alike"] = kind, alike, len(KINDS), 3 * len(DOUBLINGS.edges)
-    cells, sentences = {}, int(sentence[-1]) + 1
-    for by, (group, band, *shape) in layouts.items():
-        sums = np.zeros((len(arm.runs), sentences, *shape, 3))
-        for run, counts in zip(arm.runs, sums, strict=True):
-            survived, by_chance = run.found["survived"], run.found["by_chance"]
-            kept = ~np.isnan(survived) & (group >= 0)  # with a link, and of a group
-            numbers = np.stack([survived, by_chance, np.ones(len(group))], axis=-1)
-            np.add.at(counts, (sentence[kept], group[kept], band[kept]), numbers[kept])
-        cells[by] = sums
-    return cells
+        classes = pd.Categorical(columns["class"], CLASSES).codes
+        doublings = DOUBLINGS.assign(columns["seen"].astype(np.int64))
+        bands = (doublings, len(DOUBLINGS.edges)), (thirds, 3)
+        by_class = _sums(arm, (classes, len(CLASSES)), *bands)
+    lengths = columns["source_words"][columns["place"] == 0]
+    for place, bucket, inside in in_buckets(arm.runs[0], lengths):
+        keys = {"place": place, "bucket": bucket}
+        whole = by_place[:, inside][:, :, None]
+        for measure in MEASURES:
+            yield from arm.rows(measure, *_rate(measure, whole.sum(axis=3, keepdims=True)), **keys)
+        parts = [(name, 0, whole[..., [band], :]) for band, name in enumerate(FIFTHS)]
+        if by_class is not None:
+            counts = by_class[:, inside]
+            alike = np.add.reduceat(counts, list(KINDS.values()), axis=2)
+            of_classes, kinds = counts.sum(axis=3), alike.sum(axis=3)
+            alike = alike.reshape(*alike.shape[:3], -1, 3)
+            parts += [(name, group, of_classes) for group, name in enumerate(CLASSES)]
+            parts += [(name, group, kinds) for group, name in enumerate(("gist", *DETAILS))]
+        for part, group, cells in parts:
+            # The words are the same for every seed.
+            n = int(cells[0, :, group, :, 2].sum())
+            for measure in MEASURES:
+                rate = _rate(measure, cells, group)
+                yield from arm.rows(measure, *rate, part=part, n=n, **keys)
+            if part in DETAILS:
+                rate = _rate("corrected", kinds, 0, group)
+                yield from arm.rows("gist_more", *rate, part=part, n=n, **keys)
+                both = alike[:, :, [0, group]]
+                gist, detail = both[0, ..., 2].sum(axis=0)
+                rate = _rate("corrected", both, 0, 1, matched=True)
+                n = int(detail[gist > 0].sum())
+                yield from arm.rows("gist_more_alike", *rate, part=part, n=n, **keys)
+
+
+def _sums(
+    arm: Arm, *places: tuple[Int[ndarray, "words"], int]
+) -> Float[ndarray, "seeds sentences *places 3"]:
+    """Words that survived, that do by chance, and all: by sentence and by places, of so many each.
+
+    Words without a link and of a place under 0 are left out.
+    """
+    indices = arm.runs[0].found["sentence"].astype(np.int64), *(index for index, _ in places)
+    shape = 1 + int(indices[0][-1]), *(count for _, count in places)
+    sums = np.zeros((len(arm.runs), *shape, 3))
+    for run, counts in zip(arm.runs, sums, strict=True):
+        survived = run.found["survived"]
+        numbers = np.stack([survived, run.found["by_chance"], np.ones_like(survived)], axis=-1)
+        kept = ~np.isnan(survived) & (np.min(indices, axis=0) >= 0)
+        np.add.at(counts, tuple(index[kept] for index in indices), numbers[kept])
+    return sums
+
+
+def rates(
+    cells: Real[ndarray, "*rows groups bands 3"], matched: bool = False
+) -> dict[str, Float[ndarray, "*rows groups"]]:
+    """`MEASURES` of each group: averages over bands; (r - c) / (1 - c) takes chance away.
+
+    A band weighs as many words as all groups have in it (direct standardisation); with ``matched``,
+    for two groups of which either may lack some bands, w_gb w_hb / (w_gb + w_hb), as in Mantel and
+    Haenszel's estimate of a difference between two rates (1959). A rate is nan for a group without
+    words in a band that weighs something.
+    """
+    words = cells[..., 2]
+    weights = words.sum(axis=-2)
+    if matched:
+        weights = words.prod(axis=-2) / np.maximum(weights, 1)
+    whole = weights.sum(axis=-1)[..., None]
+    share = (weights / np.where(whole > 0, whole, 1))[..., None, :]
+    recall, chance = (
+        np.where(whole > 0, (share * np.where(share > 0, rate, 0.0)).sum(axis=-1), np.nan)
+        for rate in (ratio_of_sums(cells[..., [column, 2]]) for column in (0, 1))
+    )
+    corrected = ratio_of_sums(np.stack([recall - chance, 1 - chance], axis=-1))
+    return dict(zip(MEASURES, (recall, chance, corrected), strict=True))
+
+
+def _rate(
+    measure: str, cells: Real[ndarray, "seeds sentences groups bands 3"], group: int = 0,
+    minus: int | None = None, *, matched: bool = False,
+) -> tuple[Score, Real[ndarray, "seeds sentences columns"]]:  # fmt: skip
+    """A measure of a group, less that of another, and the sums of which it is the score."""
+
+    def score(sums: Real[ndarray, "*rows columns"]) -> Float[ndarray, "*rows"]:
+        numbers = rates(sums.reshape(*sums.shape[:-1], *cells.shape[2:]), matched)[measure]
+        return numbers[..., group] - (0.0 if minus is None else numbers[..., minus])
+
+    return score, cells.reshape(*cells.shape[:2], -1)
 
 
 def filled_buckets(estimates: Estimates, arm: str) -> list[str]:
@@ -188,18 +227,14 @@ def decide(estimates: Estimates) -> Judgement | str:
 
 def _clause(estimates: Estimates, arm: str, name: str, bucket: str) -> str:
     """``without attention, 41+: 40 % [38, 42] of the gist survives, 4 [1, 7] points more ...``."""
-    gist = estimates.get("corrected", arm, bucket, part="gist").scaled(100.0)
-    clause = f"{name}, {bucket}: {gist.text('{:z.0f}', ' %')} of the gist survives"
-    forms = {"gist_more": ", {}", "gist_more_alike": " (among words as common {})"}
-    for measure, form in forms.items():
-        points = []
-        for kind in DETAILS:
-            more = estimates.get(measure, arm, bucket, part=kind)
-            if more and more.low <= more.high:
-                phrases = (f"{{}} points {change} than of {kind}" for change in ("more", "less"))
-                points.append(more.scaled(100.0).change(*phrases, "{:z.0f}"))
-        clause += form.format(" and ".join(points)) if points else ""
-    return clause
+    gist, points = estimates.get("corrected", arm, bucket, part="gist").scaled(100.0), []
+    for kind in DETAILS:
+        more = estimates.get("gist_more", arm, bucket, part=kind)
+        if more and more.low <= more.high:
+            phrases = (f"{{}} points {change} than of {kind}" for change in ("more", "less"))
+            points.append(more.scaled(100.0).change(*phrases, "{:z.0f}"))
+    survives = f"{name}, {bucket}: {gist.text('{:z.0f}', ' %')} of the gist survives"
+    return ", ".join([survives, *points])
 
 
 def by_part(parts: Sequence[str], longest_alone: bool) -> Callable[[Estimates], Iterator[Line]]:
@@ -219,7 +254,7 @@ def panel(title: str, x_label: str, names: Mapping[str, str], joined: bool) -> A
     def select(rows: pd.DataFrame) -> pd.DataFrame:
         return rows[(rows["bucket"] == longest(rows)) & rows["part"].isin(list(names))]
 
-    label = "% of source words that survive\n(0: chance)"
+    label = "% that survive in the longest\nsentences (0: chance)"
     return Axes(
         title, "corrected", label, 100.0, "part", x_label, names, select, counted="words",
         joined=joined,
@@ -231,10 +266,6 @@ RATES = [
     StudyColumn("recall", "recall", **PERCENT),
     StudyColumn("by\nchance", "chance", **PERCENT),
     StudyColumn("beyond\nchance", "corrected", **PERCENT),
-]
-MORE = [
-    StudyColumn("gist\nless these", "gist_more", **PERCENT),
-    StudyColumn("words as\ncommon", "gist_more_alike", **PERCENT),
 ]
 
 QUESTION = Question(
@@ -259,10 +290,11 @@ QUESTION = Question(
         StudyTable("Survival of all words by sentence length, % (C3)", RATES),
         StudyTable("Survival in the longest sentences by place and class, % (C3)", RATES,
              ("words", "source\nwords", "arm"), by_part((*FIFTHS, *CLASSES), True)),
-        StudyTable("Gist less other words, beyond chance, points (C3)", MORE,
-             ("words", "source\nwords", "arm"), by_part(DETAILS, False)),
+        StudyTable("Gist less other words, beyond chance, points (C3)", [
+            StudyColumn("gist\nless these", "gist_more", **PERCENT),
+            StudyColumn("words as\ncommon", "gist_more_alike", **PERCENT),
+        ], ("words", "source\nwords", "arm"), by_part(DETAILS, False)),
     ],
-    figure="Which words survive in sentences of {longest} words?",
     axes=[
         panel("By place in the source", "fifth of the source",
               {name: name[-1] for name in FIFTHS}, True),

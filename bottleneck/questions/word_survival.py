@@ -1,4 +1,4 @@
-"""Which word is the translation of which, which source words reach the output, and their rates.
+"""Which word is the translation of which, and which source words reach the output.
 
 Where no gold links are known they are those of IBM model 1 (Brown et al. 1993, section 4.1):
 P(target | source) = prod_j sum_i t(f_j | e_i) / (I + 1), where source word 0 is NULL, no word.
@@ -6,12 +6,8 @@ P(target | source) = prod_j sum_i t(f_j | e_i) / (I + 1), where source word 0 is
 A source word survives if the output has the words of the reference that it is linked to. If the
 reference has a word m times and the output k times, each copy has the share min(m, k) / m, as in
 BLEU's clipping. A source word with several target words has the mean of their shares.
-
-Sums are cells (group, band, column): groups are word classes, bands are places in the sentence, and
-the columns are words found, found by chance, and words.
 """
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,12 +15,11 @@ from itertools import chain, pairwise
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Float, Int, Real
+from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
 from ..corpus.pair import Link, SentencePair
 from ..corpus.vocabulary import is_word, tokenize
-from ..scoring.bootstrap import Score, ratio_of_sums
 
 Tokens = Sequence[str]
 Floats = Float[ndarray, "words"]
@@ -34,7 +29,6 @@ FUNCTION_WORD = "function word"
 CLASSES = ("noun", "verb", "adjective", "adverb, numeral", "name", FUNCTION_WORD)
 """Adverbs and numerals together: either is missing in parts of some bucket's sentences."""
 SURVIVED, PARTLY, LOST, UNLINKED = "survived", "in part", "lost", "not linked"
-MEASURES = ("recall", "chance", "corrected")
 SHUFFLES = 10
 """Other sentences whose outputs show how much of a sentence is there by chance."""
 
@@ -121,17 +115,12 @@ def words_of(pair: SentencePair) -> tuple[list[str], list[str]]:
 
 
 def class_of(token: str) -> str:
-    """The class, of `CLASSES`, of a word of the grammar; "" of punctuation and other text."""
-    from ..corpus.grammar import CONTENT, word_class
+    """The class, of `CLASSES`, of a token of the grammar; "" of punctuation."""
+    from ..corpus.grammar import word_class
 
-    try:
-        name = word_class(token)
-    except KeyError:
-        return ""
-    if not is_word(token):
-        return ""
-    joined = next((item for item in CLASSES if name in item.split(", ")), name)
-    return joined if name in CONTENT else FUNCTION_WORD
+    name = word_class(token) if is_word(token) else ""
+    content = (item for item in CLASSES if name in item.split(", "))
+    return next(content, FUNCTION_WORD) if name else ""
 
 
 @dataclass(frozen=True)
@@ -226,52 +215,3 @@ def word_reports(
         kept = float(share) if linked else None
         reports.append(WordReport(word, word_class, kept, targets, known))
     return reports
-
-
-def band_weights(
-    cells: Real[ndarray, "*rows groups bands 3"], matched: bool = False
-) -> Real[ndarray, "*rows bands"]:
-    """How much each band counts: the words of all groups (direct standardisation).
-
-    ``matched`` compares two groups, even if either lacks some bands: w_gb w_hb / (w_gb + w_hb), as
-    in Mantel and Haenszel's estimate of a difference between two rates (1959).
-    """
-    words = cells[..., 2]
-    total = words.sum(axis=-2)
-    return np.asarray(words.prod(axis=-2) / np.maximum(total, 1)) if matched else total
-
-
-def rates(
-    cells: Real[ndarray, "*rows groups bands 3"], matched: bool = False
-) -> dict[str, Float[ndarray, "*rows groups"]]:
-    """`MEASURES` of each group: averages over bands, by `band_weights`; (r - c) / (1 - c) corrects.
-
-    They are nan for a group without words in a band that weighs something.
-    """
-    weights = band_weights(cells, matched)
-    whole = weights.sum(axis=-1)[..., None]
-    share = (weights / np.where(whole > 0, whole, 1))[..., None, :]
-    recall, chance = (
-        np.where(whole > 0, (share * np.where(share > 0, rate, 0.0)).sum(axis=-1), np.nan)
-        for rate in (ratio_of_sums(cells[..., [column, 2]]) for column in (0, 1))
-    )
-    corrected = ratio_of_sums(np.stack([recall - chance, 1 - chance], axis=-1))
-    return dict(zip(MEASURES, (recall, chance, corrected), strict=True))
-
-
-def group_score(
-    measure: str,
-    cells: Real[ndarray, "seeds sentences groups bands 3"],
-    group: int,
-    minus: int | None = None,
-    matched: bool = False,
-) -> tuple[Score, Real[ndarray, "seeds sentences columns"]]:
-    """A measure of a group, less that of another, and the sums of which it is the score."""
-
-    def score(sums: Real[ndarray, "*rows columns"]) -> Float[ndarray, "*rows"]:
-        summed = sums.reshape(*sums.shape[:-1], *cells.shape[2:])
-        numbers = rates(summed, matched)[measure]
-        other = 0.0 if minus is None else numbers[..., minus]
-        return np.asarray(numbers[..., group] - other)
-
-    return score, cells.reshape(*cells.shape[:2], math.prod(cells.shape[2:]))

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from seq2seq_bottleneck.corpus.grammar import english_french, word_class
 from seq2seq_bottleneck.corpus.vocabulary import tokenize
 from seq2seq_bottleneck.questions import word_survival
+from seq2seq_bottleneck.questions.survival import rates
 from seq2seq_bottleneck.questions.word_survival import (
     LinkedReference,
     WordReport,
     found_shares,
     partners,
-    rates,
     survival,
     train,
     word_reports,
