@@ -69,12 +69,12 @@ def study(
     if not name:
         print_names(options.table_lines(QUESTIONS))
         return
-    from ..questions.question import find_question, find_study
+    from ..questions.question import find_question
     from ..results.folders import check_named, check_trainable, has_probe, latest_output
     from ..tables.pages import study_page
 
     name = options.find_name("study", name)
-    question, files = find_study(name), (gold, source, target)
+    question, files = find_question(name), (gold, source, target)
     if (any(files) or first_word is not None) and not (all(files) and name == "alignment"):
         raise UsageError("--gold, --source, --target go together, and are for study alignment")
     if question.probe is None:
@@ -172,11 +172,11 @@ def _measure(
     tell: Callable[[str], object]
 ) -> None:  # fmt: skip
     """Measure, and write the study's table."""
-    from ..questions.probing import is_kept, probe_runs, read_kept, write_table
+    from ..questions.probing import kept_file, probe_runs, read_kept, write_table
     from ..results.folders import read_settings
     from ..runs.pool import default_width
 
-    waiting = [run for run in runs if force or not is_kept(run, question)]
+    waiting = [run for run in runs if force or not kept_file(run, question).is_file()]
 
     def listen(run: Path, phase: str) -> None:
         tell(f"{run.name} ({waiting.index(run) + 1} of {len(waiting)}): {phase}")

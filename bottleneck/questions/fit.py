@@ -13,7 +13,7 @@ from ..corpus.batches import evaluation_batches
 from ..results.schema import BLEU_COLUMNS
 from ..scoring.bleu import bleu, bleu_statistics
 from .arms import Probed, Row, rows_by_bucket
-from .question import Axes, Columns, Question, StudyColumn, StudyTable, Tell, by_bucket
+from .question import Axes, Columns, Question, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -55,20 +55,15 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     notes=[
-        "BLEU of the run's own translations. `bottleneck reproduce --check-schedule` tells "
-        "training from capacity (C12)."
+        "BLEU of the run's own translations; n: sentences trained on. `bottleneck reproduce "
+        "--check-schedule` tells training from capacity (C12)."
     ],
     measures=("bleu",),
     tables=[
         StudyTable(
-            "Training sentences beside test sentences (C12)",
-            [StudyColumn("BLEU", "bleu")],
-            ("source words", "attention", "sentences"),
-            lambda estimates: (
-                ((*texts, name), keys | {"part": split})
-                for texts, keys in by_bucket(estimates)
-                for split, name in SPLITS.items()
-            ),
+            "BLEU of training sentences beside test sentences (C12)",
+            [StudyColumn(name.replace(" ", "\n"), "bleu", part=split)
+             for split, name in SPLITS.items()],
         )
     ],
     counted="sentences",

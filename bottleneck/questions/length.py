@@ -4,8 +4,8 @@ A loop is a stretch of one or more tokens written at least three times in a row.
 too (". . ."), hence a column for them.
 """
 
+import re
 from collections.abc import Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ..claims.verdict import FAMILY, needs_learned, small_buckets
@@ -53,11 +53,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 
 def repeats(tokens: Sequence[str]) -> bool:
     """Whether there is a loop."""
-    for period in range(1, len(tokens) // 3 + 1):
-        equal = (token == later for token, later in zip(tokens, tokens[period:], strict=False))
-        if any(same and len([*run]) >= 2 * period for same, run in groupby(equal)):
-            return True
-    return False
+    return re.search(r"(?<![^ ])((?:[^ ]+ )+)\1\1", " ".join([*tokens, ""])) is not None
 
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:

@@ -216,14 +216,9 @@ class Question:
 
 
 def find_question(name: str) -> Question:
-    """The question of a name."""
+    """The question of a name; UsageError for a name that is none."""
     if name == GOLD:
         return import_module(".alignment", __package__).GOLD_QUESTION
-    return import_module(f".{name}", __package__).QUESTION
-
-
-def find_study(name: str) -> Question:
-    """The question of a name on the command line; UsageError for a name that is none."""
     if name not in QUESTIONS:
         raise UsageError(f"unknown study {name!r}{did_you_mean(name, QUESTIONS)}")
-    return find_question(name)
+    return import_module(f".{name}", __package__).QUESTION

@@ -37,7 +37,7 @@ LEAST_VARIANCE = 1e-6
 """Of the mean variance: less counts as noise of rounding, and is not blown up."""
 BATCH, RATE = 512, 1e-2
 """Rows of each step of Adam, and its first rate, which falls to 0 in a line."""
-Inputs, Answers = Float[ndarray, "rows size"], Int[ndarray, "rows distances"]
+Inputs, Answers = Float[ndarray, "_ size"], Int[ndarray, "_ distances"]
 ENOUGH = 0.5
 """Share of the words that are to be read."""
 RULE = (

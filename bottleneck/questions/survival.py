@@ -93,7 +93,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
     )
     by_place, by_class = _sums(arm, (fifths, 5)), None
     if "class" in columns:
-        classes = pd.Categorical(columns["class"], CLASSES).codes
+        classes = pd.Index(CLASSES).get_indexer(columns["class"])
         doublings = DOUBLINGS.assign(columns["seen"].astype(np.int64))
         bands = (doublings, len(DOUBLINGS.edges)), (thirds, 3)
         by_class = _sums(arm, (classes, len(CLASSES)), *bands)
