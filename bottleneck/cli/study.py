@@ -164,7 +164,8 @@ def _train(
         say(f"{lacking}: {'would train' if dry_run else 'training'} its own there first", err=True)
     # The study's own table alone goes to stdout, where it may be CSV.
     with nullcontext() if dry_run else redirect_stdout(sys.stderr):
-        sweep(question.sweep, out=folder, **chosen, jobs=jobs, dry_run=dry_run, quiet=quiet)
+        name = question.name if question.own_runs else "vindication"
+        sweep(name, out=folder, **chosen, jobs=jobs, dry_run=dry_run, quiet=quiet)
 
 
 def _measure(

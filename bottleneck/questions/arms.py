@@ -1,6 +1,6 @@
 """Runs that differ in their seed alone, the rows of a question's table for them, and those read."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -44,17 +44,14 @@ class Arm:
         """The settings of the first seed."""
         return self.runs[0].settings
 
-    def row(
-        self, measure: str, value: float | Estimate | Mapping[str, Any], run: Probed | None = None,
-        **others: Any,
-    ) -> Row:  # fmt: skip
-        """The mean over seeds, or the number of one run; ``others`` are bucket, part, n, ..."""
+    def row(self, measure: str, value: float | Estimate | Mapping[str, Any], **others: Any) -> Row:
+        """The row of a number; ``others`` are bucket, part, n, ..."""
         if isinstance(value, Estimate):
             value = {"value": value.value, **vars(value.interval)}
         elif not isinstance(value, Mapping):
             value = {"value": float(value)}
         model = self.settings.model
-        row = {
+        return {
             "arm": self.name,
             "attention": model.attention,
             "placement": model.placement,
@@ -62,17 +59,19 @@ class Arm:
             "corpus": self.settings.corpus.name,
             "updates": self.settings.training.updates,
             "measure": measure,
+            **others,
+            **value,
         }
-        seed = {"run": run.folder.name, "seed": run.settings.training.seed} if run else {}
-        return row | others | dict(value) | seed
 
     def with_seeds(
         self, measure: str, mean: Estimate | Mapping[str, Any], alone: Iterable, **others: Any
     ) -> list[Row]:
         """The row of the mean over seeds, then one per seed."""
-        seeds = zip(self.runs, alone, strict=True)
-        rows = [self.row(measure, value, run, **others) for run, value in seeds]
-        return [self.row(measure, mean, **others), *rows]
+        rows = [self.row(measure, mean, **others)]
+        for run, value in zip(self.runs, alone, strict=True):
+            seed = {"run": run.folder.name, "seed": run.settings.training.seed}
+            rows.append(self.row(measure, value, **others) | seed)
+        return rows
 
     def statistics(self, columns: Sequence[str]) -> Statistics:
         """These columns of the probe, of every seed."""
@@ -178,10 +177,6 @@ class Estimates:
     def without_attention(self) -> str:
         """The first arm without attention; "" if there is none."""
         return next((arm for arm, name in self._attention.items() if name == "none"), "")
-
-    def keys(self, measure: str) -> Iterator[tuple[str, str, str, str]]:
-        """Arm, bucket, control and part of each estimate of a measure, in the order of the file."""
-        return (rest for name, *rest in self._rows if name == measure)
 
     def arms(self, selective: bool | None = None) -> list[str]:
         """The arms in order; ``selective``: only those that can (or cannot) attend to a word."""

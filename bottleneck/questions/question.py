@@ -136,8 +136,8 @@ class Question:
     """A question of the lecture: how it is measured, and all that a reader sees of it.
 
     ``ids`` are its claims and slides. ``version`` rises when the probe measures something
-    different. ``sweep`` names the runs that answer it, a file of experiments/; with ``own_runs``
-    they have a folder of their own. ``suits`` says whether a run can be probed at all.
+    different. ``suits`` says whether a run can be probed at all. With ``own_runs`` it is asked of
+    the runs of the sweep of its name, in a folder of their own, else of those of `vindication`.
 
     ``rules`` are those of its claims, in words and in code. ``notes`` are the caption of the table,
     ``run`` its short form. ``measures`` are the columns of its CSV; ``keys`` say what a row is of.
@@ -150,7 +150,6 @@ class Question:
     probe: "Callable[[Subject, Tell], Columns] | None" = None
     summarise: Callable[[Sequence[Probed]], list[Row]] | None = None
     version: int = 1
-    sweep: str = "vindication"
     suits: Callable[[RunSettings], bool] = lambda _: True
     own_runs: bool = False
     title: str

@@ -205,7 +205,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
 def decide(estimates: Estimates) -> Judgement | str:
     """C14: the words so far can be read from the state."""
     arm = estimates.without_attention()
-    buckets = [bucket for name, bucket, *_ in estimates.keys("words_asked") if name == arm]
+    buckets = [name for name in estimates.buckets() if estimates.get("words_asked", arm, name)]
     if not buckets:
         return "no arm without attention was measured"
     clauses, more, enough, shares = [], [], [], {}

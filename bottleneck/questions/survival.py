@@ -1,7 +1,7 @@
 """C3: which source words reach the output? By word class, place and sentence length.
 
-Gist is nouns and verbs; detail is modifiers (adjectives, adverbs, numerals) and names. Links are
-gold or, on real text, those of IBM model 1. Chance is the same outputs against other sources.
+Gist is nouns and verbs; detail is modifiers (adjectives, adverbs, numerals) and names: asked is the
+grammar, which knows both classes and links. Chance is the same outputs against other sources.
 """
 
 from collections import Counter
@@ -21,10 +21,9 @@ from ..lecture.slides import SLIDES
 from ..results.folders import read_texts
 from ..scoring.bootstrap import Score, ratio_of_sums
 from ..settings.concerns import Buckets
-from . import word_survival as words
 from .arms import Arm, Estimates, by_arm, in_buckets
 from .question import Axes, Columns, Judgement, Line, Question, Row, StudyColumn, StudyTable, Tell
-from .word_survival import CLASSES, LinkedReference
+from .word_survival import CLASSES, LinkedReference, chance_survival, class_of, survival
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -44,43 +43,33 @@ RULE = (
     "better than modifiers (adjectives, adverbs, numerals) or than names if the 95 % interval of "
     "the difference lies above 0 in both buckets. Held if it survives better than both, and itself "
     f"by at least {SURVIVES:.0%} in both buckets; partly if it survives better than at least one "
-    "of them; otherwise not held. Not measured without word classes, without two filled buckets, "
-    "with too few words of a class for an interval, or if recall beyond chance of all words is "
-    f"under {LEARNED:.0%} in the shortest bucket. {FAMILY}"
+    "of them; otherwise not held. Not measured without two filled buckets, with too few words of a "
+    "class for an interval, or if recall beyond chance of all words is under "
+    f"{LEARNED:.0%} in the shortest bucket. {FAMILY}"
 )
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
     """A row for each token of the test set's sources: how far it survived, and what it is."""
-    corpus, settings = subject.corpus, subject.settings
-    outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
-    links = [pair.links for pair in corpus.test]
-    if not settings.corpus.is_drawn:
-        tell("IBM model 1")
-        # From 50,000 training pairs at most, spread evenly over the text.
-        pairs = corpus.train[:: -(-len(corpus.train) // 50_000)]
-        model = words.train(list(map(words.words_of, pairs)))
-        links = model.align(map(words.words_of, corpus.test))
     tell("counting")
-    linked = list(map(LinkedReference.of, corpus.test, links))
-    lengths = np.array([pair.words for pair in corpus.test], np.int64)
+    pairs, seed = subject.corpus.test, subject.settings.scoring.seed
+    outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
+    linked = [LinkedReference.of(pair, pair.links) for pair in pairs]
+    lengths = np.array([pair.words for pair in pairs], np.int64)
     buckets = subject.buckets.assign(lengths)
-    others = words.partners(buckets, words.SHUFFLES, seed=settings.scoring.seed)
     sizes = [pair.words for pair in linked]
-    tokens = [token for pair in corpus.test for token in tokenize(pair.source)]
-    seen = Counter(token for pair in corpus.train for token in tokenize(pair.source))
-    columns = {
+    tokens = [token for pair in pairs for token in tokenize(pair.source)]
+    seen = Counter(token for pair in subject.corpus.train for token in tokenize(pair.source))
+    return {
         "sentence": np.repeat(np.arange(len(sizes)), sizes),
         "source_words": np.repeat(lengths, sizes),
         "place": np.concatenate(list(map(np.arange, sizes))),
         "tokens": np.repeat(sizes, sizes),
         "seen": [seen[token] for token in tokens],
-        "survived": np.where(list(map(is_word, tokens)), words.survival(linked, outputs), np.nan),
-        "by_chance": words.chance_survival(linked, outputs, others),
+        "survived": np.where(list(map(is_word, tokens)), survival(linked, outputs), np.nan),
+        "by_chance": chance_survival(linked, outputs, buckets, seed=seed),
+        "class": list(map(class_of, tokens)),
     }
-    if settings.corpus.has_classes:
-        columns["class"] = list(map(words.class_of, tokens))
-    return columns
 
 
 @by_arm
@@ -91,36 +80,31 @@ def summarise(arm: Arm) -> Iterator[Row]:
         ((2 * columns["place"] + 1) * bands // (2 * columns["tokens"])).astype(np.int64)
         for bands in (3, 5)
     )
-    by_place, by_class = _sums(arm, (fifths, 5)), None
-    if "class" in columns:
-        classes = pd.Index(CLASSES).get_indexer(columns["class"])
-        doublings = DOUBLINGS.assign(columns["seen"].astype(np.int64))
-        bands = (doublings, len(DOUBLINGS.edges)), (thirds, 3)
-        by_class = _sums(arm, (classes, len(CLASSES)), *bands)
+    classes = pd.Index(CLASSES).get_indexer(columns["class"])
+    doublings = DOUBLINGS.assign(columns["seen"].astype(np.int64))
+    bands = (doublings, len(DOUBLINGS.edges)), (thirds, 3)
+    by_place, by_class = _sums(arm, (fifths, 5)), _sums(arm, (classes, len(CLASSES)), *bands)
     lengths = columns["source_words"][columns["place"] == 0]
     for place, bucket, inside in in_buckets(arm.runs[0], lengths):
         keys = {"place": place, "bucket": bucket}
         whole = by_place[:, inside][:, :, None]
-        for measure in MEASURES:
-            yield from arm.rows(measure, *_rate(measure, whole.sum(axis=3, keepdims=True)), **keys)
-        parts = [(name, 0, whole[..., [band], :]) for band, name in enumerate(FIFTHS)]
-        if by_class is not None:
-            counts = by_class[:, inside]
-            alike = np.add.reduceat(counts, list(KINDS.values()), axis=2)
-            of_classes, kinds = counts.sum(axis=3), alike.sum(axis=3)
-            alike = alike.reshape(*alike.shape[:3], -1, 3)
-            parts += [(name, group, of_classes) for group, name in enumerate(CLASSES)]
-            parts += [(name, group, kinds) for group, name in enumerate(("gist", *DETAILS))]
+        parts = [("", 0, whole.sum(axis=3, keepdims=True))]
+        parts += [(name, 0, whole[..., [band], :]) for band, name in enumerate(FIFTHS)]
+        counts = by_class[:, inside]
+        alike = np.add.reduceat(counts, list(KINDS.values()), axis=2)
+        of_classes, kinds = counts.sum(axis=3), alike.sum(axis=3)
+        parts += [(name, group, of_classes) for group, name in enumerate(CLASSES)]
+        parts += [(name, group, kinds) for group, name in enumerate(("gist", *DETAILS))]
         for part, group, cells in parts:
             # The words are the same for every seed.
-            n = int(cells[0, :, group, :, 2].sum())
+            n = int(cells[0, :, group, :, 2].sum() if part else inside.sum())
             for measure in MEASURES:
                 rate = _rate(measure, cells, group)
                 yield from arm.rows(measure, *rate, part=part, n=n, **keys)
             if part in DETAILS:
                 rate = _rate("corrected", kinds, 0, group)
                 yield from arm.rows("gist_more", *rate, part=part, n=n, **keys)
-                both = alike[:, :, [0, group]]
+                both = alike[:, :, [0, group]].reshape(*kinds.shape[:2], 2, -1, 3)
                 gist, detail = both[0, ..., 2].sum(axis=0)
                 rate = _rate("corrected", both, 0, 1, matched=True)
                 n = int(detail[gist > 0].sum())
@@ -190,8 +174,6 @@ def filled_buckets(estimates: Estimates, arm: str) -> list[str]:
 
 def decide(estimates: Estimates) -> Judgement | str:
     """C3: the gist of a sentence survives the fixed context, and its detail is lost."""
-    if not any(part == "gist" for *_, part in estimates.keys("corrected")):
-        return "the corpus has no word classes; the grammar has"
     none = estimates.without_attention()
     filled = filled_buckets(estimates, none)
     if not none:
@@ -276,6 +258,7 @@ QUESTION = Question(
     version=3,
     probe=probe,
     summarise=summarise,
+    suits=lambda settings: settings.corpus.has_classes,
     rules={"C3": (RULE, decide)},
     notes=[
         "All numbers but n are %. By chance: the same outputs against other sources of their "

@@ -1,6 +1,6 @@
 """Which word is the translation of which, and which source words reach the output.
 
-Where no gold links are known they are those of IBM model 1 (Brown et al. 1993, section 4.1):
+IBM model 1 (Brown et al. 1993, section 4.1) finds links in sentence pairs alone:
 P(target | source) = prod_j sum_i t(f_j | e_i) / (I + 1), where source word 0 is NULL, no word.
 
 A source word survives if the output has the words of the reference that it is linked to. If the
@@ -25,12 +25,9 @@ Tokens = Sequence[str]
 Floats = Float[ndarray, "words"]
 CHUNK_CELLS = 2**20
 """Cells (target words x source words) that IBM model 1 counts at once."""
-FUNCTION_WORD = "function word"
-CLASSES = ("noun", "verb", "adjective", "adverb, numeral", "name", FUNCTION_WORD)
+CLASSES = ("noun", "verb", "adjective", "adverb, numeral", "name", "function word")
 """Adverbs and numerals together: either is missing in parts of some bucket's sentences."""
 SURVIVED, PARTLY, LOST, UNLINKED = "survived", "in part", "lost", "not linked"
-SHUFFLES = 10
-"""Other sentences whose outputs show how much of a sentence is there by chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,10 +73,8 @@ def nearest_to_diagonal(allowed: Bool[ndarray, "target source"]) -> frozenset[Li
 
 
 def train(pairs: Sequence[tuple[Tokens, Tokens]], *, iterations: int = 5) -> IBM1:
-    """Train IBM model 1 by EM on pairs without an empty side; ValueError where there are none."""
+    """Train IBM model 1 by EM on pairs without an empty side."""
     full = [pair for pair in pairs if len(pair[0]) and len(pair[1])]
-    if not full:
-        raise ValueError("IBM model 1 needs a sentence pair with words on both sides")
     source_ids, target_ids = (
         {word: index for index, word in enumerate(dict.fromkeys(chain(*side)), first)}
         for side, first in zip(zip(*full, strict=True), (1, 0), strict=True)
@@ -120,7 +115,7 @@ def class_of(token: str) -> str:
 
     name = word_class(token) if is_word(token) else ""
     content = (item for item in CLASSES if name in item.split(", "))
-    return next(content, FUNCTION_WORD) if name else ""
+    return next(content, CLASSES[-1]) if name else ""
 
 
 @dataclass(frozen=True)
@@ -176,9 +171,12 @@ def partners(
 def chance_survival(
     pairs: Sequence[LinkedReference],
     outputs: Sequence[Tokens],
-    others: Int[ndarray, "shuffles sentences"],
+    buckets: Int[ndarray, "sentences"],
+    *,
+    seed: int,
 ) -> Floats:
-    """Survival of all words in the outputs of their sentence's `partners`, mean over shuffles."""
+    """Survival of all words in the outputs of ten of their sentence's `partners`, the mean."""
+    others = partners(buckets, 10, seed=seed)
     shuffled = [survival(pairs, [outputs[other] for other in row]) for row in others]
     alone = np.repeat((others < 0).any(axis=0), [pair.words for pair in pairs])
     return np.where(alone, np.nan, np.mean(shuffled, axis=0))
