@@ -4,8 +4,8 @@ The *probe of the source* is a fresh decoder that learns to write the source and
 an encoder's memory: -log P of the whole is what remains to be told once the memory is known.
 """
 
-from collections.abc import Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from random import Random
 
@@ -96,13 +96,21 @@ class Subject:
         """Token ids as the run's model reads them."""
         return encode_pairs(pairs, *self.vocabularies, self.settings.model.reverse_source)
 
+    @cached_property
+    def _encode(self) -> Callable:
+        def encode(weights: Weights, source: Array, lengths: Array) -> tuple[Array, Array]:
+            memory = nnx.merge(self.graph, weights).encode(source, lengths)
+            return memory.values, memory.last
+
+        return jax.jit(encode)
+
     def read(
         self, weights: Weights, pairs: Sequence[SentencePair]
     ) -> list[tuple[Float[np.ndarray, "words context"], Float[np.ndarray, "context"]]]:
         """h_t of each sentence after each of its tokens, and h_Tx, after the end token."""
         source = self.encode(pairs).source
         batches = evaluation_batches(EncodedPairs(source, source), 128)
-        memories = (_encode(self.graph, weights, *item.batch[:2]) for item in batches)
+        memories = (self._encode(weights, *item.batch[:2]) for item in batches)
         rows = [zip(*map(on_host, memory), strict=True) for memory in memories]
         read = zip(restore(rows, batches), source, strict=True)
         return [(states[: len(ids) - 1], context) for (states, context), ids in read]
@@ -119,17 +127,6 @@ class Subject:
 def open_subject(folder: Path) -> Subject:
     """Open a finished run's folder; what is missing or damaged is a UserError that names it."""
     return Subject(folder, load_run(folder))
-
-
-@partial(jax.jit, static_argnums=0)
-def _encode(
-    graph: nnx.GraphDef,
-    weights: Weights,
-    source: Int[Array, "batch source"],
-    lengths: Int[Array, " batch"],
-) -> tuple[Float[Array, "batch source context"], Float[Array, "batch context"]]:
-    memory = nnx.merge(graph, weights).encode(source, lengths)
-    return memory.values, memory.last
 
 
 class SourceReader(Translator):

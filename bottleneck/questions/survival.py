@@ -28,8 +28,6 @@ from .word_survival import CLASSES, LinkedReference, chance_survival, class_of, 
 if TYPE_CHECKING:
     from .subject import Subject
 
-KINDS = {"gist": 0, "modifiers": 2, "names": 4, "rest": 5}
-"""Where each kind begins in `CLASSES`."""
 DETAILS = ("modifiers", "names")
 DOUBLINGS = Buckets((0, *(2**power for power in range(4, 16))))
 """Bands of a word's count in the training text."""
@@ -91,7 +89,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
         parts = [("", 0, whole.sum(axis=3, keepdims=True))]
         parts += [(name, 0, whole[..., [band], :]) for band, name in enumerate(FIFTHS)]
         counts = by_class[:, inside]
-        alike = np.add.reduceat(counts, list(KINDS.values()), axis=2)
+        alike = np.add.reduceat(counts, (0, 2, 4, 5), axis=2)  # gist, modifiers, names, the rest
         of_classes, kinds = counts.sum(axis=3), alike.sum(axis=3)
         parts += [(name, group, of_classes) for group, name in enumerate(CLASSES)]
         parts += [(name, group, kinds) for group, name in enumerate(("gist", *DETAILS))]

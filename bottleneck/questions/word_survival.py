@@ -11,7 +11,7 @@ BLEU's clipping. A source word with several target words has the mean of their s
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -23,8 +23,8 @@ from ..corpus.vocabulary import is_word, tokenize
 
 Tokens = Sequence[str]
 Floats = Float[ndarray, "words"]
-CHUNK_CELLS = 2**20
-"""Cells (target words x source words) that IBM model 1 counts at once."""
+CHUNK = 500
+"""Sentence pairs that IBM model 1 counts at once."""
 CLASSES = ("noun", "verb", "adjective", "adverb, numeral", "name", "function word")
 """Adverbs and numerals together: either is missing in parts of some bucket's sentences."""
 SURVIVED, PARTLY, LOST, UNLINKED = "survived", "in part", "lost", "not linked"
@@ -79,17 +79,16 @@ def train(pairs: Sequence[tuple[Tokens, Tokens]], *, iterations: int = 5) -> IBM
         {word: index for index, word in enumerate(dict.fromkeys(chain(*side)), first)}
         for side, first in zip(zip(*full, strict=True), (1, 0), strict=True)
     )
-    lengths = np.array([(len(source) + 1, len(target)) for source, target in full])
-    edges = np.flatnonzero(np.diff(np.cumsum(lengths.prod(axis=1)) // CHUNK_CELLS)) + 1
     chunks = []
-    for start, stop in pairwise([0, *edges.tolist(), len(full)]):
-        cells = []
-        for source, target in full[start:stop]:
+    for start in range(0, len(full), CHUNK):
+        cells, widths = [], []
+        for source, target in full[start : start + CHUNK]:
             columns = [0, *(source_ids[word] * len(target_ids) for word in source)]
             cells.append(np.add.outer([target_ids[word] for word in target], columns).ravel())
+            widths += [len(columns)] * len(target)
         # The chunk's entries (word pairs), the entry of each cell, the cells of each target word.
         places, entries = pd.factorize(np.concatenate(cells))
-        chunks.append((entries, places.astype(np.int32), np.repeat(*lengths[start:stop].T)))
+        chunks.append((entries, places.astype(np.int32), np.array(widths)))
     keys = np.unique(np.concatenate([entries for entries, _, _ in chunks]))
     chunks = [(np.searchsorted(keys, entries), *rest) for entries, *rest in chunks]
     sources = keys // len(target_ids)
@@ -151,32 +150,22 @@ def survival(pairs: Sequence[LinkedReference], outputs: Sequence[Tokens]) -> Flo
     return np.concatenate(survived)
 
 
-def partners(
-    buckets: Int[ndarray, "sentences"], shuffles: int, *, seed: int
-) -> Int[ndarray, "shuffles sentences"]:
-    """For every shuffle another sentence of the same length bucket; -1 for one that is alone.
+def chance_survival(
+    pairs: Sequence[LinkedReference], outputs: Sequence[Tokens], buckets: Int[ndarray, "sentences"],
+    *, seed: int,
+) -> Floats:  # fmt: skip
+    """Survival in the outputs of ten other sentences of the same bucket, their mean.
 
-    Each shuffle is one random cycle through the bucket; the stream is PCG64 of seed, bucket + 1.
+    Each time all sentences of a bucket take the output of the next one in a random cycle (PCG64 of
+    seed, bucket + 1). It is nan for one that is alone.
     """
-    chosen = np.full((shuffles, len(buckets)), -1, np.int64)
+    others = np.full((10, len(buckets)), -1, np.int64)
     for bucket in np.unique(buckets):
         ids = np.flatnonzero(buckets == bucket)
         stream = np.random.Generator(np.random.PCG64([seed, int(bucket) + 1]))
-        for row in chosen if len(ids) > 1 else ():
+        for row in others if len(ids) > 1 else ():
             cycle = stream.permutation(ids)
             row[cycle] = np.roll(cycle, 1)
-    return chosen
-
-
-def chance_survival(
-    pairs: Sequence[LinkedReference],
-    outputs: Sequence[Tokens],
-    buckets: Int[ndarray, "sentences"],
-    *,
-    seed: int,
-) -> Floats:
-    """Survival of all words in the outputs of ten of their sentence's `partners`, the mean."""
-    others = partners(buckets, 10, seed=seed)
     shuffled = [survival(pairs, [outputs[other] for other in row]) for row in others]
     alone = np.repeat((others < 0).any(axis=0), [pair.words for pair in pairs])
     return np.where(alone, np.nan, np.mean(shuffled, axis=0))
