@@ -6,6 +6,7 @@ too (". . ."), hence a column for them.
 
 import re
 from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING
 
 from ..claims.verdict import FAMILY, needs_learned, small_buckets
@@ -65,35 +66,30 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 
 def decide(estimates: Estimates) -> Judgement | str:
     """C11: outputs are as long as they should be, whatever the length."""
-    ratios, right, clauses = {}, 0, []
-    for arm in estimates.arms(selective=True):
-        buckets, failed = [], []
-        for bucket in estimates.buckets():
-            ratio = estimates.get("length_ratio", arm, bucket)
-            if ratio is None or not ratio.n:
-                continue
-            buckets.append(bucket)
-            ratios[arm, bucket] = ratio
-            empty, unfinished, repeating, of_references = (
-                estimates.get(fault, arm, bucket) for fault in FAULTS
-            )
-            most = max(empty.high, unfinished.high, repeating.high - of_references.value)
-            if not (ratio.within(*RATIO) and most < MOST_FAULTS):
-                failed.append(bucket)
-        handled = len(buckets) - len(failed)
-        right += handled
-        clause = f"{arm} handles {handled} of {len(buckets)} length buckets"
-        clauses.append(f"{clause}, not {', '.join(failed)}" if failed else clause)
+    ratios, failed = {}, []
+    for arm, bucket in product(estimates.arms(selective=True), estimates.buckets()):
+        ratio = estimates.get("length_ratio", arm, bucket)
+        if ratio is None or not ratio.n:
+            continue
+        ratios[arm, bucket] = ratio
+        empty, unfinished, repeating, of_references = (
+            estimates.get(fault, arm, bucket) for fault in FAULTS
+        )
+        most = max(empty.high, unfinished.high, repeating.high - of_references.value)
+        if not (ratio.within(*RATIO) and most < MOST_FAULTS):
+            failed.append(f"{bucket} ({arm})")
     if len({bucket for _, bucket in ratios}) < 2:
         return "fewer than two buckets of an arm with attention are filled"
     arm, bucket = max(ratios, key=lambda key: abs(ratios[key].value - 1))
-    worst, share = ratios[arm, bucket], right / len(ratios)
-    clauses += [
+    worst, share = ratios[arm, bucket], 1 - len(failed) / len(ratios)
+    clauses = [
+        f"{len(ratios) - len(failed)} of {len(ratios)} length buckets are handled"
+        + (f", not {', '.join(failed)}" if failed else ""),
         f"the length ratio furthest from 1 is {worst.text('{:.2f}')} ({arm}, {bucket})",
         small_buckets({name: ratio.n for (_, name), ratio in ratios.items()}),
     ]
     measure = f"length ratio furthest from 1 ({arm}, {bucket})"
-    return Judgement(share == 1, share >= ENOUGH, clauses, measure, worst)
+    return Judgement(not failed, share >= ENOUGH, clauses, measure, worst)
 
 
 HEADS = ("empty", "un-\nfinished", "repeat-\ning", "of\nrefs")

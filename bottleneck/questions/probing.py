@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..results.bundle import tidy_csv
-from ..results.folders import damaged, read_checked
+from ..results.folders import read_checked
 from ..results.schema import PROBE_COLUMNS, PROBES
 from ..runs.pool import worker_processes
 from ..settings.errors import UserError
@@ -68,12 +68,8 @@ def keep(run: Path, study: Question, columns: Columns) -> None:
 
 def read_kept(run: Path, settings: RunSettings, study: Question) -> Probed:
     """What was found, as arrays; a column that is not all numbers is text."""
-    path = kept_file(run, study)
-    try:
-        content = io.BytesIO(read_checked(path))
-        frame = pd.read_csv(content, dtype=str, keep_default_na=False)
-    except (OSError, ValueError) as error:
-        raise damaged(path, error) from None
+    content = io.BytesIO(read_checked(kept_file(run, study)))
+    frame = pd.read_csv(content, dtype=str, keep_default_na=False)
     columns: dict[str, np.ndarray] = {}
     for name, texts in frame.items():
         try:

@@ -174,10 +174,8 @@ def decide(estimates: Estimates) -> Judgement | str:
     """C3: the gist of a sentence survives the fixed context, and its detail is lost."""
     none = estimates.without_attention()
     filled = filled_buckets(estimates, none)
-    if not none:
-        return "there is no arm without attention"
     if len(filled) < 2:
-        return "fewer than two buckets are filled"
+        return "fewer than two buckets of an arm without attention are filled"
     learned = estimates.get("corrected", none, filled[0]).value
     if not learned >= LEARNED:
         return f"recall beyond chance is {learned:.0%} in {filled[0]}: not learned"
