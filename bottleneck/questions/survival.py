@@ -187,32 +187,26 @@ def decide(estimates: Estimates) -> Judgement | str:
     if not all(item and item.low <= item.high for item in more.values()):
         return "a class has too few words in the two longest buckets"
     clear = [kind for kind in DETAILS if all(more[bucket, kind].low > 0 for bucket in buckets)]
-    gist = [estimates.get("corrected", none, bucket, part="gist").value for bucket in buckets]
-    clauses = [_clause(estimates, none, "without attention", bucket) for bucket in buckets]
-    for arm in estimates.arms():
-        if estimates.attention(arm) != "none" and (known := filled_buckets(estimates, arm)):
-            clauses.append(_clause(estimates, arm, f"arm {arm}", known[-1]))
+    survives = [estimates.get("corrected", none, bucket, part="gist").value for bucket in buckets]
+    clauses = []
+    for arm, bucket in product(estimates.arms(), buckets):
+        if gist := estimates.get("corrected", arm, bucket, part="gist"):
+            share = gist.scaled(100.0).text("{:z.0f}", " %")
+            clause = f"{arm}, {bucket}: {share} of the gist survives"
+            for kind in DETAILS:
+                points = estimates.get("gist_more", arm, bucket, part=kind).scaled(100.0)
+                phrases = (f", {{}} points {word} than of {kind}" for word in ("more", "less"))
+                clause += points.change(*phrases, "{:z.0f}")
+            clauses.append(clause)
     few = {bucket: estimates.get("corrected", none, bucket).n for bucket in buckets}
     least = min(DETAILS, key=lambda kind: more[last, kind].value)
     return Judgement(
-        held=len(clear) == len(DETAILS) and min(gist) >= SURVIVES,
+        held=len(clear) == len(DETAILS) and min(survives) >= SURVIVES,
         partly=bool(clear),
         because=[*clauses, small_buckets(few)],
         measure=f"points, gist less {least}, recall beyond chance, none, {last}",
         number=more[last, least].scaled(100.0),
     )
-
-
-def _clause(estimates: Estimates, arm: str, name: str, bucket: str) -> str:
-    """``without attention, 41+: 40 % [38, 42] of the gist survives, 4 [1, 7] points more ...``."""
-    gist, points = estimates.get("corrected", arm, bucket, part="gist").scaled(100.0), []
-    for kind in DETAILS:
-        more = estimates.get("gist_more", arm, bucket, part=kind)
-        if more and more.low <= more.high:
-            phrases = (f"{{}} points {change} than of {kind}" for change in ("more", "less"))
-            points.append(more.scaled(100.0).change(*phrases, "{:z.0f}"))
-    survives = f"{name}, {bucket}: {gist.text('{:z.0f}', ' %')} of the gist survives"
-    return ", ".join([survives, *points])
 
 
 def by_part(parts: Sequence[str], longest_alone: bool) -> Callable[[Estimates], Iterator[Line]]:
