@@ -86,9 +86,9 @@ def check_sentence(sentence: str | None) -> str | None:
 
 def table_lines(names: tuple[str, ...]) -> dict[str, str]:
     """Tables, figures or questions with a line of text: a question's own, or that of `OF_RUNS`."""
-    from ..questions.question import find_study
+    from ..questions.question import find_question
 
-    studies = {name: find_study(name) for name in QUESTIONS}
+    studies = {name: find_question(name) for name in QUESTIONS}
     texts = {name: f"{item.question} ({', '.join(item.ids)})" for name, item in studies.items()}
     return {name: (OF_RUNS | texts)[name] for name in names}
 

@@ -45,12 +45,12 @@ def study(
         print_names(options.table_lines(QUESTIONS))
         return
     from ..questions.probing import write_table
-    from ..questions.question import find_question, find_study
+    from ..questions.question import find_question
     from ..results.folders import check_named, check_trainable, has_probe, latest_output
     from ..tables.pages import study_page
 
     name = options.find_name("study", name)
-    question, files = find_study(name), (gold, source, target)
+    question, files = find_question(name), (gold, source, target)
     if (any(files) or first_word is not None) and not (all(files) and name == "alignment"):
         raise UsageError("--gold, --source, --target go together, and are for study alignment")
     tell = str if quiet else partial(say, err=True)
@@ -130,16 +130,17 @@ def _train(
         say(f"{lacking}: {'would train' if dry_run else 'training'} its own there first", err=True)
     # The study's own table alone goes to stdout, where it may be CSV.
     with nullcontext() if dry_run else redirect_stdout(sys.stderr):
-        sweep(question.sweep, out=folder, preset=preset, dry_run=dry_run, quiet=quiet)
+        name = question.name if question.own_runs else "vindication"
+        sweep(name, out=folder, preset=preset, dry_run=dry_run, quiet=quiet)
 
 
 def _probe(question: "Question", runs: Sequence[Path], tell: Tell) -> "list[Probed]":
     """What the study's probe found on the runs, on those that lack it now."""
-    from ..questions.probing import is_kept, probe_runs, read_kept
+    from ..questions.probing import kept_file, probe_runs, read_kept
     from ..results.folders import read_settings
     from ..runs.pool import divide
 
-    waiting = [run for run in runs if not is_kept(run, question)]
+    waiting = [run for run in runs if not kept_file(run, question).is_file()]
 
     def listen(run: Path, phase: str) -> None:
         tell(f"{run.name} ({waiting.index(run) + 1} of {len(waiting)}): {phase}")

@@ -1,6 +1,6 @@
 """Runs that differ in their seed alone, the rows of a question's table for them, and those read."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -20,6 +20,7 @@ Row = dict[str, Any]
 """One number of ``probes/NAME.csv`` of the bundle, by ``schema.PROBE_COLUMNS``."""
 KEYS = ("arm", "bucket", "control", "part")
 """What an estimate is of, besides its measure."""
+Statistics = Float[np.ndarray, "seeds sentences columns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,17 +44,14 @@ class Arm:
         """The settings of the first seed."""
         return self.runs[0].settings
 
-    def row(
-        self, measure: str, value: float | Estimate | Mapping[str, Any], run: Probed | None = None,
-        **others: Any,
-    ) -> Row:  # fmt: skip
-        """The mean over seeds, or the number of one run; ``others`` are bucket, part, n, ..."""
+    def row(self, measure: str, value: float | Estimate | Mapping[str, Any], **others: Any) -> Row:
+        """The row of a number; ``others`` are bucket, part, n, ..."""
         if isinstance(value, Estimate):
             value = {"value": value.value, **vars(value.interval)}
         elif not isinstance(value, Mapping):
             value = {"value": float(value)}
         model = self.settings.model
-        row = {
+        return {
             "arm": self.name,
             "attention": model.attention,
             "placement": model.placement,
@@ -61,35 +59,33 @@ class Arm:
             "corpus": self.settings.corpus.name,
             "updates": self.settings.training.updates,
             "measure": measure,
+            **others,
+            **value,
         }
-        seed = {"run": run.folder.name, "seed": run.settings.training.seed} if run else {}
-        return row | others | dict(value) | seed
 
     def with_seeds(
         self, measure: str, mean: Estimate | Mapping[str, Any], alone: Iterable, **others: Any
     ) -> list[Row]:
         """The row of the mean over seeds, then one per seed."""
-        seeds = zip(self.runs, alone, strict=True)
-        rows = [self.row(measure, value, run, **others) for run, value in seeds]
-        return [self.row(measure, mean, **others), *rows]
+        rows = [self.row(measure, mean, **others)]
+        for run, value in zip(self.runs, alone, strict=True):
+            seed = {"run": run.folder.name, "seed": run.settings.training.seed}
+            rows.append(self.row(measure, value, **others) | seed)
+        return rows
 
-    def statistics(self, columns: Sequence[str]) -> Float[np.ndarray, "seeds sentences columns"]:
+    def statistics(self, columns: Sequence[str]) -> Statistics:
         """These columns of the probe, of every seed."""
         runs = [[run.found[name] for name in columns] for run in self.runs]
         return np.moveaxis(np.array(runs, np.float64), 1, 2)
 
     def rows(
-        self, measure: str, score: Score, statistics: Float[np.ndarray, "seeds sentences columns"],
-        *, place: int, **others: Any,
-    ) -> list[Row]:  # fmt: skip
+        self, measure: str, score: Score, statistics: Statistics, *, place: int, **others: Any
+    ) -> list[Row]:
         """The mean over seeds with its interval over sentences, then one row per seed."""
-        others = {"n": statistics.shape[1]} | others
-        mean = self.estimate(score, statistics, place)
-        return self.with_seeds(measure, mean, score(statistics.sum(axis=1)), **others)
+        mean, alone = self.estimate(score, statistics, place), score(statistics.sum(axis=1))
+        return self.with_seeds(measure, mean, alone, **{"n": statistics.shape[1]} | others)
 
-    def estimate(
-        self, score: Score, statistics: Float[np.ndarray, "seeds sentences columns"], place: int
-    ) -> Estimate:
+    def estimate(self, score: Score, statistics: Statistics, place: int) -> Estimate:
         """The mean over seeds with its resamples: the same sentences for every seed and arm."""
         scoring = self.settings.scoring
         weights = draw(statistics.shape[1], scoring.resamples, seed=scoring.seed, bucket=place)
@@ -131,26 +127,25 @@ def rows_by_bucket(
         first = arm.runs[0].found
         kept = first["split"] == split if split else np.ones(len(first["source_words"]), bool)
         for place, bucket, inside in in_buckets(arm.runs[0], first["source_words"][kept], least):
+            keys = {"place": place, "bucket": bucket, "part": split}
             for measure, control, score, names in scores:
                 counts = arm.statistics(names)[:, kept][:, inside]
-                keys = {"bucket": bucket, "control": control, "part": split}
-                rows += arm.rows(measure, score, counts, place=place, **keys)
+                rows += arm.rows(measure, score, counts, control=control, **keys)
     return rows
 
 
 def in_buckets(
     run: Probed, words: Real[np.ndarray, "sentences"], least: int | None = None
 ) -> list[tuple[int, str, Bool[np.ndarray, "sentences"]]]:
-    """Place (from 0), name and members of each of the run's length buckets.
+    """Place (from 0), name and members of each of the run's length buckets that has any.
 
-    With ``least`` sentences of that place or more come last, under the name "", without empty ones.
+    With ``least`` sentences of that place or more come last, under the name "".
     """
     edges = run.settings.scoring.lower_edges
     assigned = bucket_of(words, edges)
     members = [(place, name, assigned == place) for place, name in enumerate(bucket_labels(edges))]
-    if least is None:
-        return members
-    members.append((len(members), "", assigned >= least))
+    if least is not None:
+        members.append((len(members), "", assigned >= least))
     return [item for item in members if item[2].any()]
 
 
@@ -158,15 +153,15 @@ class Estimates:
     """The means over seeds of ``probes/NAME.csv`` by measure and `KEYS`; ``means`` has the rows."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
-        texts = frame.reindex(columns=[*KEYS, "note"]).astype("object").fillna("")
-        self.means = frame.assign(**texts)[frame["seed"].isna()]
+        means = frame[frame["seed"].isna()].fillna({"n": 0})
+        texts = means.reindex(columns=[*KEYS, "note"]).astype("object").fillna("")
+        self.means = means.assign(**texts)
         self._rows = {
             (row["measure"], *(row[key] for key in KEYS)): Measured(
-                row["value"], row["low"], row["high"],
-                n=0 if pd.isna(row["n"]) else int(row["n"]), note=row["note"],
+                row["value"], row["low"], row["high"], int(row["n"]), row["note"]
             )
             for row in self.means.to_dict("records")
-        }  # fmt: skip
+        }
         self._attention = dict(zip(self.means["arm"], self.means["attention"], strict=True))
 
     def get(
@@ -182,10 +177,6 @@ class Estimates:
     def without_attention(self) -> str:
         """The first arm without attention; "" if there is none."""
         return next((arm for arm, name in self._attention.items() if name == "none"), "")
-
-    def keys(self, measure: str) -> Iterator[tuple[str, str, str, str]]:
-        """Arm, bucket, control and part of each estimate of a measure, in the order of the file."""
-        return (rest for name, *rest in self._rows if name == measure)
 
     def arms(self, selective: bool | None = None) -> list[str]:
         """The arms in order; ``selective``: only those that can (or cannot) attend to a word."""

@@ -24,7 +24,7 @@ from ..tables.render import beyond
 from .arms import Arm, Estimates, Measured, arms_of
 from .censored import Censored, change, growth, last_lengths, text, unbounded
 from .question import Axes, Columns, Judgement, Probed, Question, Row, StudyColumn, StudyTable, Tell
-from .word_survival import SHUFFLES, LinkedReference, chance_survival, partners, survival
+from .word_survival import LinkedReference, chance_survival, survival
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -58,12 +58,12 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     linked = [LinkedReference.of(pair, pair.links) for pair in pairs]
     lengths = np.array([pair.words for pair in pairs], np.int64)
     points = points_of(lengths)
-    others = partners(points, SHUFFLES, seed=subject.settings.scoring.seed)
+    by_chance = chance_survival(linked, outputs, points, seed=subject.settings.scoring.seed)
     survived = survival(linked, outputs)
     tokens = [token for pair in pairs for token in tokenize(pair.source)]
     counted = np.array(list(map(is_word, tokens))) & ~np.isnan(survived)
     sentence = np.repeat(np.arange(len(pairs)), [item.words for item in linked])[counted]
-    words = survived, chance_survival(linked, outputs, others), np.ones(len(tokens))
+    words = survived, by_chance, np.ones(len(tokens))
     sums = [np.bincount(sentence, column[counted], len(pairs)) for column in words]
     return {"source_words": lengths, "point": points} | dict(zip(COUNTS, sums, strict=True))
 
@@ -206,7 +206,6 @@ QUESTION = Question(
     ids=("C2", "C12"),
     question="Can 256 numbers really hold 40 words of meaning?",
     title="Words that a context holds (C2, C12)",
-    sweep="capacity",
     own_runs=True,
     probe=probe,
     summarise=summarise,

@@ -6,7 +6,7 @@ In the rows of a table the bound is the end of the range, and ``note`` says so (
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import ceil, floor, inf, isinf, isnan, nan
+from math import inf, isinf, nan
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ..claims.verdict import Measured
-from ..scoring.bootstrap import LEVEL, Estimate, Interval
+from ..scoring.bootstrap import LEVEL, Estimate
 from ..tables.render import beyond
 
 ENDS = ("value", "low", "high")
@@ -29,30 +29,38 @@ class Censored:
     lowest: float
     highest: float
 
-    @property
-    def interval(self) -> Interval:
-        """Percentile interval whose ends are draws; undefined for a single run."""
-        if not len(self.draws) or np.isnan(self.draws).any():
-            return Interval(nan, nan)
-        ordered, last = np.sort(self.draws), len(self.draws) - 1
-        low, high = floor((1 - LEVEL) / 2 * last), ceil((1 + LEVEL) / 2 * last)
-        return Interval(float(ordered[low]), float(ordered[high]))
-
     def row(self) -> dict[str, Any]:
         """``value``, ``low``, ``high`` and ``note`` of a table's row."""
-        ends = dict(zip(ENDS, (self.value, *vars(self.interval).values()), strict=True))
-        inside = {name: float(np.clip(ends[name], self.lowest, self.highest)) for name in ENDS}
+        ends = dict(zip(ENDS, (self.value, *percentiles(self.draws)), strict=True))
+        inside = {
+            name: float(np.clip(end, self.lowest, self.highest)) for name, end in ends.items()
+        }
         sides = {inf: "at least", -inf: "under"}
         bounds = [f"{name} {sides[end]}" for name, end in ends.items() if end in sides]
         return inside | {"note": ", ".join(bounds)}
 
+    def bounds(self) -> tuple[Float[ndarray, "numbers"], Float[ndarray, "numbers"]]:
+        """The least and the most that the value, and then each resample, can be."""
+        numbers = np.append(self.value, self.draws)
+        least = np.select([numbers == inf, numbers == -inf], [self.highest, 0.0], numbers)
+        return least, np.where(numbers == -inf, self.lowest, numbers)
+
+
+def percentiles(draws: Float[ndarray, "resamples"]) -> tuple[float, float]:
+    """The draws that end the 95 % interval, infinite ones among them; nan without any."""
+    if not len(draws):
+        return nan, nan
+    low, high = (1 - LEVEL) / 2, (1 + LEVEL) / 2
+    ends = np.quantile(draws, low, method="lower"), np.quantile(draws, high, method="higher")
+    return float(ends[0]), float(ends[1])
+
 
 def text(number: Measured, form: str = "{:.1f}") -> str:
-    """``14.2 [13.8, at least 14.9]``; a bound that is its interval stands alone."""
-    ends = [(beyond(number.note, end), getattr(number, end)) for end in ENDS]
-    value, low, high = ("open" if isnan(end) else sign + form.format(end) for sign, end in ends)
-    words = value if value[0] in "<>" and value == low == high else f"{value} [{low}, {high}]"
-    return words.replace(">", "at least ").replace("<", "under ")
+    """``14.2 [13.8, >14.9]``; a number that is its interval stands alone."""
+    value, low, high = (
+        beyond(number.note, end) + form.format(getattr(number, end)) for end in ENDS
+    )
+    return value if value == low == high else f"{value} [{low}, {high}]"
 
 
 def unbounded(number: Measured) -> Measured:
@@ -60,13 +68,6 @@ def unbounded(number: Measured) -> Measured:
     sides = {">": inf, "<": -inf}
     ends = (sides.get(beyond(number.note, end), getattr(number, end)) for end in ENDS)
     return Measured(*ends, number.n)
-
-
-def censor(
-    values: Float[ndarray, "*rows"], lowest: float, highest: float
-) -> Float[ndarray, "*rows"]:
-    """Infinite on the side on which a value leaves the range; nan stays."""
-    return np.where(values > highest, inf, np.where(values < lowest, -inf, values))
 
 
 def last_lengths(
@@ -78,36 +79,26 @@ def last_lengths(
     """For each share, the last length at which each row is still at it, or a bound."""
     from scipy.optimize import isotonic_regression  # here, because it takes a second to import
 
-    fits = [isotonic_regression(row, weights=words, increasing=False) for row in rows]
-    curves = np.array([fit.x for fit in fits])
-    lasts = []
-    for share in shares:
-        reached = (curves >= share - 1e-9).sum(axis=-1)  # means may differ from it by rounding
-        before = np.clip(reached - 1, 0, len(at) - 2)
-        high, low = (np.take_along_axis(curves, (before + k)[:, None], 1)[:, 0] for k in (0, 1))
-        fall = high - low
-        part = np.clip((high - share) / np.where(fall > 1e-12, fall, 1.0), 0.0, 1.0)
-        between = at[before] + part * (at[before + 1] - at[before])
-        beyond = np.where(reached == 0, -inf, inf)
-        lasts.append(np.where((reached > 0) & (reached < len(at)), between, beyond))
-    return lasts
+    def last(curve: Float[ndarray, "points"], share: float) -> float:
+        reached = int((curve >= share - 1e-9).sum())  # means may differ from it by rounding
+        if reached in (0, len(at)):
+            return inf if reached else -inf
+        high, low = curve[reached - 1 : reached + 1]
+        part = max(0.0, (high - share) / (high - low))
+        return at[reached - 1] + part * (at[reached] - at[reached - 1])
+
+    curves = [isotonic_regression(row, weights=words, increasing=False).x for row in rows]
+    return [np.array([last(curve, share) for curve in curves]) for share in shares]
 
 
 def change(once: Censored, twice: Censored) -> dict[str, Any]:
     """Twice minus once, paired by resample: what censored lengths allow."""
-    spans = []
-    for length in (twice, once):
-        values = np.append(length.value, length.draws)
-        least = np.select([values == inf, values == -inf], [length.highest, 0.0], values)
-        spans.append((least, np.where(values == -inf, length.lowest, values)))
-    least, most = spans[0][0] - spans[1][1], spans[0][1] - spans[1][0]
-    bottom, top = (Censored(nan, ends[1:], -inf, inf).interval for ends in (least, most))
-    ends = [float(least[0]), bottom.low, top.high]
-    value, low, high = (nan if isinf(end) else end for end in ends)
-    if isinf(once.value) and once.value == twice.value:
-        value = nan
-    note = "value at least" if most[0] > value else ""
-    return {"value": value, "low": low, "high": high, "note": note}
+    (least, most), (once_least, once_most) = twice.bounds(), once.bounds()
+    least, most = least - once_most, most - once_least
+    unknown = isinf(once.value) and once.value == twice.value
+    ends = nan if unknown else least[0], percentiles(least[1:])[0], percentiles(most[1:])[1]
+    row = {name: nan if isinf(end) else float(end) for name, end in zip(ENDS, ends, strict=True)}
+    return row | {"note": "value at least" if most[0] > row["value"] else ""}
 
 
 def growth(by_size: Mapping[int, Censored]) -> dict[str, Any]:

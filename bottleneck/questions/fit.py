@@ -7,54 +7,44 @@ cannot hold it. No claim is decided by it: C12's rule is in `claims.rules`.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
+import pandas as pd
 
 from ..corpus.batches import evaluation_batches
 from ..results.schema import BLEU_COLUMNS
 from ..scoring.bleu import bleu, bleu_statistics
-from ..scoring.bootstrap import ratio_of_sums
 from .arms import Probed, Row, rows_by_bucket
-from .question import Axes, Columns, Question, StudyColumn, StudyTable, Tell, by_bucket
+from .question import Axes, Columns, Question, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
 
-MOST = 240
-"""Sentences of a bucket and split at most."""
 SPLITS = {"train": "trained on", "test": "test"}
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """Loss and BLEU counts of the first sentences of every bucket, training text and test set."""
+    """BLEU counts of the first 240 sentences of every bucket, training text and test set."""
     from ..runs.translate import BATCH
-    from ..training.loop import sentence_losses
-    from ..training.step import make_sentence_losses
 
-    graph, weights = subject.graph, subject.weights
-    results = []
+    parts = []
     for split in SPLITS:
         tell(f"translating, {split}")
-        buckets = subject.first_of_each(subject.corpus.splits[split], MOST)
-        pairs = tuple(pair for bucket in buckets for pair in bucket)
+        buckets = subject.first_of_each(subject.corpus.splits[split], 240)
+        pairs = [pair for bucket in buckets for pair in bucket]
         encoded = subject.encode(pairs)
-        batches = evaluation_batches(encoded, BATCH)
         words = [subject.trained.source_vocabulary.pieces(pair.source) for pair in pairs]
-        _, _, texts = subject.trained.decode(encoded, batches, words)
+        batches = evaluation_batches(encoded, BATCH)
+        _, _, outputs = subject.trained.decode(encoded, batches, words)
         references, tokenizer = [pair.target for pair in pairs], subject.settings.scoring.tokenize
-        statistics = bleu_statistics(texts, references, tokenize=tokenizer)
-        results.append({
-            "split": [split] * len(pairs),
-            "source_words": [pair.words for pair in pairs],
-            "nll": sentence_losses(make_sentence_losses(graph), weights, batches),
-            "tokens": encoded.target_lengths,
-        } | dict(zip(BLEU_COLUMNS, statistics.T, strict=True)))  # fmt: skip
-    return {name: np.concatenate([part[name] for part in results]) for name in results[0]}
+        counts = bleu_statistics(outputs, references, tokenize=tokenizer)
+        lengths = [pair.words for pair in pairs]
+        part = pd.DataFrame(counts, columns=list(BLEU_COLUMNS))
+        parts.append(part.assign(split=split, source_words=lengths))
+    return pd.concat(parts).to_dict("list")
 
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
-    """Loss (nats per token) and BLEU of every arm, bucket and split."""
-    scores = [("loss", "", ratio_of_sums, ("nll", "tokens")), ("bleu", "", bleu, BLEU_COLUMNS)]
-    return rows_by_bucket(probed, scores, SPLITS)
+    """BLEU of every arm, bucket and split."""
+    return rows_by_bucket(probed, [("bleu", "", bleu, BLEU_COLUMNS)], SPLITS)
 
 
 QUESTION = Question(
@@ -65,19 +55,15 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     notes=[
-        "BLEU: of its own translations. Loss: -log P per token, given the true words before it. "
-        "`bottleneck reproduce --check-schedule` tells training from capacity (C12)."
+        "BLEU of the run's own translations; n: sentences trained on. `bottleneck reproduce "
+        "--check-schedule` tells training from capacity (C12)."
     ],
-    measures=("bleu", "loss"),
+    measures=("bleu",),
     tables=[
         StudyTable(
-            "", [StudyColumn("BLEU", "bleu"), StudyColumn("loss\nnats", "loss", form="{:.2f}")],
-            ("source words", "attention", "sentences"),
-            lambda estimates: (
-                ((*texts, name), keys | {"part": split})
-                for texts, keys in by_bucket(estimates)
-                for split, name in SPLITS.items()
-            ),
+            "BLEU of training sentences beside test sentences (C12)",
+            [StudyColumn(name.replace(" ", "\n"), "bleu", part=split)
+             for split, name in SPLITS.items()],
         )
     ],
     counted="sentences",

@@ -22,7 +22,7 @@ from ..scoring.bootstrap import Estimate, draw, estimate, ratio_of_sums
 from ..settings.concerns import bucket_labels
 from ..tables.render import beyond
 from .arms import Arm, Estimates, Row, by_arm
-from .censored import Censored, censor, text, unbounded
+from .censored import Censored, text, unbounded
 from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def half_distance(
         slopes = (x * np.nan_to_num(logs)).sum(axis=-1) / (x * distances).sum(axis=-1)
         halves = np.where(slopes >= 0, inf, log(0.5) / slopes)
     span = float(np.ptp(distances))
-    value, *draws = censor(halves, 0.0, span)
+    value, *draws = np.where(halves > span, inf, halves)
     return Censored(float(value), np.array(draws), 0.0, span)
 
 

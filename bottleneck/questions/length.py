@@ -4,8 +4,9 @@ A loop is a stretch of one or more tokens written at least three times in a row.
 too (". . ."), hence a column for them.
 """
 
+import re
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import product
 from typing import TYPE_CHECKING
 
 from ..claims.verdict import FAMILY, needs_learned, small_buckets
@@ -53,49 +54,42 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 
 def repeats(tokens: Sequence[str]) -> bool:
     """Whether there is a loop."""
-    for period in range(1, len(tokens) // 3 + 1):
-        equal = (token == later for token, later in zip(tokens, tokens[period:], strict=False))
-        if any(same and len([*run]) >= 2 * period for same, run in groupby(equal)):
-            return True
-    return False
+    return re.search(r"(?<![^ ])((?:[^ ]+ )+)\1\1", " ".join([*tokens, ""])) is not None
 
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Every measure of every arm and bucket."""
-    ratios = [("length_ratio", "hypothesis_tokens", "reference_tokens")]
-    ratios += [(fault, fault, "sentences") for fault in FAULTS]
-    scores = [(measure, "", ratio_of_sums, columns) for measure, *columns in ratios]
-    return rows_by_bucket(probed, scores)
+    parts = {"length_ratio": ("hypothesis_tokens", "reference_tokens")}
+    parts |= {fault: (fault, "sentences") for fault in FAULTS}
+    return rows_by_bucket(probed, [(name, "", ratio_of_sums, parts[name]) for name in parts])
 
 
 def decide(estimates: Estimates) -> Judgement | str:
     """C11: outputs are as long as they should be, whatever the length."""
-    ratios, right, clauses = {}, 0, []
-    for arm in estimates.arms(selective=True):
-        failed, known = [], {}
-        for bucket in estimates.buckets():
-            ratio = estimates.get("length_ratio", arm, bucket)
-            if ratio is None or not ratio.n:
-                continue
-            known[arm, bucket] = ratio
-            shares = [estimates.get(fault, arm, bucket).high for fault in FAULTS[:-1]]
-            shares[-1] -= estimates.get("repeating_references", arm, bucket).value
-            if not (ratio.within(*RATIO) and max(shares) < MOST_FAULTS):
-                failed.append(bucket)
-        ratios |= known
-        right += len(known) - len(failed)
-        clause = f"{arm} handles {len(known) - len(failed)} of {len(known)} length buckets"
-        clauses.append(f"{clause}, not {', '.join(failed)}" if failed else clause)
+    ratios, failed = {}, []
+    for arm, bucket in product(estimates.arms(selective=True), estimates.buckets()):
+        ratio = estimates.get("length_ratio", arm, bucket)
+        if ratio is None or not ratio.n:
+            continue
+        ratios[arm, bucket] = ratio
+        empty, unfinished, repeating, of_references = (
+            estimates.get(fault, arm, bucket) for fault in FAULTS
+        )
+        most = max(empty.high, unfinished.high, repeating.high - of_references.value)
+        if not (ratio.within(*RATIO) and most < MOST_FAULTS):
+            failed.append(f"{bucket} ({arm})")
     if len({bucket for _, bucket in ratios}) < 2:
         return "fewer than two buckets of an arm with attention are filled"
     arm, bucket = max(ratios, key=lambda key: abs(ratios[key].value - 1))
-    worst, share = ratios[arm, bucket], right / len(ratios)
-    clauses += [
+    worst, share = ratios[arm, bucket], 1 - len(failed) / len(ratios)
+    clauses = [
+        f"{len(ratios) - len(failed)} of {len(ratios)} length buckets are handled"
+        + (f", not {', '.join(failed)}" if failed else ""),
         f"the length ratio furthest from 1 is {worst.text('{:.2f}')} ({arm}, {bucket})",
         small_buckets({name: ratio.n for (_, name), ratio in ratios.items()}),
     ]
     measure = f"length ratio furthest from 1 ({arm}, {bucket})"
-    return Judgement(share == 1, share >= ENOUGH, clauses, measure, worst)
+    return Judgement(not failed, share >= ENOUGH, clauses, measure, worst)
 
 
 HEADS = ("empty", "un-\nfinished", "repeat-\ning", "of\nrefs")
@@ -104,7 +98,7 @@ QUESTION = Question(
     name="length",
     ids=("C11",),
     question="Does one network serve any length: are long outputs as long as they should be?",
-    title="Output length (C11): is a long output as long as it should be?",
+    title="Output length (C11)",
     probe=probe,
     summarise=summarise,
     rules={"C11": (RULE, decide)},
@@ -115,10 +109,10 @@ QUESTION = Question(
     ],
     measures=("length_ratio", *FAULTS),
     tables=[
-        StudyTable("", [
+        StudyTable("Output length (C11)", [
             StudyColumn("ratio", "length_ratio", form="{:.2f}"),
             *(StudyColumn(head, fault, scale=100.0, ends="{:.2g}")
-              for head, fault in zip(HEADS, FAULTS, strict=True)),
+              for fault, head in zip(FAULTS, HEADS, strict=True)),
         ])
     ],
     axes=[Axes("Length of outputs", "length_ratio", "output tokens / reference tokens")],

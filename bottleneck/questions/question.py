@@ -2,8 +2,8 @@
 
 A question is one file of this room, which ends with a `Question`. Its probe looks at one trained
 run and is costly; what it finds is stored in the run's folder. `summarise` sees all runs, so that
-arms and seeds are resampled together, and gives the rows of ``probes/NAME.csv``. Everything that
-a reader sees is made of that file: the verdict by a rule, the table, the figure.
+arms and seeds are resampled together, and gives the rows of ``probes/NAME.csv``. The verdict, the
+table and the figure are made from that file alone.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ import pandas as pd
 from rich.table import Table
 
 from ..claims.verdict import Judgement, Verdict, conclude
-from ..figures.plot import Panel, Plot, data_frame, drawn, facts, longest, slide_rows
+from ..figures.plot import Panel, Plot, data_frame, drawn, facts, slide_rows
 from ..results.bundle import load_probe
 from ..results.schema import GOLD, QUESTIONS
 from ..settings.errors import UsageError, did_you_mean
@@ -36,15 +36,13 @@ Columns = Mapping[str, Any]
 """Columns of one length, by name: what a probe found."""
 Tell = Callable[[str], None]
 """Called with a few words on what a probe is doing."""
-Decide = Callable[[Estimates], Judgement | str]
-"""Judges the numbers; a text is the reason why it cannot."""
 
 
 @dataclass(frozen=True)
 class StudyColumn:
     """A column of numbers: which keys they have, if not the row's, and how they are printed.
 
-    ``ends`` is the form of the interval's ends: "" for no interval.
+    ``ends`` is the form of the interval's ends, None for that of the number, "" for no interval.
     """
 
     head: str
@@ -74,7 +72,7 @@ def by_bucket(estimates: Estimates) -> Iterable[Line]:
 class StudyTable:
     """A table of a question: its columns of texts (``heads``), n, and its columns of numbers.
 
-    A row is there if its first number is. ``printed`` is a last column, of the slide's numbers.
+    A line without its first number is left out. ``printed`` gives a last column, the slide's.
     """
 
     title: str
@@ -84,19 +82,16 @@ class StudyTable:
     printed: Callable[[Estimates, Mapping[str, str]], str] | None = None
     counted: bool = True
 
-    def table(self, estimates: Estimates, title: str = "") -> Table:
-        """The table for a terminal; ``title`` is the question's."""
+    def table(self, estimates: Estimates) -> Table:
+        """The table for a terminal."""
         heads = [*self.heads, *["n"] * self.counted, *(column.head for column in self.columns)]
         heads += ["slide"] if self.printed else []
-        table = new_table(self.title or title, heads, texts=len(self.heads))
-        of = ("measure", *KEYS)
+        table, names = new_table(self.title, heads, texts=len(self.heads)), ("measure", *KEYS)
         for texts, keys in self.lines(estimates):
-            numbers = [
-                estimates.get(
-                    **{name: getattr(column, name, "") or keys.get(name, "") for name in of}
-                )
-                for column in self.columns
-            ]
+            numbers = []
+            for column in self.columns:
+                of = {name: getattr(column, name, "") or keys.get(name, "") for name in names}
+                numbers.append(estimates.get(**of))
             if numbers[0] is not None:
                 cells = [count(numbers[0].n)] if self.counted else []
                 cells += map(StudyColumn.text, self.columns, numbers)
@@ -134,8 +129,8 @@ class Question:
     """A question of the lecture: how it is measured, and all that a reader sees of it.
 
     ``ids`` are its claims and slides. ``version`` rises when the probe measures something
-    different. ``sweep`` names the runs that answer it, a file of experiments/; with ``own_runs``
-    they have a folder of their own. ``suits`` says whether a run can be probed at all.
+    different. ``suits`` says whether a run can be probed at all. With ``own_runs`` it is asked of
+    the runs of the sweep of its name, in a folder of their own, else of those of `vindication`.
 
     ``rules`` are those of its claims, in words and in code. ``notes`` are the caption of the table,
     ``run`` its short form. ``measures`` are the columns of its CSV; ``keys`` say what a row is of.
@@ -148,7 +143,6 @@ class Question:
     probe: "Callable[[Subject, Tell], Columns] | None" = None
     summarise: Callable[[Sequence[Probed]], list[Row]] | None = None
     version: int = 1
-    sweep: str = "vindication"
     suits: Callable[[RunSettings], bool] = lambda _: True
     own_runs: bool = False
     title: str
@@ -156,10 +150,11 @@ class Question:
     keys: Sequence[str] = ("arm", "control", "bucket", "part")
     tables: Sequence[StudyTable] = ()
     axes: Sequence[Axes]
-    figure: str = ""
     notes: Sequence[str] = ()
     run: Callable[[pd.DataFrame], str] = run_line
-    rules: Mapping[str, tuple[str, Decide]] = field(default_factory=dict)
+    rules: Mapping[str, tuple[str, Callable[[Estimates], Judgement | str]]] = field(
+        default_factory=dict
+    )
     intervals: str = ""
     counted: str = "test sentences"
 
@@ -168,11 +163,10 @@ class Question:
         return load_probe(folder, self.name)
 
     def verdict(self, frame: pd.DataFrame | None) -> Sequence[Verdict]:
-        """The verdicts, from the table of the probe's numbers; None where nothing was measured."""
+        """The verdict on each claim; the frame is None where nothing was measured."""
         missing = f"there are no numbers yet: run `bottleneck study {self.name}`"
-        estimates = None if frame is None else Estimates(frame)
         return [
-            conclude(claim, rule, missing if estimates is None else decide(estimates))
+            conclude(claim, rule, missing if frame is None else decide(Estimates(frame)))
             for claim, (rule, decide) in self.rules.items()
         ]
 
@@ -180,7 +174,7 @@ class Question:
         """The table with all that belongs to it."""
         estimates, body = Estimates(frame), Table.grid()
         for each in self.tables:
-            if (table := each.table(estimates, self.title)).row_count:
+            if (table := each.table(estimates)).row_count:
                 body.add_row(table)
         runs, resamples = caption(frame)
         lines = [*self.notes, runs, self.intervals or resamples]
@@ -205,9 +199,8 @@ class Question:
             panels += [panel] if rows else []
             lines += rows
             slides += slide_rows(axes.title, "", axes.printed(frame)) if axes.printed else []
-        title = self.figure.format(longest=longest(frame)) or self.title
         data = data_frame([*lines, *slides])
-        return Plot(title, tuple(panels), data, self.footnotes(frame))
+        return Plot(self.title, tuple(panels), data, self.footnotes(frame))
 
     def footnotes(self, frame: pd.DataFrame) -> tuple[str, ...]:
         """The lines below the figure."""
@@ -215,14 +208,9 @@ class Question:
 
 
 def find_question(name: str) -> Question:
-    """The question of a name."""
+    """The question of a name; UsageError for a name that is none."""
     if name == GOLD:
         return import_module(".alignment", __package__).GOLD_QUESTION
-    return import_module(f".{name}", __package__).QUESTION
-
-
-def find_study(name: str) -> Question:
-    """The question of a name on the command line; UsageError for a name that is none."""
     if name not in QUESTIONS:
         raise UsageError(f"unknown study {name!r}{did_you_mean(name, QUESTIONS)}")
-    return find_question(name)
+    return import_module(f".{name}", __package__).QUESTION

@@ -4,8 +4,8 @@ The *probe of the source* is a fresh decoder that learns to write the source and
 an encoder's memory: -log P of the whole is what remains to be told once the memory is known.
 """
 
-from collections.abc import Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from random import Random
 
@@ -31,7 +31,7 @@ from ..results.folders import ENVIRONMENT, read_object
 from ..runs.translate import TrainedRun, load_run
 from ..settings.concerns import OUTSIDE, bucket_of
 from ..settings.errors import UserError
-from ..training.loop import Learner, Progress, sentence_losses, train
+from ..training.loop import Learner, sentence_losses, train
 from ..training.step import make_sentence_losses
 from .question import Tell
 
@@ -87,15 +87,22 @@ class Subject:
         chances = length_probabilities(corpus.lengths, *ends)
         buckets: list[Pairs] = [()] * len(edges)
         for group in length_groups(*ends):
-            place, lengths = bucket_of(group[0], edges), [n for n in group if n in chances]
             random = Random(f"{corpus.seed}:fresh:{group[0]}")
-            if place != OUTSIDE and lengths:
-                buckets[place] = draw_pairs(language, wanted, chances, random, lengths, known, True)
+            if (place := bucket_of(group[0], edges)) != OUTSIDE:
+                buckets[place] = draw_pairs(language, wanted, chances, random, group, known, True)
         return buckets
 
     def encode(self, pairs: Sequence[SentencePair]) -> EncodedPairs:
         """Token ids as the run's model reads them."""
         return encode_pairs(pairs, *self.vocabularies, self.settings.model.reverse_source)
+
+    @cached_property
+    def _encode(self) -> Callable:
+        def encode(weights: Weights, source: Array, lengths: Array) -> tuple[Array, Array]:
+            memory = nnx.merge(self.graph, weights).encode(source, lengths)
+            return memory.values, memory.last
+
+        return jax.jit(encode)
 
     def read(
         self, weights: Weights, pairs: Sequence[SentencePair]
@@ -103,15 +110,10 @@ class Subject:
         """h_t of each sentence after each of its tokens, and h_Tx, after the end token."""
         source = self.encode(pairs).source
         batches = evaluation_batches(EncodedPairs(source, source), 128)
-        encoded = [
-            [on_host(part) for part in _encode(self.graph, weights, *item.batch[:2])]
-            for item in batches
-        ]
-        states, contexts = (restore(parts, batches) for parts in zip(*encoded, strict=True))
-        return [
-            (values[: len(ids) - 1], last)
-            for values, last, ids in zip(states, contexts, source, strict=True)
-        ]
+        memories = (self._encode(weights, *item.batch[:2]) for item in batches)
+        rows = [zip(*map(on_host, memory), strict=True) for memory in memories]
+        read = zip(restore(rows, batches), source, strict=True)
+        return [(states[: len(ids) - 1], context) for (states, context), ids in read]
 
     def require_words(self) -> None:
         """UserError for a run of subwords, where a study speaks of the model's tokens as words."""
@@ -125,17 +127,6 @@ class Subject:
 def open_subject(folder: Path) -> Subject:
     """Open a finished run's folder; what is missing or damaged is a UserError that names it."""
     return Subject(folder, load_run(folder))
-
-
-@partial(jax.jit, static_argnums=0)
-def _encode(
-    graph: nnx.GraphDef,
-    weights: Weights,
-    source: Int[Array, "batch source"],
-    lengths: Int[Array, " batch"],
-) -> tuple[Float[Array, "batch source context"], Float[Array, "batch context"]]:
-    memory = nnx.merge(graph, weights).encode(source, lengths)
-    return memory.values, memory.last
 
 
 class SourceReader(Translator):
@@ -159,10 +150,10 @@ def train_reader(
     """Structure and weights of the probe of an encoder (a whole translator's weights)."""
     plain = {"dropout": 0.0, "initial_state": "context"}
     model, words = subject.settings.changed(model=plain).model, len(subject.vocabularies[0])
-    rngs = nnx.Rngs(params=jax.random.key(subject.settings.training.seed))
+    training = subject.settings.training
+    rngs = nnx.Rngs(params=jax.random.key(training.seed))
     graph, weights = nnx.split(SourceReader(model, words, words, rngs))
     weights["encoder"] = encoder["encoder"]
-    training = subject.settings.training
     settings = training.model_copy(update={
         "updates": max(1, training.updates // 2),
         "validations": 5,
@@ -176,12 +167,9 @@ def train_reader(
         settings.batch_size, settings.seed, settings.shapes, settings.batch_tokens,
     )  # fmt: skip
     validation = evaluation_batches(written_back(subject, subject.corpus.valid), BATCH)
-
-    def report(_: int, progress: Progress) -> None:
-        if progress.valid_loss is not None:
-            tell(f"{name}: update {progress.update:,} of {progress.updates:,}")
-
-    (trained,) = train(graph, [Learner(weights, settings, batches)], validation, report).trained
+    tell(f"training the {name}: {settings.updates:,} updates")
+    learners = [Learner(weights, settings, batches)]
+    (trained,) = train(graph, learners, validation, lambda *_: None).trained
     if trained.status != "done":
         raise UserError(f"the {name} failed: {trained.reason}; leave the run out with --where")
     return graph, trained.weights

@@ -1,42 +1,33 @@
-"""Which word is the translation of which, which source words reach the output, and their rates.
+"""Which word is the translation of which, and which source words reach the output.
 
-Where no gold links are known they are those of IBM model 1 (Brown et al. 1993, section 4.1):
+IBM model 1 (Brown et al. 1993, section 4.1) finds links in sentence pairs alone:
 P(target | source) = prod_j sum_i t(f_j | e_i) / (I + 1), where source word 0 is NULL, no word.
 
 A source word survives if the output has the words of the reference that it is linked to. If the
 reference has a word m times and the output k times, each copy has the share min(m, k) / m, as in
 BLEU's clipping. A source word with several target words has the mean of their shares.
-
-Sums are cells (group, band, column): groups are word classes, bands are places in the sentence, and
-the columns are words found, found by chance, and words.
 """
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Float, Int, Real
+from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
 from ..corpus.pair import Link, SentencePair
 from ..corpus.vocabulary import is_word, tokenize
-from ..scoring.bootstrap import Score, ratio_of_sums
 
 Tokens = Sequence[str]
 Floats = Float[ndarray, "words"]
-CHUNK_CELLS = 2**20
-"""Cells (target words x source words) that IBM model 1 counts at once."""
-FUNCTION_WORD = "function word"
-CLASSES = ("noun", "verb", "adjective", "adverb, numeral", "name", FUNCTION_WORD)
+CHUNK = 500
+"""Sentence pairs that IBM model 1 counts at once."""
+CLASSES = ("noun", "verb", "adjective", "adverb, numeral", "name", "function word")
 """Adverbs and numerals together: either is missing in parts of some bucket's sentences."""
 SURVIVED, PARTLY, LOST, UNLINKED = "survived", "in part", "lost", "not linked"
-MEASURES = ("recall", "chance", "corrected")
-SHUFFLES = 10
-"""Other sentences whose outputs show how much of a sentence is there by chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,25 +73,22 @@ def nearest_to_diagonal(allowed: Bool[ndarray, "target source"]) -> frozenset[Li
 
 
 def train(pairs: Sequence[tuple[Tokens, Tokens]], *, iterations: int = 5) -> IBM1:
-    """Train IBM model 1 by EM on pairs without an empty side; ValueError where there are none."""
+    """Train IBM model 1 by EM on pairs without an empty side."""
     full = [pair for pair in pairs if len(pair[0]) and len(pair[1])]
-    if not full:
-        raise ValueError("IBM model 1 needs a sentence pair with words on both sides")
     source_ids, target_ids = (
         {word: index for index, word in enumerate(dict.fromkeys(chain(*side)), first)}
         for side, first in zip(zip(*full, strict=True), (1, 0), strict=True)
     )
-    lengths = np.array([(len(source) + 1, len(target)) for source, target in full])
-    edges = np.flatnonzero(np.diff(np.cumsum(lengths.prod(axis=1)) // CHUNK_CELLS)) + 1
     chunks = []
-    for start, stop in pairwise([0, *edges.tolist(), len(full)]):
-        cells = []
-        for source, target in full[start:stop]:
+    for start in range(0, len(full), CHUNK):
+        cells, widths = [], []
+        for source, target in full[start : start + CHUNK]:
             columns = [0, *(source_ids[word] * len(target_ids) for word in source)]
             cells.append(np.add.outer([target_ids[word] for word in target], columns).ravel())
+            widths += [len(columns)] * len(target)
         # The chunk's entries (word pairs), the entry of each cell, the cells of each target word.
         places, entries = pd.factorize(np.concatenate(cells))
-        chunks.append((entries, places.astype(np.int32), np.repeat(*lengths[start:stop].T)))
+        chunks.append((entries, places.astype(np.int32), np.array(widths)))
     keys = np.unique(np.concatenate([entries for entries, _, _ in chunks]))
     chunks = [(np.searchsorted(keys, entries), *rest) for entries, *rest in chunks]
     sources = keys // len(target_ids)
@@ -121,17 +109,12 @@ def words_of(pair: SentencePair) -> tuple[list[str], list[str]]:
 
 
 def class_of(token: str) -> str:
-    """The class, of `CLASSES`, of a word of the grammar; "" of punctuation and other text."""
-    from ..corpus.grammar import CONTENT, word_class
+    """The class, of `CLASSES`, of a token of the grammar; "" of punctuation."""
+    from ..corpus.grammar import word_class
 
-    try:
-        name = word_class(token)
-    except KeyError:
-        return ""
-    if not is_word(token):
-        return ""
-    joined = next((item for item in CLASSES if name in item.split(", ")), name)
-    return joined if name in CONTENT else FUNCTION_WORD
+    name = word_class(token) if is_word(token) else ""
+    content = (item for item in CLASSES if name in item.split(", "))
+    return next(content, CLASSES[-1]) if name else ""
 
 
 @dataclass(frozen=True)
@@ -167,29 +150,22 @@ def survival(pairs: Sequence[LinkedReference], outputs: Sequence[Tokens]) -> Flo
     return np.concatenate(survived)
 
 
-def partners(
-    buckets: Int[ndarray, "sentences"], shuffles: int, *, seed: int
-) -> Int[ndarray, "shuffles sentences"]:
-    """For every shuffle another sentence of the same length bucket; -1 for one that is alone.
+def chance_survival(
+    pairs: Sequence[LinkedReference], outputs: Sequence[Tokens], buckets: Int[ndarray, "sentences"],
+    *, seed: int,
+) -> Floats:  # fmt: skip
+    """Survival in the outputs of ten other sentences of the same bucket, their mean.
 
-    Each shuffle is one random cycle through the bucket; the stream is PCG64 of seed, bucket + 1.
+    Each time all sentences of a bucket take the output of the next one in a random cycle (PCG64 of
+    seed, bucket + 1). It is nan for one that is alone.
     """
-    chosen = np.full((shuffles, len(buckets)), -1, np.int64)
+    others = np.full((10, len(buckets)), -1, np.int64)
     for bucket in np.unique(buckets):
         ids = np.flatnonzero(buckets == bucket)
         stream = np.random.Generator(np.random.PCG64([seed, int(bucket) + 1]))
-        for row in chosen if len(ids) > 1 else ():
+        for row in others if len(ids) > 1 else ():
             cycle = stream.permutation(ids)
             row[cycle] = np.roll(cycle, 1)
-    return chosen
-
-
-def chance_survival(
-    pairs: Sequence[LinkedReference],
-    outputs: Sequence[Tokens],
-    others: Int[ndarray, "shuffles sentences"],
-) -> Floats:
-    """Survival of all words in the outputs of their sentence's `partners`, mean over shuffles."""
     shuffled = [survival(pairs, [outputs[other] for other in row]) for row in others]
     alone = np.repeat((others < 0).any(axis=0), [pair.words for pair in pairs])
     return np.where(alone, np.nan, np.mean(shuffled, axis=0))
@@ -226,52 +202,3 @@ def word_reports(
         kept = float(share) if linked else None
         reports.append(WordReport(word, word_class, kept, targets, known))
     return reports
-
-
-def band_weights(
-    cells: Real[ndarray, "*rows groups bands 3"], matched: bool = False
-) -> Real[ndarray, "*rows bands"]:
-    """How much each band counts: the words of all groups (direct standardisation).
-
-    ``matched`` compares two groups, even if either lacks some bands: w_gb w_hb / (w_gb + w_hb), as
-    in Mantel and Haenszel's estimate of a difference between two rates (1959).
-    """
-    words = cells[..., 2]
-    total = words.sum(axis=-2)
-    return np.asarray(words.prod(axis=-2) / np.maximum(total, 1)) if matched else total
-
-
-def rates(
-    cells: Real[ndarray, "*rows groups bands 3"], matched: bool = False
-) -> dict[str, Float[ndarray, "*rows groups"]]:
-    """`MEASURES` of each group: averages over bands, by `band_weights`; (r - c) / (1 - c) corrects.
-
-    They are nan for a group without words in a band that weighs something.
-    """
-    weights = band_weights(cells, matched)
-    whole = weights.sum(axis=-1)[..., None]
-    share = (weights / np.where(whole > 0, whole, 1))[..., None, :]
-    recall, chance = (
-        np.where(whole > 0, (share * np.where(share > 0, rate, 0.0)).sum(axis=-1), np.nan)
-        for rate in (ratio_of_sums(cells[..., [column, 2]]) for column in (0, 1))
-    )
-    corrected = ratio_of_sums(np.stack([recall - chance, 1 - chance], axis=-1))
-    return dict(zip(MEASURES, (recall, chance, corrected), strict=True))
-
-
-def group_score(
-    measure: str,
-    cells: Real[ndarray, "seeds sentences groups bands 3"],
-    group: int,
-    minus: int | None = None,
-    matched: bool = False,
-) -> tuple[Score, Real[ndarray, "seeds sentences columns"]]:
-    """A measure of a group, less that of another, and the sums of which it is the score."""
-
-    def score(sums: Real[ndarray, "*rows columns"]) -> Float[ndarray, "*rows"]:
-        summed = sums.reshape(*sums.shape[:-1], *cells.shape[2:])
-        numbers = rates(summed, matched)[measure]
-        other = 0.0 if minus is None else numbers[..., minus]
-        return np.asarray(numbers[..., group] - other)
-
-    return score, cells.reshape(*cells.shape[:2], math.prod(cells.shape[2:]))

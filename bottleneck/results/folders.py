@@ -158,7 +158,7 @@ def damaged(path: Path, reason: object) -> FileError:
     elif path.name == EXPERIMENTS:
         way = f"{delete}: the sweep's command writes it again"
     elif run.name == PROBES:
-        command = COMMANDS.get(path.stem, "export --bundle DIR")
+        command = COMMANDS.get(path.stem.partition("-")[0], "export --bundle DIR")
         way = f"make it again with `bottleneck {command}`, or {delete}"
     else:
         way = "export it again"

@@ -61,7 +61,7 @@ SHORT = dict.fromkeys([("additive", b, "length_ratio") for b in BUCKETS[2:]], (0
         # Less the references' own share, which is 1 per cent.
         (frame(changed("31-40", "repeating", 0.03, 0.0, 0.061)), "partly", ""),
         (frame(SHORT | changed(BUCKETS[1], "length_ratio", 0.8, 0.7, 0.85)), "not held",
-         "additive handles 1 of 4 length buckets, not 11-20"),
+         "1 of 4 length buckets are handled, not 11-20 (additive), 21-30"),
         (frame(n=99), "held", "under 100 sentences: 5-10 (n = 99)"),
         (None, "not measured", "`bottleneck study length`"),
         (frame(arms=("none", "uniform")), "not measured", "fewer than two buckets"),

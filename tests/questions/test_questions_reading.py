@@ -8,31 +8,25 @@ from planted_pages import one_row, row_of
 from seq2seq_bottleneck.questions import reading
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed
-from seq2seq_bottleneck.questions.reading import QUESTION, RULE, fit_reader
+from seq2seq_bottleneck.questions.reading import QUESTION, RULE, read_words
 from seq2seq_bottleneck.settings.run import resolve
 
-SENTENCES, LENGTH = 150, 12
+SENTENCES = 150
 
 
-def planted(tmp_path, chance_at, seed=1):
-    """Every word so far after every step, right with a probability by distance.
-
-    Untrained states and the word just read know the last word alone.
-    """
-    rng = np.random.default_rng(seed)
-    sentence, step = np.repeat(np.arange(SENTENCES), LENGTH), np.tile(range(1, 13), SENTENCES)
-    chances = {"trained": chance_at, "untrained": lambda d: d < 1, "last_word": lambda d: d < 1}
-    chances["baseline"] = lambda d: 0 * d
-    columns = {"sentence": sentence.astype(float), "step": step.astype(float)}
-    for name, chance in chances.items():
-        columns[name] = np.array(
-            ["".join(np.where(rng.random(n) < chance(np.arange(n)), "y", "n")) for n in step]
-        )
-    return Probed(tmp_path / str(seed), resolve("smoke", [f"training.seed={seed}"]), columns)
+def planted(tmp_path, words, seed=1):
+    """Sentences of 12 words, so many of which trained states know; others know the last alone."""
+    columns = {name: [] for name in ("words", "states", *reading.NAMES)}
+    for first, states in ((5, 6), (11, 2), (21, 0), (31, 0), (41, 0)):
+        known = {"words": first, "states": states, "baseline": 0, "trained": states * words}
+        for name, column in columns.items():
+            column.append(np.full(SENTENCES, float(known.get(name, states))))
+    found = {name: np.concatenate(column) for name, column in columns.items()}
+    return Probed(tmp_path / str(seed), resolve("smoke", [f"training.seed={seed}"]), found)
 
 
 def test_words_read_are_those_that_were_right(tmp_path):
-    rows = QUESTION.summarise([planted(tmp_path, lambda d, n=n: d < n, seed=n) for n in (3, 4)])
+    rows = QUESTION.summarise([planted(tmp_path, n, seed=n) for n in (3, 4)])
     assert {row["bucket"] for row in rows} == {"5-10", "11-20"}
     short = one_row(rows, "words_read", bucket="5-10")
     assert (short["value"], short["low"], short["high"]) == (3.5, 3.5, 3.5)
@@ -92,15 +86,11 @@ def test_the_bucket_with_the_least_of_its_words_is_the_verdicts_number():
 def test_a_real_runs_states_are_read_kept_and_summed_up(subject, tmp_path):
     columns, test = reading.probe(subject, lambda _: None, 60, 10), subject.corpus.test
     lengths = [len(states) for states, _ in subject.read(subject.weights, test)]
-    assert columns["step"].tolist() == [step for n in lengths for step in range(1, n + 1)]
-    counts = [len(answers) for answers in columns["trained"]]
-    assert counts == [min(step, reading.DISTANCES) for step in columns["step"]]
+    first, states = np.array(columns["words"]), np.array(columns["states"])
+    assert set(first) == {*subject.buckets.edges}
+    assert states[first == 5].tolist() == [min(max(length - 4, 0), 6) for length in lengths]
     # An untrained recurrent state of so little text still knows the word just read.
-    just_read, guessed = (
-        np.mean([answers[0] == "y" for answers in columns[name]])
-        for name in ("untrained", "baseline")
-    )
-    assert just_read > guessed + 0.2
+    assert sum(columns["untrained"]) > sum(columns["baseline"]) + 0.2 * states.sum()
     keep(tmp_path, QUESTION, columns)
     rows = QUESTION.summarise([read_kept(tmp_path, subject.settings, QUESTION)])
     assert one_row(rows, "words_asked", bucket="21-30")["value"] == reading.DISTANCES
@@ -119,8 +109,8 @@ def classes(rows, seed, noise=0.05):
 
 
 def share_right(fitted_to, asked, **settings):
-    read = fit_reader(*fitted_to, **{"classes": CLASSES, "seed": 1, "steps": 30} | settings)
-    return (read(asked[0]) == asked[1]).mean(axis=0)
+    read = read_words(*fitted_to, asked[0], **{"classes": CLASSES, "steps": 30} | settings)
+    return (read == asked[1]).mean(axis=0)
 
 
 def test_a_word_that_shows_is_read_and_one_that_does_not_is_guessed():
@@ -135,7 +125,7 @@ def test_the_discriminant_is_bayes_rule_for_normal_classes_of_one_covariance():
     chances = np.array([0.6, 0.3, 0.1])
     words = rng.choice(3, p=chances, size=(40_000, 1))
     inputs = means[words[:, 0]] + rng.normal(size=(40_000, 4)) @ root.T
-    read = fit_reader(inputs, words, classes=3, seed=1, steps=0)(inputs)[:, 0]
+    read = read_words(inputs, words, inputs, classes=3, steps=0)[:, 0]
     inverse, centred = np.linalg.inv(root @ root.T), inputs[:, None] - means
     logs = np.log(chances) - 0.5 * np.einsum("ncs,st,nct->nc", centred, inverse, centred)
     assert (read == logs.argmax(axis=1)).mean() > 0.99

@@ -74,22 +74,16 @@ def subject(finished):
     """One of the runs with a test set of more sentences, from its training text."""
     run = open_subject(finished_runs(finished)[0])
     corpus = replace(run.corpus, test=run.corpus.train[:400])
-    return _like(run, run.folder, run.settings, corpus)
+    return _like(run, run.folder, corpus)
 
 
-def _like(subject, folder, settings, corpus):
-    made = Subject(folder, replace(subject.trained, settings=settings))
+def _like(subject, folder, corpus):
+    made = Subject(folder, subject.trained)
     made.__dict__["corpus"] = corpus
     return made
 
 
-def _summed(subject, folder):
-    """The table's rows of a run, by way of the files in its folder."""
-    settings = subject.settings.changed(scoring={"resamples": 40})
-    return kept_rows(QUESTION, folder, settings, QUESTION.probe(subject, lambda _: None))
-
-
-def _rows(subject, tmp_path, outputs, settings=None, corpus=None):
+def _rows(subject, tmp_path, outputs):
     """The mean rows as if these had been the run's translations, by bucket, part and measure."""
     folder = tmp_path / "run"
     folder.mkdir()
@@ -98,8 +92,9 @@ def _rows(subject, tmp_path, outputs, settings=None, corpus=None):
         for text in outputs
     ]
     write_relisted(folder / HYPOTHESES, "".join(lines))
-    made = _like(subject, folder, settings or subject.settings, corpus or subject.corpus)
-    rows = _summed(made, tmp_path)
+    made = _like(subject, folder, subject.corpus)
+    settings = subject.settings.changed(scoring={"resamples": 40})
+    rows = kept_rows(QUESTION, tmp_path, settings, QUESTION.probe(made, lambda _: None))
     assert set().union(*rows) <= set(PROBE_COLUMNS)
     means = {(r["bucket"], r.get("part", ""), r["measure"]): r for r in rows if "seed" not in r}
     assert len(rows) == 2 * len(means)  # one row per seed beside each mean, and no key twice
@@ -155,16 +150,3 @@ def test_a_lost_class_is_lost_alone_and_words_are_counted_as_a_loop_does(subject
     assert more["low"] > 0.2
     assert alike["low"] > 0.2
     assert 0 < alike["n"] <= more["n"]
-
-
-@STUDIED
-def test_files_have_no_classes_and_links_of_their_own(subject, tmp_path):
-    settings = resolve("smoke", ["corpus.name=files", "corpus.source=a", "corpus.target=b"])
-    unlinked = tuple(replace(pair, links=()) for pair in subject.corpus.test)
-    corpus = replace(subject.corpus, test=unlinked)
-    targets = [pair.target for pair in unlinked]
-    rows = _rows(subject, tmp_path, targets, settings, corpus)
-    assert {part.split()[0] for _, part, _ in rows if part} == {"fifth"}
-    recalls = [row["value"] for (*_, name), row in rows.items() if name == "recall" and row["n"]]
-    known = [value for value in recalls if not np.isnan(value)]
-    assert known == pytest.approx([1.0] * len(known))

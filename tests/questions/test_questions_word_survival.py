@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from seq2seq_bottleneck.corpus.grammar import english_french, word_class
 from seq2seq_bottleneck.corpus.vocabulary import tokenize
 from seq2seq_bottleneck.questions import word_survival
+from seq2seq_bottleneck.questions.survival import rates
 from seq2seq_bottleneck.questions.word_survival import (
     LinkedReference,
     WordReport,
+    chance_survival,
     found_shares,
-    partners,
-    rates,
     survival,
     train,
     word_reports,
@@ -58,9 +58,9 @@ def by_dictionary(pairs):
 
 
 @settings(max_examples=60, deadline=None)
-@given(pairs=st.lists(PAIR, min_size=1, max_size=6), cells=st.sampled_from([4, 2**20]))
-def test_equals_the_equations_entry_by_entry_in_parts_as_in_one(pairs, cells):
-    with patch.object(word_survival, "CHUNK_CELLS", cells):
+@given(pairs=st.lists(PAIR, min_size=1, max_size=6), chunk=st.sampled_from([1, 500]))
+def test_equals_the_equations_entry_by_entry_in_parts_as_in_one(pairs, chunk):
+    with patch.object(word_survival, "CHUNK", chunk):
         model = train(pairs, iterations=3)
     t = by_dictionary(pairs)
     for source, target in pairs:
@@ -122,13 +122,14 @@ def test_shares_are_the_mean_over_every_choice_of_copies(reference, hypothesis):
     assert shares.sum() == pytest.approx(clipped)
 
 
-def test_partners_are_another_sentence_of_the_bucket_and_each_is_used_once():
-    members = np.array([0, 1, 0, -1, 0, -1, 2])
-    for row in partners(members, 3, seed=1):
-        assert row[[1, 6]].tolist() == [-1, -1]
-        for ids in ([0, 2, 4], [3, 5]):
-            assert sorted(row[ids]) == ids
-            assert (row[ids] != ids).all()
+def test_chance_is_in_the_outputs_of_other_sentences_of_the_bucket():
+    words = [*"abcdefg"]
+    pairs = [LinkedReference(1, (word,), ((0, 0),)) for word in words]
+    every_other = [[other for other in words if other != word] for word in words]
+    buckets = np.array([0, 1, 0, -1, 0, -1, 2])
+    shares = chance_survival(pairs, every_other, buckets, seed=1)
+    assert shares.tolist() == pytest.approx([1, np.nan, 1, 1, 1, 1, np.nan], nan_ok=True)
+    assert chance_survival(pairs, words, buckets, seed=1)[[0, 2, 3, 4, 5]].tolist() == [0] * 5
 
 
 def reports_of(text):
