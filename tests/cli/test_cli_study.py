@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-from itertools import product
 
 import pandas as pd
 import pytest

@@ -5,7 +5,6 @@ from collections import Counter
 from dataclasses import replace
 from itertools import product
 
-import numpy as np
 import pytest
 from listed import write_relisted
 from planted_pages import frame as table_of
@@ -19,7 +18,6 @@ from seq2seq_bottleneck.questions.word_survival import CLASSES, class_of
 from seq2seq_bottleneck.results.folders import HYPOTHESES, finished_runs
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.settings.concerns import bucket_labels, bucket_of
-from seq2seq_bottleneck.settings.run import resolve
 
 NAN = float("nan")
 BUCKETS = ("5-10", "31-40", "41+")
