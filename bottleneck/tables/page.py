@@ -169,13 +169,14 @@ def wide(frame: pd.DataFrame, measures: Sequence[str], keys: Sequence[str]) -> p
     means = frame[frame["seed"].isna() & frame["measure"].isin(measures)]
     rows = means[[*keys]].drop_duplicates(ignore_index=True)
     for measure in filter(set(means["measure"]).__contains__, measures):
-        part = means[means["measure"] == measure].set_index([*keys])
-        columns = part[["value", "low", "high", "n"]]
-        columns.columns = [measure, f"{measure}_low", f"{measure}_high", f"{measure}_n"]
-        bounds = part["note"].where(part["note"].str.contains("at least|under|censored"))
-        if bounds.notna().any():
-            columns[f"{measure}_bounds"] = bounds.fillna("")
-        rows = rows.join(columns, on=[*keys], validate="1:1")
+        part = means[means["measure"] == measure]
+        notes = part["note"].astype("object").fillna("")
+        bounds = notes.where(notes.str.contains("at least|under|censored"), "")
+        names = {"value": measure, "low": f"{measure}_low", "high": f"{measure}_high"}
+        columns = part[[*keys, *names, "n"]].rename(columns=names | {"n": f"{measure}_n"})
+        if bounds.any():
+            columns[f"{measure}_bounds"] = bounds
+        rows = rows.merge(columns, on=[*keys], how="left", validate="1:1")
     return rows
 
 
