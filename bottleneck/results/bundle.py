@@ -104,7 +104,7 @@ class Results:
         for run, known in stored.done.items():
             text = {"corpus_fingerprint": plain(known["environment"].get("fingerprint") or "")}
             rows.append({"run": run.name} | setting_columns(folders.read_settings(run)) | text)
-            scores.append(read_table(run / folders.SCORES, measured))
+            scores.append(read_table(run / folders.SCORES, measured, may_lack=True))
             scores[-1].insert(0, "run", run.name)
             if sentences:
                 counts[run.name] = _counts(read_table(run / folders.SENTENCES, schema.COUNTED))
@@ -264,10 +264,10 @@ def tidy_csv(table: pd.DataFrame) -> str:
     return table.to_csv(index=False, lineterminator="\n")
 
 
-def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
+def read_table(path: Path, columns: Mapping[str, str], may_lack: bool = False) -> pd.DataFrame:
     """Read a CSV file of the bundle, or of a run, with the documented columns and types.
 
-    Blanks are missing values, but of texts, and so are columns that it lacks.
+    Blanks are missing values, but of texts, and so are columns that it ``may_lack``.
     """
     kinds = _kinds(columns)
     # A float in the place of a whole number is an error.
@@ -279,7 +279,8 @@ def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
             keep_default_na=False,
             na_values={name: [""] for name, kind in columns.items() if kind != "str"},
         )
-        for name in columns.keys() - set(frame):
+        known = columns if may_lack else schema.LATER_COLUMNS
+        for name in (known.keys() & columns.keys()) - set(frame):
             blank = schema.LATER_COLUMNS.get(name, "" if columns[name] == "str" else None)
             frame[name] = pd.Series(blank, index=frame.index, dtype=kinds[name])
         return frame[list(columns)]
