@@ -97,7 +97,9 @@ def spaceless(texts: Sequence[str]) -> str:
 def tokenizer_advice(references: Sequence[str], tokenize: str, option: str) -> list[str]:
     """A line where BLEU's tokenizer finds no words in references without spaces, else none."""
     fitting = spaceless(references) if tokenize in ("13a", "intl") else ""
-    line = f"BLEU by {tokenize} finds no words in references without spaces: give {option}{fitting}"
+    line = (
+        f"BLEU by {tokenize} finds no words where the script has no spaces: give {option}{fitting}"
+    )
     return [line] if fitting else []
 
 
