@@ -97,9 +97,9 @@ def plot(
 
     name = options.find_name("plot", name)
     path = out or Path(f"{name}.png")
-    check_name(name, where or [], path)
     for file in (path, path.with_suffix(NUMBERS)):
         check_output(file)
+    check_name(name, where or [], path)
     if options.check_sentence(sentence) is None:
         options.refuse({"--beam": beam}, 'is for a sentence of your own, --sentence "..."')
         figure, data = make_figure(name, options.results_folder(results, name), where=where or [])

@@ -121,7 +121,7 @@ def decide(estimates: Estimates) -> Judgement | str:
             continue
         powers[arm] = attention
         above.append(attention.low > max(LINEAR, without.high))
-        known = [bucket for name, bucket, *_ in estimates.keys("seconds") if name == arm]
+        known = estimates.means.query("measure == 'seconds' and arm == @arm")["bucket"].tolist()
         shares = [
             f"{estimates.get('attention_share', arm, length).value:.0%} at {length}"
             for length in dict.fromkeys(("30" if "30" in known else known[0], known[-1]))

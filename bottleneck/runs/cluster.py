@@ -28,7 +28,7 @@ Texts = dict[str, tuple[str, bytes]]  # the user's files by their settings: name
 
 
 def run_jobs_on_cluster(
-    jobs: Sequence[Job], store: Path, listener: Listener, scheduler: str, force: bool = False
+    jobs: Sequence[Job], store: Path, listener: Listener, scheduler: str
 ) -> list[Outcome]:
     """Execute all jobs into ``store`` on the workers of a scheduler, as ``run_jobs`` does here."""
     try:
@@ -64,7 +64,7 @@ def run_jobs_on_cluster(
             run = job.settings.identity(load(corpus, job.settings.scoring.lower_edges))
             folder = RunFolder(store, run)
             known = read_status(folder.path)
-            if known.get("status") in ENDED and not force:
+            if known.get("status") in ENDED:
                 end(job, {"phase": known["status"], "run": run, "reason": known["reason"]})
                 continue
             running[job.name] = job, folder

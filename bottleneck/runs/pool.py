@@ -78,7 +78,6 @@ def run_jobs(
     store: Path,
     listener: Listener,
     width: int | None = None,
-    force: bool = False,
     together: int | None = None,
     threads: int | None = None,
 ) -> list[Outcome]:
@@ -94,7 +93,7 @@ def run_jobs(
             while waiting and free:
                 stack = waiting.pop()
                 settings = [job.settings.model_dump() for job in stack]
-                order = {"stack": settings, "store": str(store.resolve()), "force": force}
+                order = {"stack": settings, "store": str(store.resolve())}
                 start(stack, "runs.run:execute_stack", order, len(stack), threads)
                 free -= 1
             stack, event = events.get()

@@ -38,16 +38,14 @@ Report = Callable[[int, dict[str, Any]], None]
 """Told what one run does, by its place among those given."""
 
 
-def execute_stack(
-    emit: Report, stack: Sequence[Mapping[str, Any]], store: str, force: bool
-) -> None:
+def execute_stack(emit: Report, stack: Sequence[Mapping[str, Any]], store: str) -> None:
     """The task of a worker process: execute runs; SIGTERM asks it to stop."""
     checkpoints = Checkpoints()
     signal.signal(signal.SIGTERM, lambda *_: checkpoints.ask())
     for place in range(len(stack)):
         emit(place, {"phase": "starting", "process": os.getpid()})
     use_cache()
-    execute(list(map(parse_settings, stack)), Path(store), emit, checkpoints, force)
+    execute(list(map(parse_settings, stack)), Path(store), emit, checkpoints)
 
 
 @dataclass
@@ -68,16 +66,12 @@ class Run:
 
 
 def execute(
-    given: Sequence[RunSettings],
-    store: Path,
-    report: Report,
-    checkpoints: Checkpoints,
-    force: bool = False,
+    given: Sequence[RunSettings], store: Path, report: Report, checkpoints: Checkpoints
 ) -> None:
     """Bring runs that differ in their seed alone to their end in the store, trained together.
 
-    A run that has ended is left as it is but with ``force``, stopped ones go on from their
-    checkpoint, and one that another process is at is waited for.
+    A run that has ended is left as it is, stopped ones go on from their checkpoint, and one that
+    another process is at is waited for.
     """
     corpus = load_corpus(given[0].corpus, given[0].scoring.lower_edges)
     runs = [
@@ -90,8 +84,6 @@ def execute(
             locks.enter_context(run.folder.alone())
         waiting = []
         for run in runs:
-            if force:
-                run.folder.remove()
             if run.folder.status in folders.ENDED:
                 run.tell_end()
             else:

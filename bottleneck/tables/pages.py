@@ -17,13 +17,16 @@ from ..results.schema import ALL_TABLES, GOLD, GOLD_TABLE, QUESTIONS, SETTING_CO
 from ..scoring.bootstrap import Estimate, difference, percent_change
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
 from ..settings.run import resolve
-from .claims import by_experiment, judge
+from ..settings.sweep import LONGER
+from .claims import judge
 from .comparison import (
     SIZE,
     Arm,
     Pair,
+    arm_of,
     bucket_scores,
     cells,
+    common_seeds,
     compare,
     compare_sizes,
     declared,
@@ -190,8 +193,6 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
         start = "L-FAIL" if name == "failure-pattern" else "L-VIND"
         ids = [claim.id for claim in CLAIMS if claim.id.startswith(start)]
         judged = [verdict_on(claim, bucket_scores(*pairs[0])) for claim in ids]
-        with suppress(UserError):  # nothing was trained twice as long
-            judged += [by_experiment("C12", bundle)[0]] if start == "L-VIND" else []
     used = pd.concat([arm.runs for arm in arms])
     small = small_buckets(dict(zip(frame["bucket"], frame["n"], strict=True)))
     others = len(set(bundle.runs["arm"]) - set(used["arm"]))
@@ -206,14 +207,16 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
     run = "; ".join(filter(None, run))
     lines = [LEVELS, *([RATIO] if "compression_ratio" in frame else [])]
     lines += [SLIDE_WORDS] if name == "compression" else []
-    lines += [*map(_arm_line, arms), *bundle.facts(used["run"].iloc[0])["notes"]] if pairs else []
+    if pairs:
+        lines += [_arm_line(arm, bundle) for arm in arms]
+        lines += bundle.facts(used["run"].iloc[0])["notes"]
     table = run_table(title, frame, attention) if pairs else arms_table(title, frame)
     lines += [f"{run}.", *_facts(used, bundle)]
     return Page(name.replace("-", "_"), title, frame, table, judged, lines, run)
 
 
-def _arm_line(arm: Arm) -> str:
-    """An arm's size, its losses, and how much its seeds differ.
+def _arm_line(arm: Arm, bundle: Results) -> str:
+    """An arm's size, its losses, how much its seeds differ, and what twice the training adds.
 
     If validation's loss is far above training's, it lacks data more than capacity.
     """
@@ -227,6 +230,12 @@ def _arm_line(arm: Arm) -> str:
     if len(arm.runs) > 1:
         spreads = " ".join(f"{bucket.by_seed.std(ddof=1):.1f}" for bucket in arm.buckets)
         text += f"; standard deviation of BLEU over seeds, by bucket: {spreads}"
+    runs = declared(bundle)
+    parts = common_seeds(arm.runs, runs[runs["arm"] == f"{arm.name}, {LONGER}"])
+    if len(parts[1]):
+        once, twice = (arm_of(bundle, part).buckets for part in parts)
+        gains = (b.bleu.value - a.bleu.value for a, b in zip(once, twice, strict=True))
+        text += f"; twice the training adds, by bucket: {' '.join(f'{x:+.1f}' for x in gains)} BLEU"
     return f"{text}."
 
 

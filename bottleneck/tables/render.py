@@ -23,8 +23,6 @@ from ..settings.errors import plain
 MEASURE = 100
 """The most columns of a line of prose, which is hard to read when it is longer."""
 SHADES = " ░▒▓█"
-PLAIN_SHADES = str.maketrans(SHADES, " .:+#")
-"""For a terminal whose encoding lacks the shades."""
 STEPS = (0.1, 0.3, 0.5, 0.8)
 """The least weight of each shade but the first."""
 SIDES = {"at least": ">", "under": "<"}

@@ -17,7 +17,7 @@ from small_sweeps import FOUR
 from seq2seq_bottleneck.settings.machine import NUMBERS
 
 ARMS = {"none": LOW, "additive": [0.1] * 5}
-TOMLS = {"mine": FOUR, "misspelt": FOUR + "contxt = 3\n", "comment": "# Why?\n"}
+TOMLS = {"mine": FOUR, "misspelt": FOUR + "contxt = 3\n"}
 NO_RUNS = "is a bundle without its run folders"
 TRAINED_ELSEWHERE = f"{NO_RUNS} ... where its runs were trained, or train them into a new folder"
 SEVERAL = "holds folders of results (controls, vindication): name one of them"
@@ -38,7 +38,6 @@ USAGE = {
     "sweep none.toml": "none.toml ... No such file",
     "sweep vindication --preset smok": "bottleneck: unknown preset 'smok'; did you mean 'smoke'",
     "sweep misspelt.toml": "misspelt.toml ... model.contxt ... model.context_size",
-    "sweep comment.toml": "comment.toml: it sets nothing",
     "sweep --context-size 0": "command line: setting 'model.context_size': input should be",
     "sweep --attention none,dit --dry-run": "'model.attention' ... not 'dit'",
     "{plot,study} failure_pattern": "failure-pattern is a table: bottleneck table failure-pattern",

@@ -182,7 +182,7 @@ TYPED = (
 @pytest.mark.usefixtures("planted")
 def test_a_typed_sweep_has_a_folder_of_its_own_a_file_and_a_table_of_all_its_arms(ok):
     plan = ok(TYPED, "--dry-run --save typed.toml").out
-    assert plan.startswith("BLEU by context size, attention and training length\n")
+    assert plan.startswith("BLEU by context size, attention, train max words\n")
     assert plan.endswith("\n8 runs\n")
     assert ok("sweep typed.toml --dry-run").out == plan
     assert not Path("results").exists()
