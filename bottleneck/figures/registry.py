@@ -18,6 +18,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from ..claims.verdict import READ_FROM
 from ..lecture.slides import L_FAIL, L_VIND
 from ..results.bundle import Results
 from ..results.folders import probe_file
@@ -110,7 +111,8 @@ def bleu(bundle: Results) -> Plot:
     known, name = [arm for arm in (none, attention) if arm], "BLEU by length"
     rows: list[dict[str, Any]] = []
     for arm in known:
-        for bucket in arm.buckets:
+        for place in _readable(arm):
+            bucket = arm.buckets[place]
             rows += _bucket_rows(arm, bucket, panel=name, x=bucket.name)
     slide, printed = (L_VIND, "none") if attention else (L_FAIL, "bleu")
     places = [place for place in slide if place in {row["x"] for row in rows}]
@@ -122,6 +124,12 @@ def bleu(bundle: Results) -> Plot:
     notes = (*facts(pd.concat([arm.runs for arm in known])), SLIDE_NOTE)
     title = f"BLEU by sentence length{', with and without attention' if attention else ''}"
     return Plot(title, (panel,), data_frame(rows), (" ".join(notes),))
+
+
+def _readable(arm: Arm) -> list[int]:
+    """Places of the buckets with enough sentences for a rule; of all filled ones if under two."""
+    large = [place for place, bucket in enumerate(arm.buckets) if bucket.n >= READ_FROM]
+    return large if len(large) > 1 else [place for place, b in enumerate(arm.buckets) if b.n]
 
 
 def _bucket_rows(arm: Arm, bucket: Bucket, **keys: str) -> list[dict[str, Any]]:
@@ -156,7 +164,7 @@ def arms(bundle: Results) -> Plot:
         else arm.name.removeprefix(arm.attention).strip(" ,") or BASELINE
         for arm in known
     }
-    filled = [place for arm in known for place, bucket in enumerate(arm.buckets) if bucket.n]
+    filled = [place for arm in known for place in _readable(arm)]
     rows = []
     for place in dict.fromkeys((min(filled), max(filled))):
         title = f"{known[0].buckets[place].name} source words"

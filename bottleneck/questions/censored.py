@@ -6,7 +6,7 @@ In the rows of a table the bound is the end of the range, and ``note`` says so (
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import inf, isinf, nan
+from math import inf, isinf, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -56,9 +56,11 @@ def percentiles(draws: Float[ndarray, "resamples"]) -> tuple[float, float]:
 
 
 def text(number: Measured, form: str = "{:.1f}") -> str:
-    """``14.2 [13.8, >14.9]``; a number that is its interval stands alone."""
+    """``14.2 [13.8, at least 14.9]``; a number that is its interval stands alone."""
+    words = {"": "", ">": "at least ", "<": "under "}
     value, low, high = (
-        beyond(number.note, end) + form.format(getattr(number, end)) for end in ENDS
+        "open" if isnan(end) else words[beyond(number.note, name)] + form.format(end)
+        for name, end in ((name, getattr(number, name)) for name in ENDS)
     )
     return value if value == low == high else f"{value} [{low}, {high}]"
 
