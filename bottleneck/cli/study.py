@@ -4,7 +4,7 @@
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext, redirect_stdout
 from functools import partial
 from pathlib import Path
@@ -20,9 +20,7 @@ from . import options
 from .console import print_names, say, show
 
 if TYPE_CHECKING:
-    from ..questions.question import Probed, Question
-
-Tell = Callable[[str], object]
+    from ..questions.question import Probed, Question, Tell
 
 
 def study(
@@ -134,7 +132,7 @@ def _train(
         sweep(name, out=folder, preset=preset, dry_run=dry_run, quiet=quiet)
 
 
-def _probe(question: "Question", runs: Sequence[Path], tell: Tell) -> "list[Probed]":
+def _probe(question: "Question", runs: Sequence[Path], tell: "Tell") -> "list[Probed]":
     """What the study's probe found on the runs, on those that lack it now."""
     from ..questions.probing import kept_file, probe_runs, read_kept
     from ..results.folders import read_settings
@@ -150,7 +148,7 @@ def _probe(question: "Question", runs: Sequence[Path], tell: Tell) -> "list[Prob
 
 
 def _probe_gold(
-    runs: Sequence[Path], files: Sequence[Path], first_word: int | None, tell: Tell
+    runs: Sequence[Path], files: Sequence[Path], first_word: int | None, tell: "Tell"
 ) -> "list[Probed]":
     """What the runs' attention weights are on the gold set."""
     from ..questions.alignment import probe_gold, read_gold
@@ -168,7 +166,7 @@ def _probe_gold(
     return probed
 
 
-def _measure_cost(folder: Path, quick: bool, tell: Tell) -> None:
+def _measure_cost(folder: Path, quick: bool, tell: "Tell") -> None:
     """Time a training step of each arm at each length, and write the table."""
     from ..questions import benchmark
 

@@ -165,11 +165,18 @@ class AdditiveAttention(Attention):
 
 def make_attention(kind: str, hidden: int, context: int, width: int, rngs: nnx.Rngs) -> Attention:
     """The read named by ``model.attention``; ``width`` is the additive score's own."""
-    if kind == "general":
-        init = nnx.initializers.glorot_uniform()
-        return DotAttention(matrix=nnx.Param(init(rngs.params(), (hidden, context))))
-    if kind == "additive":
-        return AdditiveAttention(hidden, context, width, rngs)
-    if kind in ("dot", "scaled-dot"):
-        return DotAttention(context**-0.5 if kind == "scaled-dot" else 1.0)
-    return NoAttention() if kind == "none" else UniformAttention()
+    match kind:
+        case "none":
+            return NoAttention()
+        case "uniform":
+            return UniformAttention()
+        case "dot":
+            return DotAttention()
+        case "scaled-dot":
+            return DotAttention(context**-0.5)
+        case "general":
+            init = nnx.initializers.glorot_uniform()
+            return DotAttention(matrix=nnx.Param(init(rngs.params(), (hidden, context))))
+        case "additive":
+            return AdditiveAttention(hidden, context, width, rngs)
+    raise ValueError(f"no attention named {kind!r}")

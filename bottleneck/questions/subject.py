@@ -28,15 +28,12 @@ from ..model.attention import Memory
 from ..model.parts import on_host
 from ..model.translator import Translator, Weights, create, real_positions
 from ..results.folders import ENVIRONMENT, read_object
-from ..runs.translate import TrainedRun, load_run
+from ..runs.translate import BATCH, TrainedRun, load_run
 from ..settings.concerns import OUTSIDE, bucket_of
 from ..settings.errors import UserError
 from ..training.loop import Learner, sentence_losses, train
 from ..training.step import make_sentence_losses
 from .question import Tell
-
-BATCH = 64
-"""Sentences that a probe of the source is evaluated on at once."""
 
 
 class Subject:
@@ -44,7 +41,7 @@ class Subject:
 
     def __init__(self, folder: Path, trained: TrainedRun) -> None:
         self.folder, self.trained, self.settings = folder, trained, trained.settings
-        self.graph, self.weights = trained.graph, trained.weights
+        self.graph, self.weights, self.encode = trained.graph, trained.weights, trained.encode
         self.vocabularies = trained.source_vocabulary, trained.target_vocabulary
         self.edges = self.settings.scoring.lower_edges
 
@@ -91,10 +88,6 @@ class Subject:
             if (place := bucket_of(group[0], edges)) != OUTSIDE:
                 buckets[place] = draw_pairs(language, wanted, chances, random, group, known, True)
         return buckets
-
-    def encode(self, pairs: Sequence[SentencePair]) -> EncodedPairs:
-        """Token ids as the run's model reads them."""
-        return encode_pairs(pairs, *self.vocabularies, self.settings.model.reverse_source)
 
     @cached_property
     def _encode(self) -> Callable:

@@ -1,7 +1,8 @@
 """Folders of runs and of results: what a folder is, what it holds, and its files.
 
-Every file is read against the checksum in its folder's ``SHA256SUMS``. A file that is listed there
-and missing was lost: whoever needs it says so, and nobody goes on as if it had never been made.
+A file is read against the checksum in its folder's ``SHA256SUMS`` (of a run: once the run has
+ended, and not its status). A file that is listed there and missing was lost: whoever needs it says
+so, and nobody goes on as if it had never been made.
 """
 
 import csv
@@ -166,14 +167,19 @@ def damaged(path: Path, reason: object) -> FileError:
     return FileError(f"{str(path)!r} cannot be read ({words}); {way}")
 
 
+UNREADABLE = (
+    OSError, ValueError, TypeError, LookupError, OverflowError, EOFError, UsageError, csv.Error,
+    zlib.error,
+)  # fmt: skip
+"""What a damaged file raises as it is parsed."""
+
+
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     """What the block cannot read in a file is `damaged`."""
     try:
         yield
-    except (OSError, ValueError, TypeError, LookupError, OverflowError, EOFError) as error:
-        raise damaged(path, error) from None
-    except (UsageError, csv.Error, zlib.error) as error:
+    except UNREADABLE as error:
         raise damaged(path, error) from None
 
 

@@ -41,8 +41,8 @@ def plan_comparison(settings: RunSettings, seeds: int, check_schedule: bool) -> 
     arms, training = ("none", settings.model.attention), settings.training
     if arms[1] == "none":
         raise UsageError(
-            "model.attention=none: reproduce compares none with an attention; "
-            "name one of dot, scaled-dot, general, additive, uniform"
+            "model.attention=none: reproduce compares none with an attention; name one, as in "
+            "--attention additive"
         )
     points = [(arm, training.seed + offset, 1) for offset in range(seeds) for arm in arms]
     points += [(arm, training.seed, 2) for arm in arms if check_schedule]

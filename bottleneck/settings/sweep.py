@@ -31,7 +31,7 @@ Settings = dict[str, Any]
 
 
 class Member(NamedTuple):
-    """What an experiment calls a run: its arm, and the arm that it is compared with, if any."""
+    """A run's experiment, its arm there, and the arm that it is compared with, if any."""
 
     experiment: str
     arm: str
@@ -40,7 +40,10 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True)
 class Group:
-    """Settings that belong together; a sweep without groups has one, without a name."""
+    """Settings that belong together; a sweep without groups has one, without a name.
+
+    ``times`` multiplies settings of the preset; without what it ``needs`` the group is left out.
+    """
 
     name: str = ""
     settings: Settings = field(default_factory=dict)

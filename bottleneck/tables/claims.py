@@ -52,10 +52,10 @@ TITLE = "The lecture's claims"
 VERDICTS = {"held": "green", "partly": "yellow", "not held": "red", "not measured": "dim"}
 """The verdicts, and how each is coloured on a terminal."""
 CAPTION = (
-    "The rule of every verdict is in code (bottleneck/claims/), written before the reference runs; "
-    "--format csv, markdown and json print it. Ranges are 95 % intervals, over test sentences "
-    "unless it is said otherwise. Nothing is corrected for the number of claims, buckets or "
-    "controls."
+    "The rule of every verdict is in code (bottleneck/claims/ and bottleneck/questions/), written "
+    "before the reference runs; --format csv, markdown and json print it. Ranges are 95 % "
+    "intervals, over test sentences unless it is said otherwise. Nothing is corrected for the "
+    "number of claims, buckets or controls."
 )
 
 

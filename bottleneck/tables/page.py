@@ -51,18 +51,17 @@ class Page:
         ]
 
     def print(self, console: Console, details: bool = False) -> None:
-        """Print the table, a line for each verdict and what was run; ``details``: everything."""
-        console.print(self.table)
-        self.print_verdicts(console, details)
-        brief = bool(self.run) and not details
-        print_prose(console, f"{self.run}. {DETAILS}" if brief else self.caption, "dim")
+        """Print the table, a line for each verdict and what was run.
 
-    def print_verdicts(self, console: Console, details: bool = False) -> None:
-        """Print a line for each verdict with its first reason; ``details``: all, and the rules."""
+        With ``details`` also the rules, all reasons and the whole caption.
+        """
+        console.print(self.table)
         short = [line.split("; ")[0].rstrip(".") + "." for line in self.verdicts[::2]]
         if short:
             print_prose(console, self.verdicts if details else short)
             console.print()
+        brief = bool(self.run) and not details
+        print_prose(console, f"{self.run}. {DETAILS}" if brief else self.caption, "dim")
 
     def render(self, form: str) -> str:
         """The page as text in one of `FORMATS`; ``UsageError`` for a different one."""

@@ -65,11 +65,11 @@ def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
         # in two thirds of their time (results/LOG.md, 2026-11-27).
         by_muon = muon(rates, beta=0.95, consistent_rms=0.2, ns_steps=3, preconditioning="aol")
         # optax would train the rest by Adam with Nesterov's momentum.
-        rule = optax.partition({"muon": by_muon, "adam": rule}, optimizers)
+        rule = optax.partition({"muon": by_muon, "adam": rule}, muon_or_adam)
     return optax.chain(clip, rule)
 
 
-def optimizers(weights: Weights) -> Weights:
+def muon_or_adam(weights: Weights) -> Weights:
     """Which parameters Muon trains: not embeddings, the output layer (Jordan et al.), vectors."""
 
     def optimizer(path: tuple, parameter: jax.Array | jax.ShapeDtypeStruct) -> str:

@@ -21,7 +21,7 @@ from seq2seq_bottleneck.training.step import (
     learning_rates,
     make_optimizer,
     make_update,
-    optimizers,
+    muon_or_adam,
 )
 
 
@@ -79,7 +79,7 @@ def by_name(tree):
 
 def test_muon_trains_matrices_but_for_those_of_words():
     names = {"muon": set(), "adam": set()}
-    for name, optimizer in by_name(optimizers(translator(attention="additive")[1])).items():
+    for name, optimizer in by_name(muon_or_adam(translator(attention="additive")[1])).items():
         names[optimizer].add(name)
     of_words = {"encoder.embedding", "decoder.embedding", "decoder.output"}
     others = {name for name in names["adam"] if "bias" not in name}
@@ -132,7 +132,7 @@ def test_three_changes_are_those_of_numpy():
     for gradient in gradients:
         changes, state = update(gradient, state, weights)
         results.append(by_name(changes))
-    for name, kind in by_name(optimizers(weights)).items():
+    for name, kind in by_name(muon_or_adam(weights)).items():
         rule = {"muon": muon_changes, "adam": adam_changes}[kind]
         given = [np.asarray(by_name(gradient)[name], np.float64) for gradient in gradients]
         for step, expected in enumerate(rule(given, [0.02] * 3)):

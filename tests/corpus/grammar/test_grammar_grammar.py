@@ -169,16 +169,16 @@ def test_probabilities_of_length_two_sum_to_one(pairs_of_two: list[SentencePair]
         assert isclose(sum(2 ** -(pair.bits or 0.0) for pair in pairs), 1.0, rel_tol=1e-9)
 
 
-@pytest.mark.exhaustive(sample="session")
+@pytest.mark.slow
 def test_length_three_sums_to_one_and_shares_its_french():
     bits, french = 0.0, Counter[str]()
-    for pair in every(english_french(), 3):
+    for pair in every(english_french("small"), 3):
         chance = 2**-pair.bits
         bits += chance * pair.bits
         french[pair.target] += chance
     assert isclose(sum(french.values()), 1.0, rel_tol=1e-9)
     shared = bits + sum(chance * log2(chance) for chance in french.values())
-    assert (round(shared, 1), round(bits, 1)) == (0.1, 13.3)  # bits that no translation shows
+    assert (round(shared, 1), round(bits, 1)) == (0.1, 10.8)  # bits that no translation shows
 
 
 @pytest.mark.slow
