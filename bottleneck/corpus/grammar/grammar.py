@@ -123,21 +123,7 @@ class Grammar:
     def _pair(self, derivation: Derivation) -> SentencePair:
         english: list[str] = []
         trace: list[float] = []
-
-        def build(derivation: Derivation) -> Any:
-            rule, derivations = derivation
-            trace.append(-log2(rule.weight))
-            remaining = iter(derivations)
-            values = []
-            for part in rule.parts:
-                if part in rule.symbols:
-                    values.append(build(next(remaining)))
-                else:
-                    values.append(len(english))
-                    english.append(part)
-            return rule.build(*values)
-
-        french, origins = join(build(derivation))
+        french, origins = join(_build(derivation, english, trace))
         fix_articles(english)
         links = [(source, place) for place, sources in enumerate(origins) for source in sources]
         source = detokenize(english)
@@ -169,6 +155,21 @@ class Grammar:
                 ends[end] = known + count, first or (rule, parts)
         chart[symbol, place] = ends
         return ends
+
+
+def _build(derivation: Derivation, english: list[str], trace: list[float]) -> Any:
+    """The French of a derivation; its English words and its rules' bits are put into the lists."""
+    rule, derivations = derivation
+    trace.append(-log2(rule.weight))
+    remaining = iter(derivations)
+    values = []
+    for part in rule.parts:
+        if part in rule.symbols:
+            values.append(_build(next(remaining), english, trace))
+        else:
+            values.append(len(english))
+            english.append(part)
+    return rule.build(*values)
 
 
 def _reachable(choices: list[Rule]) -> dict[str, list[Rule]]:
