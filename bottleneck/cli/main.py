@@ -8,8 +8,9 @@ import os
 import shlex
 import signal
 import sys
+import threading
 import time
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer import Option
@@ -79,7 +80,9 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # as our caller may have us do (`nohup`)
             signal.signal(number, _interrupt)
+    sys.unraisablehook = _interrupt_again
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it would tell of its cache
+    os.environ.pop("SOURCE_DATE_EPOCH", None)  # figures have no date
     line = shlex.join(["bottleneck", *sys.argv[1:]]).encode(errors="replace").decode()
     os.environ.update({"MPLBACKEND": "agg", COMMAND: line} | NUMBERS)  # workers store the line
     if sys.stdout is None:  # closed by our caller (`>&-`): what is printed fails, as on a full disk
@@ -129,6 +132,20 @@ def _interrupt(_number: int, _frame: object) -> None:
     if time.monotonic() - interrupted_at > 20:
         interrupted_at = time.monotonic()
         raise KeyboardInterrupt
+
+
+def _interrupt_again(lost: Any) -> None:
+    """Send SIGINT again, half a second later, if it was raised where nothing can be.
+
+    Such a place is a callback of jax's, and this function: hence the time, on a busy machine too.
+    """
+    global interrupted_at
+    if lost.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(lost)
+        return
+    interrupted_at = -60.0
+    again = threading.main_thread().ident, signal.SIGINT
+    threading.Timer(0.5, signal.pthread_kill, again).start()
 
 
 def _fail_at(error: OSError) -> int:

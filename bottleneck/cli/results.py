@@ -205,9 +205,11 @@ def _write_all(folder: Path) -> None:
     """Write the tables and figures of a folder and of those inside it, then claims and page."""
     from ..report.page import CLAIMS, CONTENTS, REPORT, write_end, write_out
     from ..results.bundle import holds_results
-    from ..results.folders import results_inside, tables
+    from ..results.folders import STORE, find_runs, results_inside, tables
     from ..runs.sweep import gather
 
+    if find_runs(folder).any and not (folder / STORE).is_dir():
+        raise UsageError(f"{str(folder)!r} is a store of runs: name the folder that it is in")
     check_place(folder)
     places = [folder] if holds_results(folder) or tables(folder) else []
     for place in (*places, *results_inside(folder)):
@@ -256,7 +258,9 @@ def score(
     references: Annotated[list[Path] | None, Option(help="Reference text. Repeatable.")] = None,
     sources: Annotated[Path | None, Option(help="Source sentences.")] = None,
     edges: Annotated[str, Option(help="Lower edges of the length buckets.")] = "5,11,21,31,41",
-    tokenize: Annotated[str | None, Option(help="SacreBLEU's tokenizer [default: 13a].")] = None,
+    tokenize: Annotated[
+        str | None, Option(help="SacreBLEU's tokenizer [default: the run's or 13a].")
+    ] = None,
     resamples: Annotated[int, Option(min=1, max=10_000_000, help="Bootstrap resamples.")] = 1000,
     trials: Annotated[int, Option(min=1, max=10_000_000, help="Randomisation trials.")] = 10_000,
     form: options.Form = "rich",
@@ -276,7 +280,7 @@ def score(
         options.refuse(given, "are for files: a run has its own")
     if tokenize is None:
         names = [read_settings(path).scoring.tokenize for path in systems if is_run(path)]
-        tokenize = next(iter(names), "13a")
+        tokenize = names[0] if len(set(names)) == 1 else "13a"
     values = {"edges": edges, "resamples": resamples, "tokenize": tokenize}
     scoring = parse_settings({"scoring": values}).scoring
     named = dict(zip(("system A", "system B"), systems, strict=False))

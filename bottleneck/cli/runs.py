@@ -18,7 +18,7 @@ def print_runs(folder: Path) -> None:
     stored = run_folders(folder / STORE) or run_folders(folder)
     if not stored:
         check_one(folder)
-        raise UserError(f"{str(folder)!r} holds no run folder; make some with `bottleneck sweep`")
+        raise UserError(f"{str(folder)!r} holds no run folders: it is a bundle or has no results")
     names = {
         run: f"{experiment or 'replaced'}: {arm}"
         for experiment, members in read_experiments(stored[0].store).items()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from ..settings.errors import UsageError, counted, did_you_mean
+from ..settings.errors import UsageError, UserError, counted, did_you_mean
 from ..settings.files import check_place, write_text
 from ..settings.machine import DEFAULT_OUT
 from . import options
@@ -37,7 +37,9 @@ def reproduce(
     test: options.TestSet = None,
     reverse_direction: options.Reverse = False,
     assignments: options.Assignments = None,
-    check_schedule: Annotated[bool, Option("--check-schedule", help="Also twice as long.")] = False,
+    check_schedule: Annotated[
+        bool, Option("--check-schedule", help="Train once more, twice as long.")
+    ] = False,
     threads: options.Threads = None,
     details: options.Details = False,
     quiet: options.Quiet = False,
@@ -101,7 +103,7 @@ def sweep(
     jobs: Annotated[int | None, Option(min=1, help="Runs at once [default: one per core].")] = None,
     seeds_together: Annotated[int | None, Option(min=1, help="Seeds per program.")] = None,
     threads: options.Threads = None,
-    scheduler: Annotated[str | None, Option(help="Of a Dask cluster: tcp://HOST:PORT.")] = None,
+    scheduler: Annotated[str | None, Option(help="A Dask scheduler, tcp://HOST:PORT.")] = None,
     dry_run: options.DryRun = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -209,7 +211,10 @@ def _conclude(outcomes: "list[Outcome]", sweep: "Sweep", folder: Path) -> None:
             print_prose(console, f"{outcome.job.name}: {outcome.phase}: {outcome.reason}", "bold")
     if done := [outcome.run for outcome in outcomes if outcome.phase == "done"]:
         conditions = [f"experiment={sweep.name}", f"run={','.join(done)}"]
-        make_page("arms", where(Results.open(folder), conditions)).print(console)
+        try:
+            make_page("arms", where(Results.open(folder), conditions)).print(console)
+        except UserError as error:  # runs with different buckets are not one table
+            print_prose(console, f"No table: {error}")
     print_prose(
         console, f"{len(done)} of {counted(len(outcomes), 'run')} done. Results in {folder}"
     )

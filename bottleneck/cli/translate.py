@@ -215,6 +215,8 @@ def lecture(
         if names[0] in {claim.id.upper() for claim in CLAIMS}:
             raise UsageError(f"{names[0]} is a claim: `bottleneck table claims` decides it")
         raise UsageError(f"unknown id {name!r}{did_you_mean(names[0], WALKTHROUGHS)}")
+    if results not in (None, Path("shipped")) and not results.is_dir():
+        raise UserError(f"no folder {str(results)!r}: name one of results")
     evidence, line = lecture_evidence(measured_exponent(results or DEFAULT_OUT / "bench")), ""
     if not name or form != "rich":
         show(audit_page([audit(name, evidence) for name in names]), form)

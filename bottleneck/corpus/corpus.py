@@ -8,7 +8,7 @@ from itertools import chain
 from statistics import fmean
 
 from ..settings.concerns import CorpusSettings
-from ..settings.errors import UsageError, UserError, counted
+from ..settings.errors import UserError, counted
 from .drawing import Copying, Language, cached_splits, draw_splits, note
 from .files import split_files
 from .grammar import LECTURE_SENTENCES, english_french
@@ -64,10 +64,6 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
     Raises UsageError for settings that do not go together, UserError for text that cannot be had,
     or that fills under two buckets: there is nothing to compare then.
     """
-    if corpus.is_drawn and corpus.reverse_direction:
-        raise UsageError(f"leave corpus.reverse_direction out: corpus {corpus.name!r} has none")
-    if corpus.joined > 1 and corpus.name != "grammar":
-        raise UsageError(f"leave corpus.joined out: corpus {corpus.name!r} cannot be joined")
     if corpus.is_drawn:
 
         def draw() -> Splits:

@@ -57,7 +57,7 @@ def within_test(pairs: Pairs, corpus: CorpusSettings, notes: list[str]) -> Pairs
     """The pairs of lengths to test on, and a note on others."""
     least, most = corpus.test_min_words or 1, corpus.test_max_words
     kept = tuple(pair for pair in pairs if least <= pair.words <= (most or pair.words))
-    bounds = f"{least} to {most or 'any number of'} words"
+    bounds = f"{least} to {most} words" if most else f"{least} words or more"
     note(notes, len(pairs) - len(kept), "pair", f"not of {bounds} left out of the test set")
     return kept
 

@@ -248,7 +248,7 @@ QUESTION = Question(
     measures=("aer", "aer_gap"),
     tables=[
         StudyTable(
-            "",
+            "Alignment (C7): AER of the weights and of others, %",
             lines=lambda estimates: [
                 ((bucket or "all", arm), {"arm": arm, "bucket": bucket})
                 for bucket, arm in product((*estimates.buckets(), ""), estimates.arms())

@@ -7,6 +7,7 @@ from 1 to 2 as sentences grow: the rule reads that of the upper lengths.
 """
 
 import math
+import shlex
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -20,6 +21,7 @@ from ..lecture.slides import Exponent
 from ..results.bundle import read_table
 from ..results.folders import has_probe, probe_file
 from ..results.schema import BENCHMARK
+from ..settings.errors import UserError
 from ..tables.page import Page
 from .arms import Estimates, Measured
 from .question import Axes, Judgement, Question, StudyColumn, StudyTable
@@ -167,7 +169,11 @@ class CostQuestion(Question):
     def load(self, folder: Path) -> pd.DataFrame:
         """The measured points and the exponents, in long form."""
         if not has_probe(folder, self.name):
-            return super().load(folder)  # a UserError that says so
+            where = shlex.quote(str(folder))
+            raise UserError(
+                f"no benchmark in {str(folder)!r}: `bottleneck study cost --results {where}` "
+                "measures it"
+            )
         return in_long_form(read_table(probe_file(folder, self.name), COLUMNS))
 
     def page(self, frame: pd.DataFrame) -> Page:

@@ -18,7 +18,7 @@ from numpy import ndarray
 from ..claims.verdict import FAMILY, needs_learned
 from ..figures.plot import shared
 from ..scoring.bootstrap import ratio_of_sums
-from ..settings.concerns import bucket_labels
+from ..settings.concerns import bucket_labels, bucket_of
 from .arms import Arm, Estimates, Row, by_arm
 from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
 
@@ -78,9 +78,9 @@ def probe(subject: "Subject", tell: Tell, sentences: int = 6_000, steps: int = 2
         )
         classes = len(subject.vocabularies[0])
         answers[name] = read_words(fitted, known, asked, classes=classes, steps=steps)
-    lengths, edges = [*map(len, ids[1])], subject.buckets.edges
+    lengths, edges = [*map(len, ids[1])], subject.edges
     sentence = np.repeat(np.arange(len(lengths)), lengths)
-    bucket = subject.buckets.assign(np.concatenate([np.arange(1, n + 1) for n in lengths]))
+    bucket = bucket_of(np.concatenate([np.arange(1, n + 1) for n in lengths]), edges)
     parts = []
     for place, first in enumerate(edges):
         inside = bucket == place

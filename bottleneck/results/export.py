@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..settings.errors import UsageError
-from ..settings.files import write_listed
+from ..settings.files import read_sums, write_listed
 from . import folders, schema
 from .bundle import Results, tidy_csv
 
@@ -26,8 +26,12 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
         path = folder / schema.ENVIRONMENT
         described = folders.read_object(path)["runs"] if path.exists() else {}
         known = {*runs, *(run.name for run in (folders.runs_in(store) if store else ()))}
+        listed = read_sums(folder) or {}
+        foreign = [file for file in schema.FILES if (folder / file).exists() and file not in listed]
         if folders.find_runs(folder).any:
             fault = "has results of its own"
+        elif foreign:
+            fault = f"has a file {foreign[0]} that bottleneck did not write"
         elif lost := sorted(set(described) - known):
             few = ", ".join(lost[:3]) + ", ..." * (len(lost) > 3)
             fault = f"is a bundle with other runs ({few})"

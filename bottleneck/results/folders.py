@@ -59,8 +59,9 @@ COMMANDS = {study: f"study {study}" for study in STUDIES} | {
 
 
 def is_run(folder: Path) -> bool:
-    """Whether this is the folder of one run, though it may have lost one of the two files."""
-    return (folder / STATUS).exists() or (folder / SETTINGS).exists()
+    """Whether this is the folder of one run, whatever it has lost."""
+    known = (folder / STATUS).exists() or (folder / SETTINGS).exists()
+    return known or SETTINGS in (read_sums(folder) or ())
 
 
 def is_bundle(folder: Path) -> bool:
@@ -158,6 +159,8 @@ def damaged(path: Path, reason: object) -> FileError:
         way = f"delete the run with `rm -r {shlex.quote(str(run))}` and train it again"
     elif path.name == EXPERIMENTS:
         way = f"{delete}: the sweep's command writes it again"
+    elif run.name == PROBES and is_run(run.parent):
+        way = "delete it: the study measures the run again"
     elif run.name == PROBES:
         command = COMMANDS.get(path.stem.partition("-")[0], "export --bundle DIR")
         way = f"make it again with `bottleneck {command}`, or {delete}"
@@ -312,8 +315,8 @@ def find_runs(folder: Path) -> StoredRuns:
             model, seed = settings["model"], settings["training"]["seed"]
             order[run] = model["attention"], model["context_size"], seed, run.name
             done[run] = {"settings": settings, "environment": read_object(run / ENVIRONMENT)}
-        elif is_current(run):
-            unfinished[run] = status
+        else:
+            unfinished[run] = status if is_current(run) else "of another version"
     runs = sorted(done, key=order.__getitem__)
     names = read_experiments(folder).get(REPLACED, {}) if done else {}
     current = [run for run in runs if run.name not in names] or runs

@@ -185,7 +185,7 @@ def read_events(
         code = process.wait()
         errors.seek(0)
         lines = [line.strip() for line in errors if line.strip()]
-    reason = lines[-1] if lines and code >= 0 else f"its process ended with code {code}"
+    reason = lines[-1] if lines and code >= 0 else f"its process ended by signal {-code}"
     if code == -signal.SIGKILL:
         reason = "its process was killed (signal 9); if memory was short, fewer --jobs need less"
     for place in sorted(live):
@@ -212,7 +212,9 @@ def worker_environment() -> dict[str, str]:
     if has_accelerator():
         flags = f"{environment.get('XLA_FLAGS', '')} --xla_gpu_autotune_level=0"
         return environment | {"XLA_FLAGS": flags.strip()}
-    return {"NPROC": "1"} | environment  # the cores that XLA counts
+    if not environment.get("NPROC", "").isdecimal():
+        environment["NPROC"] = "1"  # the cores that XLA counts
+    return environment
 
 
 def main() -> None:

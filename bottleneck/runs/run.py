@@ -195,7 +195,7 @@ def describe_environment() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
         "device": f"{device.platform}: {device.device_kind}",
-        "threads": int(os.environ.get("NPROC") or cores()),
+        "threads": int(os.environ["NPROC"]) if "NPROC" in os.environ else cores(),
     }
 
 

@@ -88,6 +88,10 @@ class CorpusSettings(Concern):
             raise ValueError(f"{given[0]} is for corpus 'files', not for {self.name!r}")
         if self.test and (self.is_drawn or self.test_source or self.test_target):
             raise ValueError(f"test={self.test} is for real text without a test_source")
+        if self.reverse_direction and self.is_drawn:
+            raise ValueError(f"reverse_direction is for real text, not for {self.name!r}")
+        if self.joined > 1 and self.name != "grammar":
+            raise ValueError(f"joined is for corpus 'grammar', not for {self.name!r}")
         return self
 
 

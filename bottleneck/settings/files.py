@@ -21,7 +21,7 @@ SUMS = "SHA256SUMS"
 
 
 def is_name(text: object) -> bool:
-    """Whether this names one file or folder, of no other folder, hidden, or a formula in a CSV."""
+    """Whether this names a file or folder: not hidden, in no other folder, no formula in a CSV."""
     is_text = isinstance(text, str) and text.isprintable()
     return is_text and re.fullmatch(r"\w[^/\\:]{0,119}", text) is not None
 
@@ -40,7 +40,9 @@ def check_file(path: Path) -> None:
 def check_output(path: Path) -> None:
     """`check_file` of a name that a user gives, and that no result there may have."""
     check_file(path)
-    if path.name in (read_sums(path.absolute().parent) or ()):
+    folder = path.absolute().parent
+    inside = f"{folder.name}/{path.name}" in (read_sums(folder.parent) or ())
+    if inside or path.name in (SUMS, *(read_sums(folder) or ())):
         raise FileError(
             f"cannot write {str(path)!r}: it is one of the results there; name another file"
         )

@@ -244,7 +244,11 @@ def describe(runs: pd.DataFrame) -> str:
 
 def what_was_run(rows: pd.DataFrame) -> str:
     """``grammar; context 256; 2,000 updates; seeds 1, 2``, of runs or of the rows of a study."""
-    parts = [", ".join(sorted(set(rows["corpus"])))]
+    corpora = rows["corpus"].astype("object")
+    if "lexicon" in rows:
+        small = (corpora == "grammar") & (rows["lexicon"] == "small")
+        corpora = corpora.mask(small, "grammar (small lexicon)")
+    parts = [", ".join(sorted(set(corpora)))]
     heads = {"train_pairs": "{} training pairs", SIZE: "context {}", "updates": "{} updates"}
     for name in filter(rows.__contains__, heads):
         numbers = sorted(set(rows[name].dropna().astype(int)))

@@ -200,8 +200,14 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
     if like_slide:
         texts, table, intervals = slide_table(name, frame, title)
         lines = ["; ".join(filter(None, [what_was_run(used), intervals, small, others])) + "."]
-        lines += [f"Verdicts: {', '.join(f'{v.claim} {v.verdict}' for v in judged)}."]
-        lines += [SLIDE_WORDS] if name == "compression" else []
+        says = {claim.id: claim.says for claim in CLAIMS}
+        unlike = [
+            f"{says[item.claim]}: {item.verdict} ({item.because.split('; ')[0]})."
+            for item in judged
+            if item.verdict != "held" and item.claim != "C1"
+        ]
+        lines += [" ".join(["Not as on the slide.", *unlike])] if unlike else []
+        lines += [SLIDE_WORDS, *_word_spans(frame)] if name == "compression" else []
         return Page(name.replace("-", "_"), title, texts, table, [], lines)
     run = [what_was_run(used), "95 % intervals over test sentences", small and f"* {small}", others]
     run = "; ".join(filter(None, run))
@@ -213,6 +219,16 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
     table = run_table(title, frame, attention) if pairs else arms_table(title, frame)
     lines += [f"{run}.", *_facts(used, bundle)]
     return Page(name.replace("-", "_"), title, frame, table, judged, lines, run)
+
+
+def _word_spans(frame: pd.DataFrame) -> list[str]:
+    """The BLEU that each word of L4 covers, if a better word covers a lower one."""
+    spans = frame[frame["n"] > 0].groupby("slide_word")["bleu"].agg(["min", "max"])
+    spans = spans.reindex([row.quality for row in L4]).dropna()
+    if (spans["min"] > spans["max"].shift(-1, fill_value=-1.0)).all():
+        return []
+    covers = (f"{word} {low:.1f} to {high:.1f}" for word, low, high in spans.itertuples())
+    return [f"The slide's words do not order the BLEU measured here: {', '.join(covers)}."]
 
 
 def _arm_line(arm: Arm, bundle: Results) -> str:
@@ -228,15 +244,20 @@ def _arm_line(arm: Arm, bundle: Results) -> str:
         f"{'still falling' if falling else 'which no longer fell'}"
     )
     if len(arm.runs) > 1:
-        spreads = " ".join(f"{bucket.by_seed.std(ddof=1):.1f}" for bucket in arm.buckets)
-        text += f"; standard deviation of BLEU over seeds, by bucket: {spreads}"
+        spreads = [bucket.by_seed.std(ddof=1) for bucket in arm.buckets]
+        text += f"; standard deviation of BLEU over seeds, by bucket: {_listed(spreads, '{:.1f}')}"
     runs = declared(bundle)
     parts = common_seeds(arm.runs, runs[runs["arm"] == f"{arm.name}, {LONGER}"])
     if len(parts[1]):
         once, twice = (arm_of(bundle, part).buckets for part in parts)
-        gains = (b.bleu.value - a.bleu.value for a, b in zip(once, twice, strict=True))
-        text += f"; twice the training adds, by bucket: {' '.join(f'{x:+.1f}' for x in gains)} BLEU"
+        gains = [b.bleu.value - a.bleu.value for a, b in zip(once, twice, strict=True)]
+        text += f"; twice the training adds, by bucket: {_listed(gains, '{:+.1f}')} BLEU"
     return f"{text}."
+
+
+def _listed(values: Sequence[float], form: str) -> str:
+    """The numbers of all buckets, a dash for an empty one."""
+    return " ".join("-" if pd.isna(value) else form.format(value) for value in values)
 
 
 def _facts(used: pd.DataFrame, bundle: Results) -> list[str]:

@@ -91,7 +91,7 @@ def cell(
         for end, number, shown in (("value", value, form), ("low", low, ends), ("high", high, ends))
     ]
     middle, first, last = texts
-    if not ends or first == last in ("", middle):
+    if not (ends and first + last) or (first == last == middle and middle[0] in "<>"):
         return middle
     return f"{middle}\n{first or 'open'}..{last or 'open'}"
 

@@ -22,12 +22,12 @@ SETTINGS = {
 
 
 def where(bundle: Results, conditions: Sequence[str]) -> Results:
-    """The bundle's runs that meet every ``column=value`` or ``column=value,value``.
+    """The bundle's runs that meet every ``column=value``; values of one column are alternatives.
 
     A column is one of `CONDITIONS` or a setting's own name (``model.context_size``). Nothing left
     is a ``UserError`` with what there is, a condition that cannot be read a ``UsageError``.
     """
-    runs = bundle.runs
+    runs, chosen = bundle.runs, {}
     for condition in conditions:
         name, _, text = (part.strip() for part in condition.partition("="))
         values = [part.strip() for part in text.split(",")]
@@ -36,11 +36,13 @@ def where(bundle: Results, conditions: Sequence[str]) -> Results:
         column = SETTINGS.get(name, name)
         if column not in CONDITIONS:
             raise UsageError(f"--where: unknown column {name!r}{did_you_mean(name, CONDITIONS)}")
-        known = runs[column].map(as_condition)
-        if text in set(known):  # whatever commas are in it
+        if text in set(runs[column].map(as_condition)):  # whatever commas are in it
             values = [text]
         elif RUN_COLUMNS[column] != "str":
             values = [_as_written(value) for value in values]
+        chosen.setdefault(column, []).extend(values)
+    for column, values in chosen.items():
+        known = runs[column].map(as_condition)
         if lacking := [value for value in values if value not in set(known)]:
             there = list_values(runs[column])
             raise UserError(f"no run with {column}={','.join(lacking)}; there are {there}")

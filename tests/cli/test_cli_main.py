@@ -94,13 +94,23 @@ def test_a_name_left_out_lists_the_names_with_a_line_each(
 
 
 COMMAND = """
-import signal, sys, time
+import gc, signal, sys, time
 # Tests may run where either is ignored (under `nohup`, in the background of a script).
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_IGN if "ignored" in sys.argv else signal.SIG_DFL)
 from seq2seq_bottleneck.cli import main
 
+def waste():
+    print("begun", flush=True)
+    end = time.monotonic() + 1
+    while time.monotonic() < end:
+        pass
+
 def app(*_, **__):
+    if "deaf" in sys.argv:  # in a callback of the collector's, as jax has one, it would be lost
+        gc.callbacks.append(lambda *_: (gc.callbacks.clear(), waste()))
+        gc.collect()
+        time.sleep(60)
     try:
         print("begun", flush=True)
         time.sleep(2 if "ignored" in sys.argv else 60)
@@ -148,6 +158,14 @@ def test_a_signal_ends_it_in_order_and_a_second_does_not_break_into_the_ending(
         process.send_signal(getattr(signal, name))
     printed, errors = process.communicate(timeout=30)
     assert (printed, errors, process.returncode) == ("tied up\n", *expected)
+
+
+@pytest.mark.slow
+def test_a_signal_at_a_deaf_moment_is_not_lost(tmp_path):
+    process = start(tmp_path, "deaf")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
 
 
 def test_settings_lists_all_or_those_whose_names_have_the_word(ok):

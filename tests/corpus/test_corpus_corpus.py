@@ -82,8 +82,8 @@ def test_what_cannot_be_loaded():
     with pytest.raises(UsageError, match=r"^sentences of corpus 'grammar' have 2 to 60 words: ch"):
         load_corpus(GRAMMAR.model_copy(update={"max_words": 61}), EDGES)
     for setting, value in (("reverse_direction", True), ("joined", 2)):
-        with pytest.raises(UsageError, match=f"^leave corpus.{setting} out: corpus 'copy'"):
-            load_corpus(COPY.model_copy(update={setting: value}), EDGES)
+        with pytest.raises(ValueError, match=rf"{setting} is for .*, not for 'copy'"):
+            CorpusSettings(name="copy", **{setting: value})
     with pytest.raises(UserError, match=r"`bottleneck corpus tatoeba --fetch` brings it$"):
         load_corpus(CorpusSettings(name="tatoeba"), SHORT)
 

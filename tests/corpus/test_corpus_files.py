@@ -124,7 +124,8 @@ def test_sides_are_called_by_the_endings_of_their_files():
     assert tuple(languages(corpus)) == ("de", "en")
     corpus = CorpusSettings(name="files", source="train.tsv")
     assert tuple(languages(corpus)) == ("source", "target")
-    assert tuple(languages(CorpusSettings(reverse_direction=True))) == ("fr", "en")
+    reverse = CorpusSettings(name="multi30k", reverse_direction=True)
+    assert tuple(languages(reverse)) == ("fr", "en")
 
 
 # Splits.

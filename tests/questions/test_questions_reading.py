@@ -87,7 +87,7 @@ def test_a_real_runs_states_are_read_kept_and_summed_up(subject, tmp_path):
     columns, test = reading.probe(subject, lambda _: None, 60, 10), subject.corpus.test
     lengths = [len(states) for states, _ in subject.read(subject.weights, test)]
     first, states = np.array(columns["words"]), np.array(columns["states"])
-    assert set(first) == {*subject.buckets.edges}
+    assert set(first) == {*subject.edges}
     assert states[first == 5].tolist() == [min(max(length - 4, 0), 6) for length in lengths]
     # An untrained recurrent state of so little text still knows the word just read.
     assert sum(columns["untrained"]) > sum(columns["baseline"]) + 0.2 * states.sum()

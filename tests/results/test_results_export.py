@@ -186,11 +186,16 @@ RUN = f"store/{STORE}/none1x1"
         ("export --results store --results store --bundle bundle", "is a bundle with other runs"),
         (f"export --results bundle --results bundle --bundle {RUN}", "is a run or a store of runs"),
         ("export --results bundle -o bundle/runs.csv", "is one of the results there"),
+        ("export --results bundle -o bundle/probes/length.csv", "is one of the results there"),
+        ("export --results store --bundle mine", "'mine' has a file runs.csv that bottleneck did"),
+        ("export --results store/runs --all", "is a store of runs: name the folder that it is in"),
         (f"plot bleu --results store -o {RUN}/scores.svg", "is one of the results there"),
     ],
 )
 def test_no_result_is_written_over(command, said, place, capsys):
     write_listed(place / "bundle", [("probes/length.csv", b"")])
+    (place / "mine").mkdir()
+    (place / "mine" / "runs.csv").write_text("my,own\n")
     before = {path: path.read_bytes() for path in place.rglob("[!.]*") if path.is_file()}
     assert run(command.split()) in (1, 2), command
     (line,) = capsys.readouterr().err.splitlines()

@@ -1,4 +1,4 @@
-"""``--where``: columns, settings, lists; what it says of a wrong one."""
+"""``--where``: columns, settings, lists and alternatives; what it says of a wrong one."""
 
 from dataclasses import replace
 
@@ -22,12 +22,12 @@ def several(tmp_path_factory):
     return replace(bundle, runs=bundle.runs.assign(arm=named))
 
 
-def test_columns_settings_and_lists(several):
+def test_columns_settings_lists_and_alternatives(several):
     def sizes(*conditions):
         return sorted(set(where(several, conditions).runs["context_size"]))
 
     assert sizes() == [8, 16, 32]
-    assert sizes("context_size=8, 32") == [8, 32]
+    assert sizes("context_size=8, 32") == sizes("context_size=8", "context_size=32") == [8, 32]
     assert sizes("model.context_size = 16") == [16]
     kept = where(several, ["attention=none", "seed=2", "bidirectional=false"])
     names = {"none8s2", "none16s2", "none32s2"}
