@@ -94,6 +94,7 @@ def _describe(settings: "RunSettings") -> None:
     from ..tables.render import new_table, print_prose
 
     edges, tokens = settings.scoring.lower_edges, settings.corpus.tokens
+    say("Counting lengths and unknown words of all pairs ...", err=True)
     text = load_corpus(settings.corpus, edges)
     rows = describe(text, edges)
     drawn = any(bits is not None for *_, bits in rows)

@@ -212,10 +212,8 @@ QUESTION = Question(
     version=2,
     probe=probe,
     summarise=summarise,
-    # The bits of a text are known where a language was drawn, neither translated nor joined.
-    suits=lambda settings: settings.corpus.is_drawn
-    and not settings.corpus.reverse_direction
-    and settings.corpus.joined == 1,
+    # The bits of a text are known where a language was drawn, and not joined.
+    suits=lambda settings: settings.corpus.is_drawn and settings.corpus.joined == 1,
     rules={"C5": (LOST_RULE, _lost), "C6": (KEPT_RULE, _kept)},
     notes=[
         "Bits: -log2 P of the source in its language. Probe: a fresh decoder that learns to write "

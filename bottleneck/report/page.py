@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from .. import __version__
 from ..claims.registry import CLAIMS as ALL_CLAIMS
 from ..corpus.grammar import english_french
-from ..corpus.pair import SentencePair, reverse_pair
+from ..corpus.pair import SentencePair
 from ..corpus.subwords import Subwords
 from ..corpus.vocabulary import EOS, SPECIAL, count_words, is_word, plain, tokenize
 from ..figures.draw import ATTENTION
@@ -354,10 +354,7 @@ def find_pair(source: Sequence[str], reference: str, corpus: CorpusSettings) -> 
     """The grammar's own pair of these texts, which has links; None if it does not make them."""
     if corpus.name != "grammar":
         return None
-    english = reference if corpus.reverse_direction else readable(source)
-    pair = english_french(corpus.lexicon).parse(english)
-    if pair and corpus.reverse_direction:
-        pair = reverse_pair(pair)
+    pair = english_french(corpus.lexicon).parse(readable(source))
     same = pair and [*map(plain, tokenize(pair.source))] == [*source] and pair.target == reference
     return pair if same else None
 

@@ -72,7 +72,7 @@ class CorpusSettings(Concern):
     @property
     def has_classes(self) -> bool:
         """Whether the class of every source word is known: of the grammar's English."""
-        return self.name == "grammar" and not self.reverse_direction
+        return self.name == "grammar"
 
     @property
     def longest_trained(self) -> int:

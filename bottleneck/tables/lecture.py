@@ -60,8 +60,6 @@ def print_walkthrough(audit: Audit, console: Console) -> None:
             style = "" if check.judgement == "right" else "bold"
             print_indented(f"{check.name}: {check.judgement}", style)
             print_indented(f"  slide       {check.printed}\n  recomputed  {check.recomputed}")
-        for note in step.notes:
-            print_indented(f"Note: {note}.")
     why = f": {audit.why}." if audit.why else "."
     console.print()
     console.print(Constrain(Text.assemble("Verdict: ", (audit.verdict, "bold"), why), MEASURE))

@@ -114,7 +114,7 @@ def test_what_is_lost_and_what_attention_keeps_decide(rows, discard, keep):
     [
         ({}, True),
         ({"corpus": {"name": "multi30k"}}, False),
-        ({"corpus": {"reverse_direction": True}}, False),
+        ({"corpus": {"joined": 2}}, False),
     ],
 )
 def test_bits_must_be_known(changes, suits):

@@ -108,7 +108,8 @@ def test_a_flat_curve_is_not_called_a_fall(tmp_path, shares, verdict):
     assert failure.verdicts[0].startswith(f"L-FAIL: {verdict}: ")
     assert gains.verdicts[0].startswith(f"L-VIND: {verdict}: ")
     like = make_page("failure-pattern", Results.open(tmp_path), like_slide=True)
-    assert like.caption[-1] == f"Verdicts: L-FAIL {verdict}."
+    says = "Not as on the slide. Without attention quality falls as sentences grow longer: not held"
+    assert like.caption[-1].startswith(says) == (verdict != "held")
 
 
 def test_the_caption_says_all_that_an_honest_table_must(pair):
