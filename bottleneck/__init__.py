@@ -5,21 +5,21 @@ prints the lecture's tables with measured numbers beside the printed ones.
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 if __name__ == "bottleneck":
     # pandas imports any module called "bottleneck" (PyData's accelerator). With the repository
     # root on sys.path it would find this folder; ImportError is what it reads as "not installed".
     raise ImportError("this folder is the package seq2seq_bottleneck, not PyData's bottleneck")
 
-if TYPE_CHECKING:
-    from .results.bundle import Results
-
 __version__ = "0.1.0"
 
 
-def load(folder: str | Path) -> "Results":
-    """The results of a run, a store, a results folder, a bundle, or a folder of any of these."""
+def load(folder: str | Path) -> Any:
+    """The ``results.bundle.Results`` of a run, a store, a results folder, a bundle, or of several.
+
+    Several are a folder of results folders.
+    """
     from .results.bundle import Results  # here, so that the command starts at once
 
     return Results.open(folder)
