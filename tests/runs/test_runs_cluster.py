@@ -55,7 +55,7 @@ def test_a_worker_killed_in_mid_run_costs_no_result(scheduler, tmp_path):
     assert [outcome.phase for outcome in outcomes] == ["done", "done"]
     assert heard.process_of("killed") != killed[0]
     wait_until_gone(killed[0])
-    (local,) = run_jobs(jobs[:1], tmp_path / "local", lambda *_: None)
+    (local,) = run_jobs(jobs[:1], tmp_path / "local", lambda *_: None, threads=1)
     assert local.run == outcomes[0].run
     here, there = (tmp_path / place / local.run for place in ("local", "store"))
     assert same_results(here, there)
