@@ -201,7 +201,8 @@ def compression(bundle: Results) -> Plot:
 def attention_chart(bundle: Results) -> Chart:
     """The shortest test sentence and the longest of the first run with attention and examples."""
     examples = dict(bundle.examples())
-    for run in attending_runs(bundle):
+    runs = declared(bundle)
+    for run in runs.loc[runs["attention"] != NONE, "run"]:
         known = examples.get(run, ())
         drawable = [item for item in known if item["hypothesis"] and item["sentence"] >= 0]
         if ordered := sorted(drawable, key=lambda example: len(example["source"])):
@@ -214,28 +215,15 @@ def attention_chart(bundle: Results) -> Chart:
     )
 
 
-def attending_runs(bundle: Results) -> list[str]:
-    """The runs with attention; a ``UserError`` without any."""
-    runs = declared(bundle)
-    names = runs.loc[runs["attention"] != NONE, "run"].tolist()
-    if not names:
-        raise UserError(
-            f"no run with attention in {str(bundle.folder)!r}: `bottleneck reproduce` makes one"
-        )
-    return names
-
-
 @rc_context(STYLE)
-def weights_chart(
-    bundle: Results, run: str, examples: Sequence[Mapping[str, Any]], notes: Sequence[str] = ()
-) -> Chart:
+def weights_chart(bundle: Results, run: str, examples: Sequence[Mapping[str, Any]]) -> Chart:
     """The weights of sentences of a run next to each other, each weight as a row of the data."""
     runs = bundle.runs[bundle.runs["run"] == run]
     note = (
         f"n = {counted(len(examples), 'sentence')} of one run: {runs['arm'].iloc[0]}; "
         f"{what_was_run(runs)}. Each row of a map sums to 1."
     )
-    figure = slide("Where does the decoder look?", [note, *notes])
+    figure = slide("Where does the decoder look?", [note])
     colours = LinearSegmentedColormap.from_list("weights", [GROUND, "#00436B"])
     widths = [max(8, len(item["source"])) for item in examples]
     grid = figure.subplots(1, len(examples), squeeze=False, width_ratios=widths).ravel()
