@@ -152,7 +152,7 @@ def export(
         options.refuse(ways, "give only one of them")
     page = out is not None and out.suffix.lower() == ".html"
     if everything or page:
-        options.refuse({"--where": where}, "a page and --all have all results")
+        options.refuse({"--where": where}, "the page and --all take all results")
     if bundle is None:
         options.refuse({"--without-text": without_text}, "is for --bundle FOLDER")
         if (results or [])[1:]:
