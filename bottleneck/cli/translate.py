@@ -29,7 +29,6 @@ def translate(
     arm: Annotated[str | None, Option(help="The arm with this attention alone.")] = None,
     beam: options.Beam = None,
     alignment: Annotated[bool, Option("--alignment", help="Show attention weights.")] = False,
-    copy_unknown: Annotated[bool, Option("--copy-unknown", help="Copy unknown words.")] = False,
     diagnose: Annotated[bool, Option("--diagnose", help="Show which words survive.")] = False,
     form: options.Form = "rich",
 ) -> None:
@@ -44,7 +43,7 @@ def translate(
     words = options.check_sentence(" ".join(sentence) if sentence else None)
     if diagnose:
         given = {"--file": file, "--arm": arm, "--beam": beam, "--alignment": alignment}
-        options.refuse(given | {"--copy-unknown": copy_unknown}, "not with --diagnose")
+        options.refuse(given, "not with --diagnose")
         _diagnose(words, results, form)
         return
     if form != "rich":
@@ -58,7 +57,7 @@ def translate(
     if arm not in (None, *arms):
         raise UsageError(f"no arm {arm!r} in this folder{did_you_mean(arm, arms)}")
     arms = {arm: arms[arm]} if arm else dict(sorted(arms.items(), reverse=True))
-    for name, trained in load_arms(arms, beam, copy_unknown).items():
+    for name, trained in load_arms(arms, beam).items():
         _translate(trained, chunks, "" if text else f"{name:<{max(map(len, arms))}}  ", alignment)
     for note in notes_on(where, arms):
         say(note, err=True)
@@ -104,16 +103,13 @@ def trained_runs(results: Path | None) -> tuple[Path, dict[str, Path], str]:
     return folder, arms(folder), where
 
 
-def load_arms(
-    folders: Mapping[str, Path], beam: int | None, copy_unknown: bool = False
-) -> "dict[str, TrainedRun]":
+def load_arms(folders: Mapping[str, Path], beam: int | None) -> "dict[str, TrainedRun]":
     """The arms of these runs, with other settings of decoding where they are given."""
     from ..runs.run import use_cache
     from ..runs.translate import load_run
 
     use_cache()
     decoding = {"beam_size": beam} if beam else {}
-    decoding |= {"copy_unknown": True} if copy_unknown else {}
     arms = {name: load_run(folder) for name, folder in folders.items()}
     return {
         name: replace(run, settings=run.settings.changed(decoding=decoding))

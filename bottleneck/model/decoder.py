@@ -42,7 +42,7 @@ class Decoder(nnx.Module):
 
     def __init__(self, settings: ModelSettings, vocabulary: int, rngs: nnx.Rngs):
         hidden, context, kind = settings.hidden, settings.context_size, settings.cell
-        self.placement, self.residual = settings.placement, settings.residual
+        self.placement = settings.placement
         self.rate, self.start_at_zero = settings.dropout, settings.initial_state == "zero"
         embedding, glorot = settings.embedding_size, nnx.initializers.glorot_uniform()
 
@@ -169,8 +169,7 @@ class Decoder(nnx.Module):
             if place > 0:
                 below = dropout(outputs, self.rate, key, _DROPOUT_PLACE + 1 + place, True)
                 gates = self.inputs[place].project(below)
-            new, _ = hidden_states(cell.kind, cell.parameters(), start, gates, None, None)
-            outputs = new + below if self.residual and place > 0 else new
+            outputs, _ = hidden_states(cell.kind, cell.parameters(), start, gates, None, None)
         return outputs
 
     def _run(
@@ -189,5 +188,5 @@ class Decoder(nnx.Module):
                 below = dropout(below, self.rate, key, _DROPOUT_PLACE + 1 + place)
                 gates = self.inputs[place].project(below)
             new.append(advance(cell.kind, cell.parameters(), state, gates)[0])
-            below = new[-1][0] + below if self.residual and place > 0 else new[-1][0]
+            below = new[-1][0]
         return tuple(new), below, weights

@@ -26,7 +26,7 @@ class Encoder(nnx.Module):
     """
 
     def __init__(self, settings: ModelSettings, vocabulary: int, rngs: nnx.Rngs):
-        self.rate, self.residual = settings.dropout, settings.residual
+        self.rate = settings.dropout
         self.two_way, cell, hidden = settings.bidirectional, settings.cell, settings.hidden
         init = nnx.initializers.normal(0.1)
         self.embedding = nnx.Param(init(rngs.params(), (vocabulary, settings.embedding_size)))
@@ -85,7 +85,6 @@ class Encoder(nnx.Module):
                 )
                 states.append(jnp.swapaxes(state, 0, 1))
             joined = jnp.concatenate(states, axis=-1)
-            joined = joined + values if self.residual and place > 0 else joined
             values = dropout(joined, self.rate, key, _DROPOUT_PLACE + 1 + place)
         position = jnp.sum(mask, axis=1, dtype=jnp.int32) - 1
         last = jnp.take_along_axis(values, position[:, None, None], axis=1)[:, 0]

@@ -30,10 +30,8 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
         tell(f"translating, {split}")
         buckets = subject.first_of_each(subject.corpus.splits[split], 240)
         pairs = [pair for bucket in buckets for pair in bucket]
-        encoded = subject.encode(pairs)
-        words = [subject.trained.source_vocabulary.pieces(pair.source) for pair in pairs]
-        batches = evaluation_batches(encoded, BATCH)
-        _, _, outputs = subject.trained.decode(encoded, batches, words)
+        batches = evaluation_batches(subject.encode(pairs), BATCH)
+        _, _, outputs = subject.trained.decode(batches)
         references, tokenizer = [pair.target for pair in pairs], subject.settings.scoring.tokenize
         counts = bleu_statistics(outputs, references, tokenize=tokenizer)
         lengths = [pair.words for pair in pairs]

@@ -87,9 +87,7 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
     for arm in arms_of(probed):  # those without attention come first
         of_arm, kept = _summary(arm)
         rows += of_arm
-        # An arm that cannot attend to words cannot copy them.
-        plain = {"model": {"attention": "none"}, "decoding": {"copy_unknown": False}}
-        settings = arm.settings.changed(training={"seed": 0}, **plain)
+        settings = arm.settings.changed(training={"seed": 0}, model={"attention": "none"})
         if arm.settings.model.attention == "none":
             bases[settings] = arm.name, kept
         elif settings in bases:

@@ -38,7 +38,7 @@ def _typed(columns: str) -> dict[str, str]:
 _SETTINGS = _typed("""
 model.attention:str model.context_size training.seed model.placement:str model.cell:str
 model.embedding_size hidden_size=model.hidden attention_size=model.attention_width model.layers
-model.residual:bool model.dropout:float64 model.tied_output:bool model.bidirectional:bool
+model.dropout:float64 model.tied_output:bool model.bidirectional:bool
 model.reverse_source:bool model.initial_state:str corpus=corpus.name:str corpus.joined
 train_max_words=corpus.longest_trained training.teacher_forcing:float64 training.updates
 training.optimizer:str training.learning_rate:float64 training.final_learning_rate:float64
@@ -50,7 +50,7 @@ corpus.min_words corpus.max_words corpus.test_min_words corpus.test_max_words co
 corpus.copy_words test_set=corpus.test:str corpus.reverse_direction:bool corpus.tokens:str
 corpus.source_vocabulary corpus.target_vocabulary corpus.lowercase:bool decoding.beam_size
 decoding.length_penalty:float64 decoding.cap_factor:float64 decoding.cap_extra
-decoding.copy_unknown:bool scoring.edges:str scoring.resamples scoring_seed=scoring.seed
+scoring.edges:str scoring.resamples scoring_seed=scoring.seed
 scoring.tokenize:str
 """)
 SETTING_COLUMNS: dict[str, tuple[str, str]] = {

@@ -58,8 +58,7 @@ def evaluate(
     run = TrainedRun(settings, source, target, graph, trained.weights)
     encoded = encode(corpus, "test", settings)
     batches = evaluation_batches(encoded, BATCH)
-    pieces = [source.pieces(pair.source) for pair in corpus.test]
-    outputs, _, texts = run.decode(encoded, batches, pieces)
+    outputs, _, texts = run.decode(batches)
     # Every core of the process takes its part of a batch.
     losses = make_sentence_losses(graph, Stack(1, parts_of(BATCH)))
     columns = sentence_columns(

@@ -18,7 +18,7 @@ from ..corpus.batches import (
     restore,
 )
 from ..corpus.pair import SentencePair
-from ..corpus.vocabulary import BOS, EOS, UNKNOWN, WORDS, Tokenizer, Vocabulary, prepare_source
+from ..corpus.vocabulary import BOS, EOS, WORDS, Tokenizer, Vocabulary, prepare_source
 from ..decoding.search import make_attention_weights, make_search
 from ..model.parts import on_host
 from ..model.translator import Weights, create
@@ -102,13 +102,9 @@ class TrainedRun:
         return matrices
 
     def decode(
-        self, encoded: EncodedPairs, batches: list[EvaluationBatch], words: Sequence[list[str]]
+        self, batches: list[EvaluationBatch]
     ) -> tuple[list[list[int]], list[list[str]], list[str]]:
-        """Of every output its ids, the end token last where there is one, its tokens and its text.
-
-        An unknown word can become the one of the sources' ``words`` that it attends to most: Luong
-        et al. (2015b, section 3.3) without their dictionary.
-        """
+        """Of every output its ids (with the end token where there is one), tokens and text."""
         search = _searcher(self.graph, self.settings.decoding)
         given = [(item.batch.source, item.batch.source_lengths) for item in batches]
         results = [search(self.weights, *item) for item in given]
@@ -116,13 +112,6 @@ class TrainedRun:
         lengths = restore([on_host(result.lengths) for result in results], batches)
         ids = [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
         tokens = [self.target_vocabulary.decode(item) for item in ids]
-        if self.settings.decoding.copy_unknown:
-            matrices = self.attention(EncodedPairs(encoded.source, ids))
-            for place, (output, source) in enumerate(zip(tokens, words, strict=True)):
-                # The end is no word to copy.
-                best = matrices[place][: len(output), : len(source)].argmax(axis=1)
-                pairs = zip(output, best, strict=True)
-                tokens[place] = [source[at] if token == UNKNOWN else token for token, at in pairs]
         return ids, tokens, list(map(self.target_vocabulary.tokenizer.text, tokens))
 
     def translations(
@@ -136,7 +125,7 @@ class TrainedRun:
             return results
         encoded = self.encode([SentencePair(self.prepare(sentences[place]), "") for place in words])
         batches = evaluation_batches(encoded, batch_size)
-        decoded = self.decode(encoded, batches, list(words.values()))
+        decoded = self.decode(batches)
         weights = [None] * len(words)
         if attended:
             weights = self.attention(EncodedPairs(encoded.source, decoded[0]))

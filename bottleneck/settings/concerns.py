@@ -115,7 +115,6 @@ class ModelSettings(Concern):
     bidirectional: bool = setting(False, "The encoder reads in both directions.")
     reverse_source: bool = setting(False, "The encoder reads the last word first.")
     initial_state: Literal["context", "zero"] = setting("context", "Where the decoder starts.")
-    residual: bool = setting(False, "Each layer above the first adds its input to its output.")
     dropout: float = setting(0.0, "Share of numbers that training drops.", ge=0.0, lt=1.0)
     tied_output: bool = setting(False, "The target embedding is the output matrix, too.")
 
@@ -173,7 +172,6 @@ class DecodingSettings(Concern):
     length_penalty: float = setting(1.0, "Power of the length that divides a beam's score.", ge=0)
     cap_factor: float = setting(2.0, "Longest output, as a multiple of the source.", gt=0)
     cap_extra: int = setting(10, "Tokens added to the longest output.", ge=0)
-    copy_unknown: bool = setting(False, "Replace unknown words by the word attended to most.")
 
 
 class ScoringSettings(Concern):

@@ -7,13 +7,13 @@ from importlib import resources
 from itertools import product
 from typing import Any, Literal, get_args, get_origin
 
-from pydantic import ValidationError, model_validator
+from pydantic import ValidationError
 
 from . import concerns
 from .concerns import FILES, Concern
 from .errors import UsageError, did_you_mean, quoted
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 """Raised when numerics or file formats change, so that old runs are never mixed with new."""
 RETIRED = ("training.products", "model.source")
 """Settings that ``results/reference`` has, with the only value that there is now."""
@@ -27,16 +27,6 @@ class RunSettings(Concern):
     training: concerns.TrainingSettings = concerns.TrainingSettings()
     decoding: concerns.DecodingSettings = concerns.DecodingSettings()
     scoring: concerns.ScoringSettings = concerns.ScoringSettings()
-
-    @model_validator(mode="after")
-    def _copies_what_is_pointed_at(self) -> "RunSettings":
-        words = self.corpus.tokens == "words"
-        if self.decoding.copy_unknown and not (self.model.points and words):
-            raise ValueError(
-                "decoding.copy_unknown needs corpus.tokens=words and attention that points at "
-                f"words, unlike arm {self.model.attention}; `translate --arm NAME` names another"
-            )
-        return self
 
     def value(self, name: str) -> Any:
         """The value of a setting by its full name, ``model.context_size``."""

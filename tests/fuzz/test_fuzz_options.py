@@ -93,7 +93,7 @@ COMMANDS = [
     ("export", None, "--results --where --out -o --bundle"),
     ("plot", mostly("bleu", "attention", "cost"), "--results --where -o --sentence --beam"),
     ("lecture", mostly("L1", "L10", "L15", "L-FAIL"), "--format"),
-    ("translate", junk, "--file --results --arm --beam --alignment --copy-unknown"),
+    ("translate", junk, "--file --results --arm --beam --alignment"),
     (f"corpus {FEW}", mostly("copy", "files"), f"{TEXTS_OF} -n"),
     ("sweep --dry-run", mostly("mine.toml", "out"), f"{TRAINED} --scheduler {AXES} --save"),
     ("reproduce --preset smoke --quiet", None, f"{TEXTS_OF} {TRAINED} --check-schedule"),

@@ -76,13 +76,11 @@ def encode(p, settings, words):
     """h_1 .. h_Tx and c, at context width."""
     p = p["encoder"]
     values = [p["embedding"][word] for word in words]
-    for place, layer in enumerate(in_order(p["layers"])):
+    for layer in in_order(p["layers"]):
         runs = [
             run_layer(settings.cell, way, values, way is layer.get(1)) for way in layer.values()
         ]
         states = [np.concatenate(parts) for parts in zip(*runs, strict=True)]
-        if settings.residual and place:
-            states = [state + value for state, value in zip(states, values, strict=True)]
         values = states
     half = len(values[0]) // 2 if settings.bidirectional else len(values[0])
     last = np.concatenate([values[-1][:half], values[0][half:]])
@@ -130,7 +128,7 @@ def run_layers(p, settings, states, gates):
     for place in range(1, settings.layers):
         gates = gate_inputs(inputs[place], below)
         new.append(cell_step(settings.cell, cells[place], states[place], gates))
-        below = new[-1][0] + (below if settings.residual else 0.0)
+        below = new[-1][0]
     return new, below
 
 

@@ -27,9 +27,9 @@ ARMS = list(itertools.product(ATTENTIONS, PLACEMENTS, ("rnn", "gru", "lstm")))
 GRADIENTS = [(kind, placement, "gru") for kind in ATTENTIONS for placement in PLACEMENTS]
 GRADIENTS += [("additive", "input", "lstm"), ("none", "output", "lstm"), ("dot", "input", "rnn")]
 DEEPER = [
-    {"layers": 2, "residual": True, "bidirectional": True, "cell": "lstm"},
+    {"layers": 2, "bidirectional": True, "cell": "lstm"},
     {"hidden_size": 4, "attention_size": 5, "bidirectional": True, "attention": "additive"},
-    {"layers": 3, "residual": True, "attention": "general", "placement": "output"},
+    {"layers": 3, "attention": "general", "placement": "output"},
     {"hidden_size": 4, "attention": "none", "placement": "output", "initial_state": "zero"},
     {"tied_output": True, "hidden_size": 4, "attention": "general", "layers": 2, "cell": "lstm"},
 ]
@@ -80,7 +80,7 @@ def test_loss_and_gradients_equal_the_formulas(kind, placement, cell):
 @pytest.mark.parametrize(
     ("pairs", "changes"),
     [
-        (PAIRS[:2], {"bidirectional": True, "hidden_size": 2, "layers": 2, "residual": True}),
+        (PAIRS[:2], {"bidirectional": True, "hidden_size": 2, "layers": 2}),
         # A tied embedding's gradient is that of both its uses.
         (PAIRS[1:], {"tied_output": True, "hidden_size": 4}),
     ],
@@ -94,7 +94,7 @@ def test_gradients_of_two_directions_and_of_a_tied_output_equal_the_formulas(pai
     "arm",
     [
         {"attention": "dot", "placement": "output", "bidirectional": True},
-        {"attention": "none", "layers": 2, "residual": True, "cell": "rnn"},
+        {"attention": "none", "layers": 2, "cell": "rnn"},
     ],
 )
 def test_padding_changes_neither_loss_nor_gradient(arm):

@@ -80,27 +80,6 @@ def test_many_sentences_are_translated_as_each_alone():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("reverse", [False, True])
-def test_unknown_words_of_an_output_become_those_of_the_source(reverse):
-    """By the largest weights, in reading order, never those of the end token, the last column."""
-    plain, copying = (
-        random_run(7, {"lowercase": True}, {"copy_unknown": copy}, reverse_source=reverse)
-        for copy in (False, True)
-    )
-    sentences = ["Anna w0 w3 Bert", "w2 w1 Carla w1 w4 Doris", "w1"]
-    before, after = (run.translations(sentences, 2, True) for run in (plain, copying))
-    replaced = 0
-    for first, other in zip(before, after, strict=True):
-        best = first.weights[: len(first.output), : len(first.source)].argmax(axis=1)
-        assert other.output == [
-            first.source[i] if word == "⁇" else word
-            for i, word in zip(best, first.output, strict=True)
-        ]
-        replaced += first.output.count("⁇")
-    assert replaced > 0
-
-
-@pytest.mark.slow
 def test_a_run_on_the_grammar_keeps_its_translations_of_the_lectures_sentences(tmp_path):
     small = ["training.updates=2", "training.shapes=1", "training.validations=1",
              "corpus.test_pairs=20", "scoring.resamples=9"]  # fmt: skip

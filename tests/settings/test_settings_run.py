@@ -51,7 +51,6 @@ FAULTS = {
     "model.hidden_size=300": "model ... hidden_size",
     "model.context_size": "model.context_size ... give a value, model.context_size=VALUE",
     "context_size=3": "context_size=3 ... unknown setting ... 'model.context_size'",
-    "model.attention=none; decoding.copy_unknown=true": "decoding.copy_unknown needs ... --arm",
 }
 
 
