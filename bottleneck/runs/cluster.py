@@ -18,7 +18,6 @@ from ..corpus.corpus import load_corpus
 from ..results.folders import ENDED, SETTINGS, json_text, read_status
 from ..settings.concerns import FILES, CorpusSettings
 from ..settings.errors import UserError
-from ..settings.files import SUMS, digest_of, parsed, written
 from ..settings.run import RunSettings
 from .pool import ENDS, Job, Listener, Outcome, run_jobs
 from .store import RunFolder
@@ -133,7 +132,6 @@ def _arrived(future: Any, folder: RunFolder, settings: RunSettings) -> Event:
         return {"phase": "failed", "reason": reason}
     if "run" in event:  # it has ended, and the user's files get their names here back
         files[SETTINGS] = json_text(settings.model_dump()).encode()
-        listed = parsed(files[SUMS]) | {SETTINGS: [digest_of(files[SETTINGS])]}
         with folder.alone():
-            folder.replace(files | {SUMS: written(listed)})
+            folder.replace(files)
     return event

@@ -84,7 +84,7 @@ def execute(
             locks.enter_context(run.folder.alone())
         waiting = []
         for run in runs:
-            if run.folder.status in folders.ENDED:
+            if folders.read_status(run.folder.path).get("status") in folders.ENDED:
                 run.tell_end()
             else:
                 waiting.append(run)
@@ -202,8 +202,8 @@ def describe_environment() -> dict[str, Any]:
 def _processor() -> str:
     """The processor's name, from Linux's own list where there is one."""
     with suppress(OSError):
-        names = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text("utf8"))
-        return names[1] if names else platform.processor()
+        if name := re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text("utf8")):
+            return name[1]
     return platform.processor()
 
 
