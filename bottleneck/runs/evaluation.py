@@ -1,7 +1,6 @@
 """A trained run on its test set: translations, counts, scores, examples, all written down."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from flax import nnx
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches
+from ..corpus.batches import encode_pairs, evaluation_batches
 from ..corpus.corpus import Corpus, lecture_pairs, share
 from ..corpus.drawing import note
 from ..corpus.vocabulary import EOS, tokenizer_advice
@@ -22,24 +21,19 @@ from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
 from ..results.schema import BLEU_COLUMNS, CHRF_COLUMNS
 from ..scoring import bleu
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
-from ..settings.concerns import bucket_labels, bucket_of
+from ..settings.concerns import bucket_members
 from ..settings.files import write_text
 from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
 from ..training.step import make_sentence_losses
 from .store import RunFolder
-from .translate import BATCH, TrainedRun, attended
-
-
-def encode(corpus: Corpus, split: str, settings: RunSettings) -> EncodedPairs:
-    """Token ids of a split, the source reversed where the model wants it so."""
-    vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
-    return encode_pairs(corpus.splits[split], *vocabularies, settings.model.reverse_source)
+from .translate import BATCH, TrainedRun
 
 
 def scoring_notes(corpus: Corpus, settings: RunSettings) -> list[str]:
     """What a reader of the scores should know of the test set's references."""
-    encoded, notes = encode(corpus, "test", settings), []
+    vocabularies, notes = (corpus.source_vocabulary, corpus.target_vocabulary), []
+    encoded = encode_pairs(corpus.test, *vocabularies)
     limits = caps(max(encoded.source_lengths), settings.decoding)
     lengths = zip(encoded.source_lengths, encoded.target_lengths, strict=True)
     longer = sum(target > limits[source] for source, target in lengths)
@@ -56,7 +50,7 @@ def evaluate(
     """Translate and score the test set with the best weights; write the results."""
     source, target = corpus.source_vocabulary, corpus.target_vocabulary
     run = TrainedRun(settings, source, target, graph, trained.weights)
-    encoded = encode(corpus, "test", settings)
+    encoded = run.encode(corpus.test)
     batches = evaluation_batches(encoded, BATCH)
     outputs, _, texts = run.decode(batches)
     # Every core of the process takes its part of a batch.
@@ -71,7 +65,7 @@ def evaluate(
         settings.scoring.tokenize,
     )
     write_text(folder.path / SENTENCES, tidy_csv(pd.DataFrame(columns)))
-    # What is the same for every bucket of the run, but for its settings: they have a file.
+    # What is the same for every bucket of the run.
     epoch = sum(len(target.pieces(pair.target)) + 1 for pair in corpus.train)  # with end tokens
     facts = {
         "train_pairs": len(corpus.train),
@@ -84,10 +78,10 @@ def evaluate(
         "train_seconds": round(trained.seconds, 3),
         "train_tokens_per_second": round(trained.target_tokens / max(trained.seconds, 1e-9), 1),
     }
-    inside = by_bucket(columns["source_words"], settings)
+    members = bucket_members(columns["source_words"], settings.scoring.lower_edges).values()
     rows = [
         facts | row | {"near_copies": share(corpus.near_copies[place] for place in places)}
-        for row, places in zip(bucket_rows(columns, settings), inside.values(), strict=True)
+        for row, places in zip(bucket_rows(columns, settings), members, strict=True)
     ]
     write_text(folder.path / SCORES, tidy_csv(pd.DataFrame(rows, dtype=object)))
     lines = []
@@ -97,17 +91,6 @@ def evaluate(
         lines.append(f"{json.dumps(row, ensure_ascii=False)}\n")
     write_text(folder.path / HYPOTHESES, "".join(lines))
     folder.write_json(EXAMPLES, make_examples(run, corpus))
-
-
-def by_bucket(
-    words: Sequence[int] | Int[ndarray, " sentences"], settings: RunSettings
-) -> dict[str, Int[ndarray, " rows"]]:
-    """Of each length bucket the places of its sentences, of which these are the source words."""
-    edges = settings.scoring.lower_edges
-    assigned = bucket_of(words, edges)
-    return {
-        name: np.flatnonzero(assigned == place) for place, name in enumerate(bucket_labels(edges))
-    }
 
 
 def sentence_columns(
@@ -136,7 +119,8 @@ def sentence_columns(
 def bucket_rows(columns: dict[str, ndarray], settings: RunSettings) -> list[dict[str, Any]]:
     """One row per bucket: n, ratio, scores with their interval, and what explains them."""
     model, scoring, rows = settings.model, settings.scoring, []
-    for bucket, (name, places) in enumerate(by_bucket(columns["source_words"], settings).items()):
+    members = bucket_members(columns["source_words"], scoring.lower_edges)
+    for bucket, (name, places) in enumerate(members.items()):
         n = len(places)
         rows.append({"bucket": name, "n": n})
         if n == 0:
@@ -173,15 +157,15 @@ def make_examples(run: TrainedRun, corpus: Corpus) -> list[dict[str, Any]]:
 
     They are the lecture's own (numbers below 0), and the first two test sentences of each bucket.
     """
-    inside = by_bucket([pair.words for pair in corpus.test], run.settings)
-    chosen = np.concatenate([places[:2] for places in inside.values()]).tolist()
+    words = [pair.words for pair in corpus.test]
+    members = bucket_members(words, run.settings.scoring.lower_edges).values()
+    chosen = np.concatenate([places[:2] for places in members]).tolist()
     lecture = lecture_pairs(run.settings.corpus)
     pairs = [*lecture, *(corpus.test[place] for place in chosen)]
     numbers, examples = [*range(-len(lecture), 0), *chosen], []
     translations = run.translations([pair.source for pair in pairs], attended=True)
     for number, pair, translation in zip(numbers, pairs, translations, strict=True):
-        shown = attended(run, translation)
-        example = {"sentence": number, "source": shown.source, "reference": pair.target}
-        example |= {"hypothesis": shown.output, "weights": shown.weights.round(3).tolist()}
-        examples.append(example)
+        example = {"sentence": number, "source": translation.source, "reference": pair.target}
+        example |= {"hypothesis": translation.output}
+        examples.append(example | {"weights": translation.weights.round(3).tolist()})
     return examples

@@ -15,6 +15,7 @@ from ..decoding.search import without_symbols
 from ..lecture.slides import SLIDES, ArmOutput, Grid
 from ..results.folders import SETTINGS, arms
 from ..settings.concerns import UNSELECTIVE
+from ..settings.errors import plain
 from .run import use_cache
 from .translate import END, TrainedRun, load_run, readable
 
@@ -80,7 +81,7 @@ def _first_steps(
         numbers = [target.numbers(trained.prepare(word)) for word in step]
         slide = [number for number, *others in numbers if not others and number != UNK]
         names = {
-            number: END if number == EOS else target.tokenizer.display(target.tokens[number])
+            number: END if number == EOS else plain(target.tokens[number])
             for number in [*best, *slide]
         }
         steps.append((before, [(word, float(shares[number])) for number, word in names.items()]))

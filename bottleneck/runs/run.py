@@ -20,7 +20,7 @@ import jax
 from flax import nnx
 
 from .. import __version__
-from ..corpus.batches import evaluation_batches, training_batches
+from ..corpus.batches import encode_pairs, evaluation_batches, training_batches
 from ..corpus.corpus import Corpus, load_corpus, share
 from ..model.translator import count_parameters, create
 from ..results import folders
@@ -30,7 +30,7 @@ from ..settings.machine import COMMAND, cache_root, cores, mendable
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
 from .checkpoint import Checkpoints, join, read_checkpoint, save_vocabularies, save_weights
-from .evaluation import encode, evaluate, scoring_notes
+from .evaluation import evaluate, scoring_notes
 from .store import RunFolder
 from .translate import BATCH
 
@@ -122,13 +122,14 @@ def _failing(runs: Sequence[Run]) -> Iterator[None]:
 
 def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
     """Give each seed fresh weights, and its checkpoint if it has one; the structure of them all."""
-    sizes = len(corpus.source_vocabulary), len(corpus.target_vocabulary)
-    settings, training = runs[0].settings, runs[0].settings.training
-    given = training.batch_size, training.seed, training.shapes, training.batch_tokens
-    batches = training_batches(encode(corpus, "train", settings), *given)
+    vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
+    model, training = runs[0].settings.model, runs[0].settings.training
+    pairs = encode_pairs(corpus.train, *vocabularies, model.reverse_source)
+    batching = training.batch_size, training.seed, training.shapes, training.batch_tokens
+    batches = training_batches(pairs, *batching)
     for run in runs:
         training = run.settings.training
-        graph, weights = create(settings.model, *sizes, training.seed)
+        graph, weights = create(model, *map(len, vocabularies), training.seed)
         run.learner = Learner(weights, training, replace(batches, seed=training.seed))
         run.snapshot = read_checkpoint(run.folder.path, run.learner)
     return graph
@@ -138,6 +139,7 @@ def _train(
     runs: Sequence[Run], graph: nnx.GraphDef, corpus: Corpus, checkpoints: Checkpoints
 ) -> list[Trained]:
     """Write what is known of runs that are equally far, and train each to its last update."""
+    vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
     source_unknown, target_unknown = corpus.unknown_rates
     environment = {"schema": SCHEMA_VERSION} | describe_environment() | {
         "fingerprint": corpus.fingerprint,
@@ -153,10 +155,11 @@ def _train(
         folder.write_status("running")
         folder.write_json(folders.SETTINGS, run.settings.model_dump())
         folder.write_json(folders.ENVIRONMENT, environment)
-        save_vocabularies(folder.path, (corpus.source_vocabulary, corpus.target_vocabulary))
+        save_vocabularies(folder.path, vocabularies)
         run.report({"phase": "training", "run": folder.run, "parameters": parameters})
-    learners, settings = [run.learner for run in runs], runs[0].settings
-    valid = evaluation_batches(encode(corpus, "valid", settings), BATCH)
+    learners, model = [run.learner for run in runs], runs[0].settings.model
+    pairs = encode_pairs(corpus.valid, *vocabularies, model.reverse_source)
+    valid = evaluation_batches(pairs, BATCH)
 
     def report(place: int, progress: Progress) -> None:
         epoch = progress.update / learners[place].batches.updates_per_epoch

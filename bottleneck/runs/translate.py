@@ -18,12 +18,12 @@ from ..corpus.batches import (
     restore,
 )
 from ..corpus.pair import SentencePair
-from ..corpus.vocabulary import BOS, EOS, WORDS, Tokenizer, Vocabulary, prepare_source
+from ..corpus.vocabulary import BOS, EOS, Vocabulary, prepare_source
 from ..decoding.search import make_attention_weights, make_search
 from ..model.parts import on_host
 from ..model.translator import Weights, create
 from ..results.folders import WEIGHTS, is_current, read_checked, read_settings, was_written
-from ..settings.errors import UserError
+from ..settings.errors import UserError, plain
 from ..settings.run import RunSettings
 from .checkpoint import load_vocabularies, read_weights
 
@@ -37,10 +37,9 @@ _reader = lru_cache(maxsize=4)(make_attention_weights)
 
 
 class Translation(NamedTuple):
-    """A sentence's tokens and those of its translation, end tokens left out.
+    """A sentence's tokens and those of its translation as a person reads them, ends included.
 
-    ``weights``, where they were asked for, have the end tokens as last row (if it ended) and
-    column.
+    ``weights``, where they were asked for, have a column and a row for each.
     """
 
     source: list[str]
@@ -70,8 +69,8 @@ class TrainedRun:
 
     def unknown(self, sentence: str) -> list[str]:
         """Words of the sentence that the run has never seen."""
-        known, tokenizer = set(self.source_vocabulary.words), self.source_vocabulary.tokenizer
-        return [tokenizer.display(word) for word in self.tokens(sentence) if word not in known]
+        known = set(self.source_vocabulary.words)
+        return [plain(word) for word in self.tokens(sentence) if word not in known]
 
     def encode(self, pairs: Sequence[SentencePair]) -> EncodedPairs:
         """Token ids, the source reversed where the model wants it so."""
@@ -130,22 +129,14 @@ class TrainedRun:
         if attended:
             weights = self.attention(EncodedPairs(encoded.source, decoded[0]))
         for place, ids, output, text, matrix in zip(words, *decoded, weights, strict=True):
-            results[place] = Translation(words[place], output, text, EOS in ids, matrix)
+            source, target = readable(words[place], True), readable(output, EOS in ids)
+            results[place] = Translation(source, target, text, EOS in ids, matrix)
         return results
 
 
-def readable(tokens: list[str], ended: bool, tokenizer: Tokenizer = WORDS) -> list[str]:
+def readable(tokens: list[str], ended: bool) -> list[str]:
     """Tokens as a person reads them, the end token last where there is one."""
-    return [*map(tokenizer.display, tokens), *([END] if ended else [])]
-
-
-def attended(trained: TrainedRun, translation: Translation) -> Translation:
-    """A translation with its words as a person reads them, ends included."""
-    tokenizer = trained.target_vocabulary.tokenizer
-    return translation._replace(
-        source=readable(translation.source, True, tokenizer),
-        output=readable(translation.output, translation.ended, tokenizer),
-    )
+    return [*map(plain, tokens), *([END] if ended else [])]
 
 
 def load_run(folder: Path) -> TrainedRun:
