@@ -104,7 +104,7 @@ class Results:
         for run, known in stored.done.items():
             text = {"corpus_fingerprint": plain(known["environment"].get("fingerprint") or "")}
             rows.append({"run": run.name} | setting_columns(folders.read_settings(run)) | text)
-            scores.append(read_table(run / folders.SCORES, measured, may_lack=True))
+            scores.append(read_table(run / folders.SCORES, measured))
             scores[-1].insert(0, "run", run.name)
             if sentences:
                 counts[run.name] = _counts(read_table(run / folders.SENTENCES, schema.COUNTED))
@@ -245,8 +245,9 @@ def load_probe(folder: Path, study: str) -> pd.DataFrame:
         return read_table(folders.probe_file(folder, study), schema.PROBE_COLUMNS)
     folders.check_one(folder)
     raise UserError(
-        f"{str(folder)!r} has no probes/{study}.csv: `bottleneck {folders.COMMANDS[study]} "
-        "--results DIR` measures it, where the runs were trained"
+        f"{str(folder)!r} has no probes/{study}.csv: `bottleneck study "
+        f"{study.replace('_gold', ' --gold FILE')} --results DIR` measures it, where the runs were "
+        "trained"
     )
 
 
@@ -264,10 +265,10 @@ def tidy_csv(table: pd.DataFrame) -> str:
     return table.to_csv(index=False, lineterminator="\n")
 
 
-def read_table(path: Path, columns: Mapping[str, str], may_lack: bool = False) -> pd.DataFrame:
+def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
     """Read a CSV file of the bundle, or of a run, with the documented columns and types.
 
-    Blanks are missing values, but of texts, and so are columns that it ``may_lack``.
+    Blanks are missing values, but in texts.
     """
     kinds = _kinds(columns)
     # A float in the place of a whole number is an error.
@@ -279,10 +280,8 @@ def read_table(path: Path, columns: Mapping[str, str], may_lack: bool = False) -
             keep_default_na=False,
             na_values={name: [""] for name, kind in columns.items() if kind != "str"},
         )
-        known = columns if may_lack else schema.LATER_COLUMNS
-        for name in (known.keys() & columns.keys()) - set(frame):
-            blank = schema.LATER_COLUMNS.get(name, "" if columns[name] == "str" else None)
-            frame[name] = pd.Series(blank, index=frame.index, dtype=kinds[name])
+        for name in schema.LATER_COLUMNS.keys() & columns.keys() - set(frame):
+            frame[name] = pd.Series(schema.LATER_COLUMNS[name], frame.index, dtype=kinds[name])
         return frame[list(columns)]
 
 

@@ -53,7 +53,7 @@ def write_bundle(runs: Sequence[Path], folder: Path, text: bool = True) -> list[
     travelling, lacking, gone = {}, [], []
     if results.resolve() != folder.resolve():
         for table in folders.tables(results):
-            if folders.rests_on(table).isdisjoint(left_out):
+            if left_out.isdisjoint(row.get("run") for row in folders.run_rows(table)):
                 travelling[f"{schema.PROBES}/{table.name}"] = table
             else:
                 lacking.append(table.stem)

@@ -9,6 +9,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import shlex
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ from ..settings.errors import FileError, UsageError, UserError
 from ..settings.files import SUMS, digest_of, read_sums
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from . import schema
-from .schema import BENCHMARK, GOLD, PROBES, STUDIES
+from .schema import PROBES
 
 STORE = "runs"
 """Folder of the run folders, inside an output folder."""
@@ -48,11 +49,6 @@ SHIPPED = Path(__file__).parents[1] / "pair"
 ENDED = ("done", "diverged")
 """Statuses of a run that is left as it is; its files are listed in ``SHA256SUMS``."""
 WRITTEN = "name one that `bottleneck reproduce` or `bottleneck sweep` wrote"
-COMMANDS = {study: f"study {study}" for study in STUDIES} | {
-    GOLD: "study alignment --gold FILE --source FILE --target FILE",
-    BENCHMARK: "study cost",
-}
-"""The words of the command that makes a study's table, without the folder."""
 
 
 # What a folder is.
@@ -159,22 +155,13 @@ def damaged(path: Path, reason: object) -> FileError:
         way = f"delete the run with `rm -r {shlex.quote(str(run))}` and train it again"
     elif path.name == EXPERIMENTS:
         way = f"{delete}: the sweep's command writes it again"
-    elif run.name == PROBES and is_run(run.parent):
-        way = "delete it: the study measures the run again"
     elif run.name == PROBES:
-        command = COMMANDS.get(path.stem.partition("-")[0], "export --bundle DIR")
-        way = f"make it again with `bottleneck {command}`, or {delete}"
+        study = re.split("[-_]", path.stem)[0]
+        way = f"make it again with `bottleneck study {study}`, or {delete}"
     else:
         way = "export it again"
     words = str(getattr(reason, "strerror", None) or reason).partition("\n")[0]
     return FileError(f"{str(path)!r} cannot be read ({words}); {way}")
-
-
-UNREADABLE = (
-    OSError, ValueError, TypeError, LookupError, OverflowError, EOFError, UsageError, csv.Error,
-    zlib.error,
-)  # fmt: skip
-"""What a damaged file raises as it is parsed."""
 
 
 @contextmanager
@@ -182,7 +169,10 @@ def reading(path: Path) -> Iterator[None]:
     """What the block cannot read in a file is `damaged`."""
     try:
         yield
-    except UNREADABLE as error:
+    except (
+        OSError, ValueError, TypeError, LookupError, OverflowError, EOFError, UsageError, csv.Error,
+        zlib.error,
+    ) as error:  # fmt: skip
         raise damaged(path, error) from None
 
 
@@ -369,8 +359,3 @@ def probe_file(folder: Path, study: str) -> Path:
 def has_probe(folder: Path, study: str) -> bool:
     """Whether a folder has the numbers of a study, or had them."""
     return was_written(probe_file(folder, study))
-
-
-def rests_on(table: Path) -> frozenset[str]:
-    """The runs whose numbers a table has; a fault is a ``UserError`` with the file."""
-    return frozenset(row.get("run") or "" for row in run_rows(table)) - {""}

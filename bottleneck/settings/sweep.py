@@ -116,27 +116,23 @@ def parse_sweep(text: str, place: str) -> Sweep:
         except (ValueError, RecursionError) as error:
             raise UsageError(f"not TOML: {error}") from None
         name, preset = table.get("experiment", Path(place).stem), table.get("preset", "lecture")
-        _check_name(name)
         preset_values(preset)  # a fault is the file's
         settings = _by_full_name(table, ("experiment", "preset", "group"))
         tables, groups = table.get("group", []), []
         if not isinstance(tables, list) or not all(isinstance(item, dict) for item in tables):
             raise UsageError("write each group as a table [[group]]")
+        for given in (name, *(item.get("name") for item in tables)):
+            if not is_name(given):
+                raise UsageError(
+                    f'{quoted(given)} names no experiment or group; write name = "..." with a '
+                    "letter first"
+                )
         for item in tables:
-            group = item.get("name")
-            _check_name(group)
-            with _at(f"group {group!r}"):
+            with _at(f"group {item['name']!r}"):
                 relative = [_by_full_name(item.get(key, {})) for key in ("times", "needs")]
                 chosen = _by_full_name(item, ("name", "times", "needs"))
-                groups.append(Group(group, chosen, *relative))
+                groups.append(Group(item["name"], chosen, *relative))
     return Sweep(name, place, question, preset, settings, tuple(groups) or (Group(),))
-
-
-def _check_name(name: Any) -> None:
-    if not is_name(name):
-        raise UsageError(
-            f'{quoted(name)} names no experiment or group; write name = "..." with a letter first'
-        )
 
 
 def _by_full_name(table: Any, others: Sequence[str] = ()) -> Settings:
@@ -192,13 +188,31 @@ def make_grid(
 
 
 def _grid(sweep: Sweep, flags: Settings, seeds: int | None) -> tuple[list[Cell], list[str]]:
-    """The cells of `make_grid` without their names, and the notes."""
+    """The cells of `make_grid` without their names, and the notes.
+
+    In each group its factors count first, then the seeds, then the product of the lists.
+    """
     cells: dict[RunSettings, Cell] = {}
     notes: dict[str, None] = {}
     preset = preset_values(sweep.preset)
     for group in sweep.groups:
         settings = preset | sweep.settings | group.settings | flags
-        for cell in _cells(group, settings, seeds):
+        for name, factor in group.times.items():
+            value = settings.get(name, RunSettings().value(name))
+            values = value if isinstance(value, list) else [value]
+            if not all(type(number) in (int, float) for number in (*values, factor)):
+                raise UsageError(f"setting {name!r} is {quoted(value)}: times needs numbers")
+            scaled = [number * factor for number in values]
+            whole = NAMES[name] in (int, int | None)
+            settings[name] = [int(n) if whole and float(n).is_integer() else n for n in scaled]
+        first = settings.get(SEED, 1)
+        first = first[0] if isinstance(first, list) else first
+        if seeds is not None and isinstance(first, int):
+            settings[SEED] = list(range(first, first + seeds))
+        lists = {name: settings[name] for name in NAMES if isinstance(settings.get(name), list)}
+        for values in product(*lists.values()):
+            chosen = settings | dict(zip(lists, values, strict=True))
+            cell = Cell(group.name, parse_settings(chosen))
             unmet = [name for name in group.needs if cell.value(name) != group.needs[name]]
             if unmet:
                 needed, other = word(group.needs[unmet[0]]), word(cell.value(unmet[0]))
@@ -208,26 +222,6 @@ def _grid(sweep: Sweep, flags: Settings, seeds: int | None) -> tuple[list[Cell],
                 note = f"group {group.name!r} has the same runs as group {earlier!r} here"
                 notes[f"{note}: they are run once, as the latter"] = None
     return list(cells.values()), list(notes)
-
-
-def _cells(group: Group, settings: Settings, seeds: int | None) -> Iterator[Cell]:
-    """The cells of a group: its factors, then the seeds, then the product of the lists."""
-    settings = dict(settings)
-    for name, factor in group.times.items():
-        value = settings.get(name, RunSettings().value(name))
-        values = value if isinstance(value, list) else [value]
-        if not all(type(number) in (int, float) for number in (*values, factor)):
-            raise UsageError(f"setting {name!r} is {quoted(value)}: times needs numbers")
-        scaled = [number * factor for number in values]
-        whole = NAMES[name] in (int, int | None)
-        settings[name] = [int(n) if whole and float(n).is_integer() else n for n in scaled]
-    first = settings.get(SEED, 1)
-    first = first[0] if isinstance(first, list) else first
-    if seeds is not None and isinstance(first, int):
-        settings[SEED] = list(range(first, first + seeds))
-    lists = {name: settings[name] for name in NAMES if isinstance(settings.get(name), list)}
-    for values in product(*lists.values()):
-        yield Cell(group.name, parse_settings(settings | dict(zip(lists, values, strict=True))))
 
 
 def declare(cells: Iterable[Cell], whole: Iterable[Cell] = ()) -> tuple[Cell, ...]:

@@ -17,7 +17,7 @@ from seq2seq_bottleneck.results.folders import (
     EXPERIMENTS,
     STORE,
     finished_runs,
-    rests_on,
+    run_rows,
 )
 from seq2seq_bottleneck.results.schema import (
     FILES,
@@ -146,7 +146,7 @@ def test_a_table_that_cannot_be_read_is_named_with_the_way_out(studied, tmp_path
     table = studied / PROBES / f"{name}.csv"
     table.write_bytes(b"run,arm\n\xff\xfe,none\n")
     for read in (
-        lambda: rests_on(table),
+        lambda: run_rows(table),
         lambda: read_table(table, PROBE_COLUMNS),
         lambda: write_bundle(finished_runs(studied), tmp_path / "bundle"),
     ):
