@@ -1,4 +1,4 @@
-"""Greedy and beam search, and the attention behind an output.
+"""Greedy and beam search.
 
 Greedy search takes the best word at every step, until the end token or the cap. In beam search a
 beam that ends keeps its place and its score, so that the search narrows as beams finish and ends
@@ -8,7 +8,7 @@ log P / length^penalty, its end token counted. A beam of width 1 is greedy searc
 
 import math
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 import jax
@@ -49,6 +49,7 @@ class Beams(NamedTuple):
     live: Bool[Array, "batch beam"]
 
 
+@lru_cache(maxsize=4)
 def make_search(graph: nnx.GraphDef, settings: DecodingSettings) -> Callable[..., Output]:
     """(weights, source, lengths) -> outputs: greedy for ``beam_size`` 1, else by beam search.
 
@@ -61,16 +62,6 @@ def make_search(graph: nnx.GraphDef, settings: DecodingSettings) -> Callable[...
 
     program = cache(lambda parts: Stack(1, parts).by_row(search, (1, 2)))
     return lambda *given: program(parts_of(len(given[2])))(*given)
-
-
-def make_attention_weights(
-    graph: nnx.GraphDef,
-) -> Callable[..., Float[Array, "rows target source"]]:
-    """(weights, source, lengths, inputs) -> the weights with which outputs were produced.
-
-    ``inputs`` are the words before each step: the start token, then the output but for its last.
-    """
-    return jax.jit(lambda weights, *batch: nnx.merge(graph, weights).logits(*batch)[1])
 
 
 def caps(width: int, settings: DecodingSettings) -> list[int]:

@@ -152,10 +152,6 @@ class Results:
         """The resolved settings of a run."""
         return parse_settings(self.environment["runs"][run]["settings"])
 
-    def facts(self, run: str) -> Mapping[str, Any]:
-        """What the run ran on: versions, machine, and what became of its corpus."""
-        return self.environment["runs"][run]["environment"]
-
     def left_out(self) -> list[str]:
         """A sentence each for runs that were replaced, and those not done."""
         unfinished = len(self.environment.get("unfinished", ()))

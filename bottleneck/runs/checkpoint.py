@@ -47,12 +47,11 @@ def read_weights(content: bytes, like: Weights) -> Weights:
 
 def _name(place: tuple) -> str:
     """``decoder.cells.0.weights.1`` for the path to a leaf."""
-    keys = (getattr(key, "key", getattr(key, "idx", getattr(key, "name", ""))) for key in place)
-    return ".".join(str(key) for key in keys if str(key) != "value")
+    return jax.tree_util.keystr(place, simple=True, separator=".").removesuffix(".value")
 
 
 def save_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
-    """Write both sides, each file whole or not at all."""
+    """Write both sides."""
     for side, vocabulary in zip(("source", "target"), vocabularies, strict=True):
         write_bytes(folder / f"{side}.vocabulary", vocabulary.to_bytes())
         if isinstance(vocabulary.tokenizer, Subwords):

@@ -1,11 +1,12 @@
 """Translating with a finished run, and the attention weights behind outputs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+import jax
 import numpy as np
 from flax import nnx
 from jaxtyping import Float
@@ -19,7 +20,7 @@ from ..corpus.batches import (
 )
 from ..corpus.pair import SentencePair
 from ..corpus.vocabulary import BOS, EOS, Vocabulary, prepare_source
-from ..decoding.search import make_attention_weights, make_search
+from ..decoding.search import make_search
 from ..model.parts import on_host
 from ..model.translator import Weights, create
 from ..results.folders import WEIGHTS, is_current, read_checked, read_settings, was_written
@@ -32,8 +33,11 @@ BATCH = 64
 END = "</s>"
 """How the end token is shown."""
 
-_searcher = lru_cache(maxsize=4)(make_search)
-_reader = lru_cache(maxsize=4)(make_attention_weights)
+
+@lru_cache(maxsize=4)
+def _reader(graph: nnx.GraphDef) -> Callable:
+    """(weights, source, lengths, words before each step) -> the attention weights of the steps."""
+    return jax.jit(lambda weights, *batch: nnx.merge(graph, weights).logits(*batch)[1])
 
 
 class Translation(NamedTuple):
@@ -104,7 +108,7 @@ class TrainedRun:
         self, batches: list[EvaluationBatch]
     ) -> tuple[list[list[int]], list[list[str]], list[str]]:
         """Of every output its ids (with the end token where there is one), tokens and text."""
-        search = _searcher(self.graph, self.settings.decoding)
+        search = make_search(self.graph, self.settings.decoding)
         given = [(item.batch.source, item.batch.source_lengths) for item in batches]
         results = [search(self.weights, *item) for item in given]
         rows = restore([on_host(result.tokens) for result in results], batches)
