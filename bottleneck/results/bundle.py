@@ -108,7 +108,7 @@ class Results:
             scores[-1].insert(0, "run", run.name)
             if sentences:
                 counts[run.name] = _counts(read_table(run / folders.SENTENCES, schema.COUNTED))
-        described = pd.DataFrame(rows, columns=list(kinds), dtype=object).astype(_kinds(kinds))
+        described = pd.DataFrame(rows, columns=list(kinds), dtype=object).astype(kinds)
         table = pd.concat(scores).merge(described, on="run", validate="many_to_one")
         columns = ["run", *Member._fields]
         table = _with_members(table, pd.DataFrame(members, columns=columns, dtype=str))
@@ -266,22 +266,15 @@ def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
 
     Blanks are missing values, but in texts.
     """
-    kinds = _kinds(columns)
     # A float in the place of a whole number is an error.
     with folders.reading(path), np.errstate(invalid="ignore"):
         frame = pd.read_csv(
             io.BytesIO(folders.read_checked(path)),
-            dtype=kinds,
+            dtype=columns,
             usecols=lambda name: name in columns,
             keep_default_na=False,
             na_values={name: [""] for name, kind in columns.items() if kind != "str"},
         )
         for name in schema.LATER_COLUMNS.keys() & columns.keys() - set(frame):
-            frame[name] = pd.Series(schema.LATER_COLUMNS[name], frame.index, dtype=kinds[name])
+            frame[name] = pd.Series(schema.LATER_COLUMNS[name], frame.index, dtype=columns[name])
         return frame[list(columns)]
-
-
-def _kinds(columns: Mapping[str, str]) -> dict[str, str]:
-    """Types as read: whole numbers and truths may be missing."""
-    nullable = {"int64": "Int64", "bool": "boolean"}
-    return {name: nullable.get(kind, kind) for name, kind in columns.items()}

@@ -56,7 +56,7 @@ def run_jobs_on_cluster(
         client.subscribe_topic(topic, lambda event: news.put(event[1]))
         load = cache(lambda corpus, edges: load_corpus(corpus, edges).fingerprint)
         # A task for each text, so that Dask keeps one copy for all runs.
-        send = cache(lambda corpus: client.submit(dict, read_files(corpus), pure=False))
+        send = cache(lambda corpus: client.submit(dict, _texts(corpus), pure=False))
         futures = []  # none is forgotten before the end
         for job in jobs:
             corpus = job.settings.corpus
@@ -80,10 +80,8 @@ def run_jobs_on_cluster(
     return [outcomes[job.name] for job in jobs]
 
 
-def read_files(corpus: CorpusSettings) -> Texts:
-    """The user's files of a corpus."""
-    files = {key: getattr(corpus, key) for key in FILES}
-    paths = {key: Path(path).expanduser() for key, path in files.items() if path}
+def _texts(corpus: CorpusSettings) -> Texts:
+    paths = {key: Path(getattr(corpus, key)).expanduser() for key in FILES if getattr(corpus, key)}
     return {key: (path.name, path.read_bytes()) for key, path in paths.items()}
 
 

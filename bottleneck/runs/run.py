@@ -35,7 +35,7 @@ from .store import RunFolder
 from .translate import BATCH
 
 Report = Callable[[int, dict[str, Any]], None]
-"""Told what one run does, by its place among those given."""
+"""Gets a run's place in the stack, and an event."""
 
 
 def execute_stack(emit: Report, stack: Sequence[Mapping[str, Any]], store: str) -> None:
@@ -59,7 +59,7 @@ class Run:
     snapshot: Snapshot | None = None
 
     def tell_end(self) -> None:
-        """Report how the run ended, by what its folder says; it needs no checkpoint any more."""
+        """Report the status in the run's folder, and delete the checkpoint."""
         (self.folder.path / folders.CHECKPOINT).unlink(missing_ok=True)
         known = folders.read_status(self.folder.path)
         self.report({"phase": known["status"], "run": self.folder.run, "reason": known["reason"]})
@@ -68,10 +68,10 @@ class Run:
 def execute(
     given: Sequence[RunSettings], store: Path, report: Report, checkpoints: Checkpoints
 ) -> None:
-    """Bring runs that differ in their seed alone to their end in the store, trained together.
+    """Train runs that differ in their seed alone as one stack, and evaluate each.
 
-    A run that has ended is left as it is, stopped ones go on from their checkpoint, and one that
-    another process is at is waited for.
+    Finished runs stay, stopped ones go on from their checkpoint, and those of another process are
+    waited for.
     """
     corpus = load_corpus(given[0].corpus, given[0].scoring.lower_edges)
     runs = [
@@ -106,7 +106,7 @@ def execute(
 
 @contextmanager
 def _failing(runs: Sequence[Run]) -> Iterator[None]:
-    """What goes wrong in the block is written into the status of these runs, and told."""
+    """An error in the block becomes the status of these runs, and an event of each."""
     try:
         yield
     except Exception as error:
@@ -121,7 +121,7 @@ def _failing(runs: Sequence[Run]) -> Iterator[None]:
 
 
 def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
-    """Give each seed fresh weights, and its checkpoint if it has one; the structure of them all."""
+    """Give each run its fresh weights and its checkpoint, if any; the graph of them all."""
     vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
     model, training = runs[0].settings.model, runs[0].settings.training
     pairs = encode_pairs(corpus.train, *vocabularies, model.reverse_source)
@@ -138,7 +138,7 @@ def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
 def _train(
     runs: Sequence[Run], graph: nnx.GraphDef, corpus: Corpus, checkpoints: Checkpoints
 ) -> list[Trained]:
-    """Write what is known of runs that are equally far, and train each to its last update."""
+    """Write settings and environment of runs at the same update, and train them to their end."""
     vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
     source_unknown, target_unknown = corpus.unknown_rates
     environment = {"schema": SCHEMA_VERSION} | describe_environment() | {
