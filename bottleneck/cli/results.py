@@ -241,10 +241,8 @@ def _write_merged(folders: Sequence[Path], out: Path) -> None:
     from ..results.export import write_merged
     from ..results.folders import tables
 
-    runs, again = write_merged(folders, out)
+    runs = write_merged(folders, out)
     say(f"Written to {out}: {counted(runs, 'run')}", err=True)
-    if again:
-        say(f"In several folders, kept as the first has it: {counted(again, 'run')}", err=True)
     if any(tables(folder) for folder in folders):
         say("Not in it: what studies measured, which has means over the runs of a folder", err=True)
 

@@ -53,8 +53,8 @@ class Results:
     def open(cls, path: str | Path, sentences: bool = True) -> "Results":
         """Read a run, a store, an output folder, a bundle, or a folder of any of these.
 
-        A store comes before the bundle beside it, which is older where a sweep was stopped. The
-        counts of sentences are most of the work: without ``sentences`` there are none.
+        A store comes before its bundle, which is older where a sweep was stopped. Without
+        ``sentences``, which take most of the time, there are no counts of them.
         """
         folder = Path(path)
         stored = folders.find_runs(folder)
@@ -76,10 +76,6 @@ class Results:
         if sentences:
             rows = read_table(folder / schema.SENTENCES, {"run": "str"} | schema.COUNTED)
             counts = {str(run): _counts(part) for run, part in rows.groupby("run", sort=False)}
-        parts = {schema.ENVIRONMENT: environment["runs"]}
-        for name, runs in (parts | ({schema.SENTENCES: counts} if sentences else {})).items():
-            if set(runs) != set(table["run"]):
-                raise folders.damaged(folder / name, f"its runs are not those of {schema.RUNS}")
         return cls(folder, table, counts, environment, dict.fromkeys(table["run"], folder))
 
     @classmethod
@@ -132,12 +128,12 @@ class Results:
             counts = {**part.sentences, **counts}
             sources = {**part.sources, **sources}
             described = part.environment["runs"] | described
-            unfinished = part.environment.get("unfinished", {}) | unfinished
+            unfinished = part.environment["unfinished"] | unfinished
         environment = {
             "schema": schema.VERSION,
             "runs": described,
             # What one folder has not done, another may have.
-            "unfinished": {run: known for run, known in unfinished.items() if run not in described},
+            "unfinished": {run: item for run, item in unfinished.items() if run not in described},
             "replaced": sum(part.environment.get("replaced", 0) for part in parts),
         }
         table = _with_members(pd.concat(frames), pd.concat(members).drop_duplicates())
@@ -153,17 +149,12 @@ class Results:
         return parse_settings(self.environment["runs"][run]["settings"])
 
     def left_out(self) -> list[str]:
-        """A sentence each for runs that were replaced, and those not done."""
-        unfinished = len(self.environment.get("unfinished", ()))
+        """A line each on runs that were replaced, and on those not done."""
         counts = {
-            "left out: replaced by later runs of the same arms.": self.environment.get("replaced"),
-            "without a result (`bottleneck table runs` lists them).": unfinished,
+            "left out, replaced by later runs of the same arms.": self.environment.get("replaced"),
+            "without a result (`bottleneck table runs`).": len(self.environment["unfinished"]),
         }
-        return [
-            f"{counted(count, 'run')} {'is' if count == 1 else 'are'} {words}"
-            for words, count in counts.items()
-            if count
-        ]
+        return [f"{counted(count, 'run')} {words}" for words, count in counts.items() if count]
 
     def examples(self) -> Iterator[tuple[str, Sequence[Example]]]:
         """Example sentences with attention weights, a run at a time: all would fill a memory."""

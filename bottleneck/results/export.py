@@ -2,7 +2,6 @@
 
 import json
 import zlib
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -57,21 +56,16 @@ def write_bundle(runs: Sequence[Path], folder: Path, text: bool = True) -> list[
     return lacking
 
 
-def write_merged(places: Sequence[Path], out: Path) -> tuple[int, int]:
-    """Write the bundle of all finished runs of several folders into a new one.
-
-    Returns how many runs there are, and how many of them several folders have.
-    """
+def write_merged(places: Sequence[Path], out: Path) -> int:
+    """Write the bundle of all finished runs of several folders into a new one; their number."""
     if out.resolve() in {place.resolve() for place in places}:
         raise UsageError(
             f"{str(out)!r} is one of the folders to merge: name a new folder with --bundle"
         )
-    bundles = [Results.open(place) for place in places]
-    merged = Results.merged(out, bundles)
+    merged = Results.merged(out, [Results.open(place) for place in places])
     check_bundle(out, merged.names)  # before anything is made there
     write_listed(out, _files(merged))
-    counts = Counter(run for bundle in bundles for run in bundle.names)
-    return len(counts), sum(number > 1 for number in counts.values())
+    return len(merged.names)
 
 
 def _files(

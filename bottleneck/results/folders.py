@@ -1,8 +1,7 @@
 """Folders of runs and of results: what a folder is, what it holds, and its files.
 
-A file is read against the checksum in its folder's ``SHA256SUMS`` (of a run: once the run has
-ended, and not its status). A file that is listed there and missing was lost: whoever needs it says
-so, and nobody goes on as if it had never been made.
+A file is read against the checksum in its folder's ``SHA256SUMS`` (of a run: once it has ended, and
+not its status). A file that is listed there and missing was lost, which is an error.
 """
 
 import csv
@@ -77,19 +76,19 @@ def store_of(folder: Path) -> Path:
 
 
 def runs_in(store: Path) -> list[Path]:
-    """The run folders of a store by name, those that lost their status among them."""
+    """The run folders of a store by name, also those without a status."""
     return sorted(path for path in store.glob("[!.]*") if path.is_dir() and is_run(path))
 
 
 def tables(folder: Path) -> list[Path]:
-    """The studies' tables of a folder by name, those that are lost and still listed among them."""
+    """The studies' tables of a folder by name, also those that are listed and lost."""
     listed = (folder / name for name in read_sums(folder) or ())
     lost = (path for path in listed if path.parent == folder / PROBES and path.suffix == ".csv")
     return sorted({*(folder / PROBES).glob("*.csv"), *lost})
 
 
 def results_inside(folder: Path) -> list[Path]:
-    """The folders with results directly inside a folder, by name, but for its own store."""
+    """The folders with results directly inside a folder, by name, without its store."""
     return [
         path
         for path in sorted(folder.glob("*/"))
@@ -111,7 +110,7 @@ def latest_output(results: Path, otherwise: Path | None = None) -> Path:
 
 
 def check_named(folder: Path) -> None:
-    """A ``UserError`` where a command's results cannot be: no folder, or one run of a store."""
+    """A ``UserError`` for a file, or for one run of a store."""
     if not folder.is_dir() and (folder.exists() or folder.is_symlink()):
         raise UserError(f"{str(folder)!r} is not a folder: {WRITTEN}")
     if is_run(folder):
@@ -121,7 +120,7 @@ def check_named(folder: Path) -> None:
 
 
 def check_one(folder: Path) -> None:
-    """Where the runs of one sweep are wanted: of several, or no folder, a ``UserError``."""
+    """A ``UserError`` where there is no folder, or one with several folders of results."""
     if not folder.is_dir():
         raise UserError(f"no folder {str(folder)!r}: {WRITTEN}")
     if is_bundle(folder) or find_runs(folder).any:
@@ -133,7 +132,7 @@ def check_one(folder: Path) -> None:
 
 
 def check_trainable(folder: Path) -> None:
-    """A ``UserError`` for a bundle without its run folders: it has no weights, and no place."""
+    """A ``UserError`` for a bundle without its run folders, which has no weights."""
     if without_runs(folder):
         raise UserError(
             f"{str(folder)!r} is a bundle without its run folders: name the folder where its runs "
@@ -166,7 +165,7 @@ def damaged(path: Path, reason: object) -> FileError:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """What the block cannot read in a file is `damaged`."""
+    """An error in the block means that the file is `damaged`."""
     try:
         yield
     except (
@@ -185,16 +184,13 @@ def listed_as(path: Path) -> tuple[Path, str]:
 
 
 def was_written(path: Path) -> bool:
-    """Whether there is a file of a run or a results folder, or its sums say that there was."""
+    """Whether a file is there, or the sums of its folder say that it was."""
     folder, name = listed_as(path)
     return path.exists() or name in (read_sums(folder) or ())
 
 
 def read_checked(path: Path) -> bytes:
-    """What a file of a run or a results folder holds, unpacked where its name ends in ``.gz``.
-
-    What does not match the folder's ``SHA256SUMS`` is `damaged`, and so is what is not there.
-    """
+    """A file's content, unpacked if it is ``.gz``; `damaged` where it does not match its sum."""
     folder, name = listed_as(path)
     with reading(path):
         for _ in range(3):  # a writer may put the file and the sums in place between two reads
@@ -229,7 +225,7 @@ def read_settings(run: Path) -> RunSettings:
 
 
 def read_status(run: Path) -> dict[str, Any]:
-    """A run's ``status.json``, which no sums list; empty without one, damaged: ``UserError``."""
+    """A run's ``status.json``, which no sums list; empty without one."""
     path = run / STATUS
     with reading(path):
         return json.loads(path.read_bytes()) if path.exists() else {}
@@ -244,13 +240,13 @@ def read_experiments(folder: Path) -> Experiments:
 
 
 def run_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file by column; a fault is a ``UserError``."""
+    """The rows of a CSV file by column."""
     with reading(path):
         return list(csv.DictReader(io.StringIO(read_checked(path).decode(), newline="")))
 
 
 class Outputs(NamedTuple):
-    """Test sentences in their order: what was translated, how it should be, and how it was."""
+    """The test sentences of a run, in their order."""
 
     sources: list[str]
     references: list[str]
@@ -258,7 +254,7 @@ class Outputs(NamedTuple):
 
 
 def read_texts(run: Path) -> Outputs:
-    """Read the hypotheses of a finished run; a fault is a `UserError` that names the file."""
+    """Read the test sentences of a finished run."""
     path = run / HYPOTHESES
     if not was_written(path):
         raise UserError(
@@ -278,9 +274,9 @@ def read_texts(run: Path) -> Outputs:
 
 @dataclass(frozen=True)
 class StoredRuns:
-    """The runs of a store that this version made: done, as a bundle describes them, or a status.
+    """The runs of a store: finished, as a bundle describes them, or not, with their status.
 
-    ``replaced`` are done, too: a later run has their arm and seed.
+    ``replaced`` are finished, too: a later run has their arm and seed.
     """
 
     done: Mapping[Path, Mapping[str, Any]]
@@ -315,7 +311,7 @@ def find_runs(folder: Path) -> StoredRuns:
 
 
 def finished_runs(folder: Path) -> list[Path]:
-    """Folders of the runs that are done, of an output folder or of a store, in a fixed order."""
+    """The folders of the finished runs of an output folder or a store, in a fixed order."""
     return list(find_runs(folder).done)
 
 
@@ -326,10 +322,7 @@ def is_current(run: Path) -> bool:
 
 
 def arms(folder: Path) -> dict[str, Path]:
-    """Run folders by attention: the one run, or of an output folder the runs that ended last.
-
-    These are arms that differ in nothing else, the first seed of each.
-    """
+    """Run folders by attention: a run, or those of the latest comparison, of the first seed."""
     if is_run(folder):
         return {read_settings(folder).model.attention: folder}
     check_one(folder)

@@ -52,9 +52,9 @@ def test_merged_folders_are_the_bundle_of_all_runs_to_the_byte(whole, parts, tmp
     assert_same_files(tmp_path / "again", whole)
     assert (whole / "sentences.csv.gz").read_bytes()[4:8] == b"\0\0\0\0"  # no time in it
     write_bundle(finished_runs(parts[1]), tmp_path / "second")  # a bundle without a store
-    assert write_merged([parts[0], tmp_path / "second"], tmp_path / "all") == (6, 2)
+    assert write_merged([parts[0], tmp_path / "second"], tmp_path / "all") == 6
     assert_same_files(tmp_path / "all", whole)
-    assert write_merged([*parts, tmp_path / "second"], tmp_path / "all") == (6, 4)
+    assert write_merged([*parts, tmp_path / "second"], tmp_path / "all") == 6
     assert_same_files(tmp_path / "all", whole)
 
 
