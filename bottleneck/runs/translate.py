@@ -107,7 +107,7 @@ class TrainedRun:
     def decode(
         self, batches: list[EvaluationBatch]
     ) -> tuple[list[list[int]], list[list[str]], list[str]]:
-        """Of every output its ids (with the end token where there is one), tokens and text."""
+        """The ids (also of end tokens), tokens and text of every output."""
         search = make_search(self.graph, self.settings.decoding)
         given = [(item.batch.source, item.batch.source_lengths) for item in batches]
         results = [search(self.weights, *item) for item in given]
@@ -120,7 +120,7 @@ class TrainedRun:
     def translations(
         self, sentences: Sequence[str], batch_size: int = BATCH, attended: bool = False
     ) -> list[Translation]:
-        """Translations token by token, with attention weights if so asked; of nothing, nothing."""
+        """Translations, with attention weights if ``attended``; an empty one of no words."""
         results = [Translation([], [], "")] * len(sentences)
         words = {place: self.tokens(sentence) for place, sentence in enumerate(sentences)}
         words = {place: tokens for place, tokens in words.items() if tokens}
@@ -144,7 +144,7 @@ def readable(tokens: list[str], ended: bool) -> list[str]:
 
 
 def load_run(folder: Path) -> TrainedRun:
-    """Read a run's folder; a missing, damaged or older one is a ``UserError``."""
+    """Read the folder of a finished run of this version."""
     if not is_current(folder):
         raise UserError(
             f"the run {folder.name!r} was made by another version of this program; train it again"
