@@ -25,15 +25,10 @@ from ..settings.concerns import DecodingSettings
 
 
 class Output(NamedTuple):
-    """One output per sentence; ``lengths`` count the end token where there is one.
-
-    ``log_probability`` is that of the whole output in nats, not divided by its length, over all
-    that an output may hold: padding and the start token are barred.
-    """
+    """One output per sentence; ``lengths`` count the end token where there is one."""
 
     tokens: Int[Array, "batch steps"]
     lengths: Int[Array, " batch"]
-    log_probability: Float[Array, " batch"]
 
 
 class Beams(NamedTuple):
@@ -91,26 +86,24 @@ def greedy(
     limits, width = jnp.array(table, jnp.int32)[lengths], table[-1]
 
     def step(carry: tuple) -> tuple:
-        place, states, word, tokens, live, total = carry
+        place, states, word, tokens, live = carry
         states, logits, _ = translator.decoder.step(states, word, memory)
         logits = without_symbols(logits)
         # The first place of the maximum: argmax takes ten times as long on XLA's CPU backend.
         places = jnp.broadcast_to(jnp.arange(logits.shape[-1], dtype=jnp.int32), logits.shape)
         best = logits == jnp.max(logits, axis=-1, keepdims=True)
         word = jnp.min(jnp.where(best, places, logits.shape[-1] - 1), axis=-1)
-        gained = jnp.max(logits, axis=-1) - jax.nn.logsumexp(logits, axis=-1)
         written = jnp.where(live, word, PAD)
-        total = total + jnp.where(live, gained, 0.0)
         live = live & (word != EOS) & (place + 1 < limits)
-        return place + 1, states, word, tokens.at[:, place].set(written), live, total
+        return place + 1, states, word, tokens.at[:, place].set(written), live
 
     tokens = jnp.full((batch, width), PAD, jnp.int32)
     start = jnp.full(batch, BOS, jnp.int32)
-    carry = (0, translator.decoder.initial(memory), start, tokens, limits > 0, jnp.zeros(batch))
-    _, _, _, tokens, _, total = jax.lax.while_loop(
+    carry = 0, translator.decoder.initial(memory), start, tokens, limits > 0
+    _, _, _, tokens, _ = jax.lax.while_loop(
         lambda carry: (carry[0] < width) & jnp.any(carry[4]), step, carry
     )
-    return Output(tokens, jnp.sum(tokens != PAD, axis=1, dtype=jnp.int32), total)
+    return Output(tokens, jnp.sum(tokens != PAD, axis=1, dtype=jnp.int32))
 
 
 def beam_search(
@@ -138,7 +131,7 @@ def beam_search(
     norms = jnp.maximum(counts, 1).astype(jnp.float32) ** settings.length_penalty
     best = jnp.argmax(beams.scores / norms, axis=1)
     rows = jnp.arange(batch), best
-    return Output(beams.tokens[rows], counts[rows], beams.scores[rows])
+    return Output(beams.tokens[rows], counts[rows])
 
 
 def _advance(translator: Translator, memory: Memory, limits: Array, beams: Beams) -> Beams:
