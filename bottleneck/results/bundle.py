@@ -157,7 +157,7 @@ class Results:
         return [f"{counted(count, 'run')} {words}" for words, count in counts.items() if count]
 
     def examples(self) -> Iterator[tuple[str, Sequence[Example]]]:
-        """Example sentences with attention weights, a run at a time: all would fill a memory."""
+        """Example sentences with attention weights, one run at a time to save memory."""
         of_bundle = cache(folders.read_object)
         for run in self.names:
             source = self.sources[run]

@@ -214,7 +214,7 @@ def read_object(path: Path) -> Any:
 
 
 def json_text(values: Any) -> str:
-    """JSON as a person reads it, one value a line."""
+    """JSON for people, one value per line."""
     return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
 
 

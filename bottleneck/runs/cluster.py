@@ -1,8 +1,8 @@
 """More than one machine: each run of a sweep is a task of a Dask scheduler.
 
-A run takes one thread of a worker and is a process of its own. The workers need this package, in
-the same version, and no common disk: the settings and the user's text go out with the tasks, and
-the files of a run come back with its result. Dask has the run of a lost worker done again.
+A run takes one thread of a worker and a new process. The workers need this package, in the same
+version, and no common disk: settings and the user's text go out with the tasks, and the files of a
+run come back with its result. Dask repeats the run of a lost worker.
 """
 
 import logging

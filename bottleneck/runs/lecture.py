@@ -69,7 +69,7 @@ def _first_steps(
 ) -> list[tuple[str, list[tuple[str, float]]]]:
     """The word before each step (greedy search), and the likeliest next words; also the slide's.
 
-    Words of the slide without a token of their own are left out.
+    Words of the slide that are not one token are left out.
     """
     target, steps, before, ids = trained.target_vocabulary, [], "", [BOS]
     source = jnp.array(trained.encode([SentencePair(trained.prepare(sentence), "")]).source)

@@ -1,4 +1,4 @@
-"""Runs in processes of their own, one single-threaded process a core; `main` is such a process.
+"""Runs as worker processes (`main`), one single-threaded process per core.
 
 Where there are more cores than runs, a run has several. On an accelerator one process goes after
 the other, and each trains the seeds of equal shape together.
@@ -127,7 +127,7 @@ def worker_processes() -> Iterator[tuple[Callable[..., None], Queue]]:
     def start(
         key: Any, task: str, order: dict[str, Any], places: int = 1, threads: int = 1
     ) -> None:
-        """Start a process for a task (`main`); XLA's ``threads`` are each a device of its own."""
+        """Start a process for a task (`main`); each of XLA's ``threads`` is a device."""
         variables = worker_environment()
         if threads > 1 and not has_accelerator():
             variables |= {"NPROC": str(threads), "JAX_NUM_CPU_DEVICES": str(threads)}

@@ -26,7 +26,7 @@ VINDICATION = "vindication"
 
 
 def plan(experiment: str, cells: Sequence[Cell]) -> list[Job]:
-    """One job a cell, in their order."""
+    """One job per cell, in their order."""
     return [
         Job(cell.label, cell.settings, Member(experiment, cell.arm, cell.baseline))
         for cell in cells
