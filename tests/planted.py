@@ -70,6 +70,7 @@ def write_run(
         "parameters": 1000 if settings.model.attention == "none" else 1300,
         "train_seconds": 1.0,
         "train_tokens_per_second": 100.0,
+        "near_copies": None,
     }
     rows = [known | row for row in scores]
     run = write_begun(folder, name, settings, "done", **facts)

@@ -115,7 +115,6 @@ def _plot_sentence(sentence: str, beam: int | None, results: Path | None) -> "Ch
     """The weights behind each word that the first arm with attention makes of the sentence."""
     from ..figures.registry import weights_chart
     from ..results.bundle import Results
-    from ..runs.translate import attended
 
     _, arms, where = trained_runs(results)
     run = next((run for arm, run in arms.items() if arm != "none"), None)
@@ -123,9 +122,8 @@ def _plot_sentence(sentence: str, beam: int | None, results: Path | None) -> "Ch
         raise UserError(f"no run with attention in {where}: `bottleneck reproduce` makes one")
     (trained,) = load_arms({run.name: run}, beam).values()
     (translation,) = trained.translations([sentence], 1, attended=True)
-    matrix = attended(trained, translation)
-    example = {"sentence": sentence, "source": matrix.source, "hypothesis": matrix.output,
-               "weights": matrix.weights}  # fmt: skip
+    example = {"sentence": sentence, "source": translation.source,
+               "hypothesis": translation.output, "weights": translation.weights}  # fmt: skip
     for line in notes_on(where, {trained.settings.model.attention: run}):
         say(line, err=True)
     return weights_chart(Results.open(run, sentences=False), run.name, [example])
@@ -243,10 +241,8 @@ def _write_merged(folders: Sequence[Path], out: Path) -> None:
     from ..results.export import write_merged
     from ..results.folders import tables
 
-    runs, again = write_merged(folders, out)
+    runs = write_merged(folders, out)
     say(f"Written to {out}: {counted(runs, 'run')}", err=True)
-    if again:
-        say(f"In several folders, kept as the first has it: {counted(again, 'run')}", err=True)
     if any(tables(folder) for folder in folders):
         say("Not in it: what studies measured, which has means over the runs of a folder", err=True)
 

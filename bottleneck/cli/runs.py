@@ -1,13 +1,9 @@
 """``bottleneck table runs``: the runs of a folder, finished or not."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..settings.errors import UserError
 from .console import say
-
-if TYPE_CHECKING:
-    from ..runs.store import RunFolder
 
 
 def print_runs(folder: Path) -> None:
@@ -26,7 +22,7 @@ def print_runs(folder: Path) -> None:
     }
     rows = [("run", "status", "arm")]
     for item in stored:
-        status = run_status(item)
+        status = item.status
         try:
             settings = read_settings(item.path)
             model, seed = settings.model, settings.training.seed
@@ -41,14 +37,3 @@ def print_runs(folder: Path) -> None:
     for run, status, text in rows:
         say(f"{run:<{first}}  {status:<{second}}  {text}")
     say(f"Their files: {stored[0].store}")
-
-
-def run_status(run: "RunFolder") -> str:
-    """A run's status, ``stopped`` where no process trains it, ``damaged`` if it is unreadable."""
-    try:
-        status = run.status
-    except UserError:
-        return "damaged"
-    if status == "running" and not run.in_use:
-        return "stopped"
-    return "damaged" if status == "missing" and run.path.exists() else status

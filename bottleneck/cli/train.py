@@ -15,7 +15,6 @@ from ..settings.files import check_place, write_text
 from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import display, output, print_names, say
-from .runs import run_status
 
 if TYPE_CHECKING:
     from ..runs.pool import Executor, Outcome
@@ -188,7 +187,7 @@ def _print_plan(sweep: "Sweep", cells: "Sequence[Cell]", notes: list[str], folde
     for cell in cells:
         if known:
             text = fingerprint(cell.settings.corpus, cell.settings.scoring.lower_edges)
-            statuses.append(run_status(RunFolder(store, cell.settings.identity(text))))
+            statuses.append(RunFolder(store, cell.settings.identity(text)).status)
         table.add_row(cell.label, *statuses[-1:])
     parts = [f"{count} {status}" for status, count in Counter(statuses).items()]
     console = output()

@@ -124,7 +124,7 @@ def _translate(
 
     In UTF-8 whatever the terminal's encoding: what is read is UTF-8, here and by ``score``.
     """
-    from ..runs.translate import BATCH, attended
+    from ..runs.translate import BATCH
     from ..tables.render import heatmap, legend
 
     count, tokens, cut, unknown = 0, 0, 0, []
@@ -136,11 +136,10 @@ def _translate(
             if item.weights is None:
                 say("  (reads the last state alone: there are no weights to show)\n")
             else:
-                shown = attended(trained, item)
-                matrix = heatmap(shown.source, shown.output, shown.weights, output().width)
+                matrix = heatmap(item.source, item.output, item.weights, output().width)
                 say("\n".join(["", *matrix, "", legend(), ""]).encode())
         count += len(lines)
-        tokens += sum(len(item.source) for item in translations)
+        tokens += sum(len(trained.tokens(line)) for line in lines)
         unknown += [word for line in lines for word in trained.unknown(line)]
         cut += sum(not item.ended for item in translations)
     if count != 1 or cut or unknown:

@@ -1,4 +1,4 @@
-"""Greedy and beam search, and the attention behind an output.
+"""Greedy and beam search.
 
 Greedy search takes the best word at every step, until the end token or the cap. In beam search a
 beam that ends keeps its place and its score, so that the search narrows as beams finish and ends
@@ -8,7 +8,7 @@ log P / length^penalty, its end token counted. A beam of width 1 is greedy searc
 
 import math
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 import jax
@@ -25,15 +25,10 @@ from ..settings.concerns import DecodingSettings
 
 
 class Output(NamedTuple):
-    """One output per sentence; ``lengths`` count the end token where there is one.
-
-    ``log_probability`` is that of the whole output in nats, not divided by its length, over all
-    that an output may hold: padding and the start token are barred.
-    """
+    """One output per sentence; ``lengths`` count the end token where there is one."""
 
     tokens: Int[Array, "batch steps"]
     lengths: Int[Array, " batch"]
-    log_probability: Float[Array, " batch"]
 
 
 class Beams(NamedTuple):
@@ -49,6 +44,7 @@ class Beams(NamedTuple):
     live: Bool[Array, "batch beam"]
 
 
+@lru_cache(maxsize=4)
 def make_search(graph: nnx.GraphDef, settings: DecodingSettings) -> Callable[..., Output]:
     """(weights, source, lengths) -> outputs: greedy for ``beam_size`` 1, else by beam search.
 
@@ -61,16 +57,6 @@ def make_search(graph: nnx.GraphDef, settings: DecodingSettings) -> Callable[...
 
     program = cache(lambda parts: Stack(1, parts).by_row(search, (1, 2)))
     return lambda *given: program(parts_of(len(given[2])))(*given)
-
-
-def make_attention_weights(
-    graph: nnx.GraphDef,
-) -> Callable[..., Float[Array, "rows target source"]]:
-    """(weights, source, lengths, inputs) -> the weights with which outputs were produced.
-
-    ``inputs`` are the words before each step: the start token, then the output but for its last.
-    """
-    return jax.jit(lambda weights, *batch: nnx.merge(graph, weights).logits(*batch)[1])
 
 
 def caps(width: int, settings: DecodingSettings) -> list[int]:
@@ -100,26 +86,24 @@ def greedy(
     limits, width = jnp.array(table, jnp.int32)[lengths], table[-1]
 
     def step(carry: tuple) -> tuple:
-        place, states, word, tokens, live, total = carry
+        place, states, word, tokens, live = carry
         states, logits, _ = translator.decoder.step(states, word, memory)
         logits = without_symbols(logits)
         # The first place of the maximum: argmax takes ten times as long on XLA's CPU backend.
         places = jnp.broadcast_to(jnp.arange(logits.shape[-1], dtype=jnp.int32), logits.shape)
         best = logits == jnp.max(logits, axis=-1, keepdims=True)
         word = jnp.min(jnp.where(best, places, logits.shape[-1] - 1), axis=-1)
-        gained = jnp.max(logits, axis=-1) - jax.nn.logsumexp(logits, axis=-1)
         written = jnp.where(live, word, PAD)
-        total = total + jnp.where(live, gained, 0.0)
         live = live & (word != EOS) & (place + 1 < limits)
-        return place + 1, states, word, tokens.at[:, place].set(written), live, total
+        return place + 1, states, word, tokens.at[:, place].set(written), live
 
     tokens = jnp.full((batch, width), PAD, jnp.int32)
     start = jnp.full(batch, BOS, jnp.int32)
-    carry = (0, translator.decoder.initial(memory), start, tokens, limits > 0, jnp.zeros(batch))
-    _, _, _, tokens, _, total = jax.lax.while_loop(
+    carry = 0, translator.decoder.initial(memory), start, tokens, limits > 0
+    _, _, _, tokens, _ = jax.lax.while_loop(
         lambda carry: (carry[0] < width) & jnp.any(carry[4]), step, carry
     )
-    return Output(tokens, jnp.sum(tokens != PAD, axis=1, dtype=jnp.int32), total)
+    return Output(tokens, jnp.sum(tokens != PAD, axis=1, dtype=jnp.int32))
 
 
 def beam_search(
@@ -147,7 +131,7 @@ def beam_search(
     norms = jnp.maximum(counts, 1).astype(jnp.float32) ** settings.length_penalty
     best = jnp.argmax(beams.scores / norms, axis=1)
     rows = jnp.arange(batch), best
-    return Output(beams.tokens[rows], counts[rows], beams.scores[rows])
+    return Output(beams.tokens[rows], counts[rows])
 
 
 def _advance(translator: Translator, memory: Memory, limits: Array, beams: Beams) -> Beams:

@@ -29,11 +29,11 @@ from .question import Axes, Judgement, Question, StudyColumn, StudyTable
 TIMES = ("seconds", "attention_seconds", "attention_share")
 COLUMNS = {
     **dict.fromkeys(("varied", "arm", "attention", "placement"), "str"),
-    "length": "int64",
+    "length": "Int64",
     **{f"{name}{end}": "float64" for name in TIMES for end in ("", "_low", "_high")},
-    "repeats": "int64",
+    "repeats": "Int64",
     **dict.fromkeys(("machine", "device", "date"), "str"),
-    "cores": "int64",
+    "cores": "Int64",
 }
 """Columns of ``cost.csv``, some of which are blank without attention.
 

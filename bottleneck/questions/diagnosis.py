@@ -49,7 +49,7 @@ def diagnose(sentence: str, runs: Mapping[str, Path]) -> Diagnosis:
     loaded = {arm: load_run(folder) for arm, folder in runs.items()}
     first = next(iter(loaded.values()))
     corpus, source = first.settings.corpus, first.prepare(sentence)
-    pair = english_french(corpus.lexicon).parse(source) if corpus.has_classes else None
+    pair = english_french(corpus.lexicon).parse(source) if corpus.name == "grammar" else None
     if pair is None:
         raise UserError(
             "no reference is known for this sentence, which is not of the grammar's language: "

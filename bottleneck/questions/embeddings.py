@@ -134,7 +134,7 @@ QUESTION = Question(
     version=2,
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: settings.corpus.has_classes,
+    suits=lambda settings: settings.corpus.name == "grammar",
     rules={"C13": (RULE, decide)},
     notes=[
         "Embeddings are the encoder's. Next in freq.: the words next in order of frequency.",

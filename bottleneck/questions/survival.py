@@ -248,7 +248,7 @@ QUESTION = Question(
     version=3,
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: settings.corpus.has_classes,
+    suits=lambda settings: settings.corpus.name == "grammar",
     rules={"C3": (RULE, decide)},
     notes=[
         "All numbers but n are %. By chance: the same outputs against other sources of their "

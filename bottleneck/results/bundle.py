@@ -53,8 +53,8 @@ class Results:
     def open(cls, path: str | Path, sentences: bool = True) -> "Results":
         """Read a run, a store, an output folder, a bundle, or a folder of any of these.
 
-        A store comes before the bundle beside it, which is older where a sweep was stopped. The
-        counts of sentences are most of the work: without ``sentences`` there are none.
+        A store comes before its bundle, which is older where a sweep was stopped. Without
+        ``sentences``, which take most of the time, there are no counts of them.
         """
         folder = Path(path)
         stored = folders.find_runs(folder)
@@ -76,10 +76,6 @@ class Results:
         if sentences:
             rows = read_table(folder / schema.SENTENCES, {"run": "str"} | schema.COUNTED)
             counts = {str(run): _counts(part) for run, part in rows.groupby("run", sort=False)}
-        parts = {schema.ENVIRONMENT: environment["runs"]}
-        for name, runs in (parts | ({schema.SENTENCES: counts} if sentences else {})).items():
-            if set(runs) != set(table["run"]):
-                raise folders.damaged(folder / name, f"its runs are not those of {schema.RUNS}")
         return cls(folder, table, counts, environment, dict.fromkeys(table["run"], folder))
 
     @classmethod
@@ -104,11 +100,11 @@ class Results:
         for run, known in stored.done.items():
             text = {"corpus_fingerprint": plain(known["environment"].get("fingerprint") or "")}
             rows.append({"run": run.name} | setting_columns(folders.read_settings(run)) | text)
-            scores.append(read_table(run / folders.SCORES, measured, may_lack=True))
+            scores.append(read_table(run / folders.SCORES, measured))
             scores[-1].insert(0, "run", run.name)
             if sentences:
                 counts[run.name] = _counts(read_table(run / folders.SENTENCES, schema.COUNTED))
-        described = pd.DataFrame(rows, columns=list(kinds), dtype=object).astype(_kinds(kinds))
+        described = pd.DataFrame(rows, columns=list(kinds), dtype=object).astype(kinds)
         table = pd.concat(scores).merge(described, on="run", validate="many_to_one")
         columns = ["run", *Member._fields]
         table = _with_members(table, pd.DataFrame(members, columns=columns, dtype=str))
@@ -132,12 +128,12 @@ class Results:
             counts = {**part.sentences, **counts}
             sources = {**part.sources, **sources}
             described = part.environment["runs"] | described
-            unfinished = part.environment.get("unfinished", {}) | unfinished
+            unfinished = part.environment["unfinished"] | unfinished
         environment = {
             "schema": schema.VERSION,
             "runs": described,
             # What one folder has not done, another may have.
-            "unfinished": {run: known for run, known in unfinished.items() if run not in described},
+            "unfinished": {run: item for run, item in unfinished.items() if run not in described},
             "replaced": sum(part.environment.get("replaced", 0) for part in parts),
         }
         table = _with_members(pd.concat(frames), pd.concat(members).drop_duplicates())
@@ -152,25 +148,16 @@ class Results:
         """The resolved settings of a run."""
         return parse_settings(self.environment["runs"][run]["settings"])
 
-    def facts(self, run: str) -> Mapping[str, Any]:
-        """What the run ran on: versions, machine, and what became of its corpus."""
-        return self.environment["runs"][run]["environment"]
-
     def left_out(self) -> list[str]:
-        """A sentence each for runs that were replaced, and those not done."""
-        unfinished = len(self.environment.get("unfinished", ()))
+        """A line each on runs that were replaced, and on those not done."""
         counts = {
-            "left out: replaced by later runs of the same arms.": self.environment.get("replaced"),
-            "without a result (`bottleneck table runs` lists them).": unfinished,
+            "left out, replaced by later runs of the same arms.": self.environment.get("replaced"),
+            "without a result (`bottleneck table runs`).": len(self.environment["unfinished"]),
         }
-        return [
-            f"{counted(count, 'run')} {'is' if count == 1 else 'are'} {words}"
-            for words, count in counts.items()
-            if count
-        ]
+        return [f"{counted(count, 'run')} {words}" for words, count in counts.items() if count]
 
     def examples(self) -> Iterator[tuple[str, Sequence[Example]]]:
-        """Example sentences with attention weights, a run at a time: all would fill a memory."""
+        """Example sentences with attention weights, one run at a time to save memory."""
         of_bundle = cache(folders.read_object)
         for run in self.names:
             source = self.sources[run]
@@ -245,8 +232,9 @@ def load_probe(folder: Path, study: str) -> pd.DataFrame:
         return read_table(folders.probe_file(folder, study), schema.PROBE_COLUMNS)
     folders.check_one(folder)
     raise UserError(
-        f"{str(folder)!r} has no probes/{study}.csv: `bottleneck {folders.COMMANDS[study]} "
-        "--results DIR` measures it, where the runs were trained"
+        f"{str(folder)!r} has no probes/{study}.csv: `bottleneck study "
+        f"{study.replace('_gold', ' --gold FILE')} --results DIR` measures it, where the runs were "
+        "trained"
     )
 
 
@@ -264,29 +252,20 @@ def tidy_csv(table: pd.DataFrame) -> str:
     return table.to_csv(index=False, lineterminator="\n")
 
 
-def read_table(path: Path, columns: Mapping[str, str], may_lack: bool = False) -> pd.DataFrame:
+def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
     """Read a CSV file of the bundle, or of a run, with the documented columns and types.
 
-    Blanks are missing values, but of texts, and so are columns that it ``may_lack``.
+    Blanks are missing values, but in texts.
     """
-    kinds = _kinds(columns)
     # A float in the place of a whole number is an error.
     with folders.reading(path), np.errstate(invalid="ignore"):
         frame = pd.read_csv(
             io.BytesIO(folders.read_checked(path)),
-            dtype=kinds,
+            dtype=columns,
             usecols=lambda name: name in columns,
             keep_default_na=False,
             na_values={name: [""] for name, kind in columns.items() if kind != "str"},
         )
-        known = columns if may_lack else schema.LATER_COLUMNS
-        for name in (known.keys() & columns.keys()) - set(frame):
-            blank = schema.LATER_COLUMNS.get(name, "" if columns[name] == "str" else None)
-            frame[name] = pd.Series(blank, index=frame.index, dtype=kinds[name])
+        for name in schema.LATER_COLUMNS.keys() & columns.keys() - set(frame):
+            frame[name] = pd.Series(schema.LATER_COLUMNS[name], frame.index, dtype=columns[name])
         return frame[list(columns)]
-
-
-def _kinds(columns: Mapping[str, str]) -> dict[str, str]:
-    """Types as read: whole numbers and truths may be missing."""
-    nullable = {"int64": "Int64", "bool": "boolean"}
-    return {name: nullable.get(kind, kind) for name, kind in columns.items()}

@@ -2,7 +2,6 @@
 
 import json
 import zlib
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,69 +18,54 @@ from .bundle import Results, tidy_csv
 
 def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None) -> None:
     """A ``UsageError`` where a bundle of these runs, of this store, would replace other results."""
-    fault = ""
-    if folders.is_run(folder) or folders.runs_in(folder):
-        fault = "is a run or a store of runs"
-    elif not (store and folders.store_of(folder).resolve() == store.resolve()):
-        path = folder / schema.ENVIRONMENT
-        described = folders.read_object(path)["runs"] if path.exists() else {}
-        known = {*runs, *(run.name for run in (folders.runs_in(store) if store else ()))}
-        listed = read_sums(folder) or {}
-        foreign = [file for file in schema.FILES if (folder / file).exists() and file not in listed]
-        if folders.find_runs(folder).any:
-            fault = "has results of its own"
-        elif foreign:
-            fault = f"has a file {foreign[0]} that bottleneck did not write"
-        elif lost := sorted(set(described) - known):
-            few = ", ".join(lost[:3]) + ", ..." * (len(lost) > 3)
-            fault = f"is a bundle with other runs ({few})"
-    if fault:
-        raise UsageError(f"{str(folder)!r} {fault}: name a new folder")
+    lost = folders.is_run(folder) or folders.runs_in(folder)
+    if not lost and not (store and folders.store_of(folder).resolve() == store.resolve()):
+        path, listed = folder / schema.ENVIRONMENT, read_sums(folder) or {}
+        foreign = any((folder / name).exists() and name not in listed for name in schema.FILES)
+        lost = foreign or folders.find_runs(folder).any
+        if not lost and path.exists():
+            stored = [run.name for run in folders.runs_in(store)] if store else []
+            lost = folders.read_object(path)["runs"].keys() - {*runs, *stored}
+    if lost:
+        raise UsageError(f"{str(folder)!r} has other files or results: name a new folder")
 
 
 def write_bundle(runs: Sequence[Path], folder: Path, text: bool = True) -> list[str]:
     """Write the bundle of finished runs of a store into a folder; without ``text`` no sentence.
 
-    With them go the studies' tables of the folder that the store is in, but for those that rest on
-    a run of its store that is left out: these are named.
+    The studies' tables go with them, but for those that rest on a run that is left out: returned.
     """
     store = runs[0].parent
     stored = folders.find_runs(store)
     left_out = {run.name for run in (*stored.done, *stored.replaced)} - {run.name for run in runs}
     chosen = replace(stored, done={run: stored.done[run] for run in runs})
     results = store.parent if store.name == folders.STORE else store
-    travelling, lacking, gone = {}, [], []
+    travelling, lacking, gone = {}, [], set()
     if results.resolve() != folder.resolve():
         for table in folders.tables(results):
-            if folders.rests_on(table).isdisjoint(left_out):
+            if left_out.isdisjoint(row.get("run") for row in folders.run_rows(table)):
                 travelling[f"{schema.PROBES}/{table.name}"] = table
             else:
                 lacking.append(table.stem)
         # An earlier bundle's other tables go, but for a benchmark's, which rests on no runs.
-        earlier = [table for table in folders.tables(folder) if table.stem != schema.BENCHMARK]
-        gone = [f"{schema.PROBES}/{table.name}" for table in earlier]
-        gone = [name for name in gone if name not in travelling]
+        earlier = {table.name for table in folders.tables(folder)} - {f"{schema.BENCHMARK}.csv"}
+        gone = {f"{schema.PROBES}/{name}" for name in earlier} - travelling.keys()
     bundle = Results.of_runs(store, chosen)
     check_bundle(folder, bundle.names, store)
     write_listed(folder, _files(bundle, text, travelling), gone)
     return lacking
 
 
-def write_merged(places: Sequence[Path], out: Path) -> tuple[int, int]:
-    """Write the bundle of all finished runs of several folders into a new one.
-
-    Returns how many runs there are, and how many of them several folders have.
-    """
+def write_merged(places: Sequence[Path], out: Path) -> int:
+    """Write the bundle of all finished runs of several folders into a new one; their number."""
     if out.resolve() in {place.resolve() for place in places}:
         raise UsageError(
             f"{str(out)!r} is one of the folders to merge: name a new folder with --bundle"
         )
-    bundles = [Results.open(place) for place in places]
-    merged = Results.merged(out, bundles)
+    merged = Results.merged(out, [Results.open(place) for place in places])
     check_bundle(out, merged.names)  # before anything is made there
     write_listed(out, _files(merged))
-    counts = Counter(run for bundle in bundles for run in bundle.names)
-    return len(counts), sum(number > 1 for number in counts.values())
+    return len(merged.names)
 
 
 def _files(

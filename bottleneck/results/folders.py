@@ -1,14 +1,14 @@
 """Folders of runs and of results: what a folder is, what it holds, and its files.
 
-A file is read against the checksum in its folder's ``SHA256SUMS`` (of a run: once the run has
-ended, and not its status). A file that is listed there and missing was lost: whoever needs it says
-so, and nobody goes on as if it had never been made.
+A file is read against the checksum in its folder's ``SHA256SUMS`` (of a run: once it has ended, and
+not its status). A file that is listed there and missing was lost, which is an error.
 """
 
 import csv
 import gzip
 import io
 import json
+import re
 import shlex
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from ..settings.errors import FileError, UsageError, UserError
 from ..settings.files import SUMS, digest_of, read_sums
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from . import schema
-from .schema import BENCHMARK, GOLD, PROBES, STUDIES
+from .schema import PROBES
 
 STORE = "runs"
 """Folder of the run folders, inside an output folder."""
@@ -48,11 +48,6 @@ SHIPPED = Path(__file__).parents[1] / "pair"
 ENDED = ("done", "diverged")
 """Statuses of a run that is left as it is; its files are listed in ``SHA256SUMS``."""
 WRITTEN = "name one that `bottleneck reproduce` or `bottleneck sweep` wrote"
-COMMANDS = {study: f"study {study}" for study in STUDIES} | {
-    GOLD: "study alignment --gold FILE --source FILE --target FILE",
-    BENCHMARK: "study cost",
-}
-"""The words of the command that makes a study's table, without the folder."""
 
 
 # What a folder is.
@@ -81,19 +76,19 @@ def store_of(folder: Path) -> Path:
 
 
 def runs_in(store: Path) -> list[Path]:
-    """The run folders of a store by name, those that lost their status among them."""
+    """The run folders of a store by name, also those without a status."""
     return sorted(path for path in store.glob("[!.]*") if path.is_dir() and is_run(path))
 
 
 def tables(folder: Path) -> list[Path]:
-    """The studies' tables of a folder by name, those that are lost and still listed among them."""
+    """The studies' tables of a folder by name, also those that are listed and lost."""
     listed = (folder / name for name in read_sums(folder) or ())
     lost = (path for path in listed if path.parent == folder / PROBES and path.suffix == ".csv")
     return sorted({*(folder / PROBES).glob("*.csv"), *lost})
 
 
 def results_inside(folder: Path) -> list[Path]:
-    """The folders with results directly inside a folder, by name, but for its own store."""
+    """The folders with results directly inside a folder, by name, without its store."""
     return [
         path
         for path in sorted(folder.glob("*/"))
@@ -115,7 +110,7 @@ def latest_output(results: Path, otherwise: Path | None = None) -> Path:
 
 
 def check_named(folder: Path) -> None:
-    """A ``UserError`` where a command's results cannot be: no folder, or one run of a store."""
+    """A ``UserError`` for a file, or for one run of a store."""
     if not folder.is_dir() and (folder.exists() or folder.is_symlink()):
         raise UserError(f"{str(folder)!r} is not a folder: {WRITTEN}")
     if is_run(folder):
@@ -125,7 +120,7 @@ def check_named(folder: Path) -> None:
 
 
 def check_one(folder: Path) -> None:
-    """Where the runs of one sweep are wanted: of several, or no folder, a ``UserError``."""
+    """A ``UserError`` where there is no folder, or one with several folders of results."""
     if not folder.is_dir():
         raise UserError(f"no folder {str(folder)!r}: {WRITTEN}")
     if is_bundle(folder) or find_runs(folder).any:
@@ -137,7 +132,7 @@ def check_one(folder: Path) -> None:
 
 
 def check_trainable(folder: Path) -> None:
-    """A ``UserError`` for a bundle without its run folders: it has no weights, and no place."""
+    """A ``UserError`` for a bundle without its run folders, which has no weights."""
     if without_runs(folder):
         raise UserError(
             f"{str(folder)!r} is a bundle without its run folders: name the folder where its runs "
@@ -159,30 +154,24 @@ def damaged(path: Path, reason: object) -> FileError:
         way = f"delete the run with `rm -r {shlex.quote(str(run))}` and train it again"
     elif path.name == EXPERIMENTS:
         way = f"{delete}: the sweep's command writes it again"
-    elif run.name == PROBES and is_run(run.parent):
-        way = "delete it: the study measures the run again"
     elif run.name == PROBES:
-        command = COMMANDS.get(path.stem.partition("-")[0], "export --bundle DIR")
-        way = f"make it again with `bottleneck {command}`, or {delete}"
+        study = re.split("[-_]", path.stem)[0]
+        way = f"make it again with `bottleneck study {study}`, or {delete}"
     else:
         way = "export it again"
     words = str(getattr(reason, "strerror", None) or reason).partition("\n")[0]
     return FileError(f"{str(path)!r} cannot be read ({words}); {way}")
 
 
-UNREADABLE = (
-    OSError, ValueError, TypeError, LookupError, OverflowError, EOFError, UsageError, csv.Error,
-    zlib.error,
-)  # fmt: skip
-"""What a damaged file raises as it is parsed."""
-
-
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """What the block cannot read in a file is `damaged`."""
+    """An error in the block means that the file is `damaged`."""
     try:
         yield
-    except UNREADABLE as error:
+    except (
+        OSError, ValueError, TypeError, LookupError, OverflowError, EOFError, UsageError, csv.Error,
+        zlib.error,
+    ) as error:  # fmt: skip
         raise damaged(path, error) from None
 
 
@@ -195,16 +184,13 @@ def listed_as(path: Path) -> tuple[Path, str]:
 
 
 def was_written(path: Path) -> bool:
-    """Whether there is a file of a run or a results folder, or its sums say that there was."""
+    """Whether a file is there, or the sums of its folder say that it was."""
     folder, name = listed_as(path)
     return path.exists() or name in (read_sums(folder) or ())
 
 
 def read_checked(path: Path) -> bytes:
-    """What a file of a run or a results folder holds, unpacked where its name ends in ``.gz``.
-
-    What does not match the folder's ``SHA256SUMS`` is `damaged`, and so is what is not there.
-    """
+    """A file's content, unpacked if it is ``.gz``; `damaged` where it does not match its sum."""
     folder, name = listed_as(path)
     with reading(path):
         for _ in range(3):  # a writer may put the file and the sums in place between two reads
@@ -228,7 +214,7 @@ def read_object(path: Path) -> Any:
 
 
 def json_text(values: Any) -> str:
-    """JSON as a person reads it, one value a line."""
+    """JSON for people, one value per line."""
     return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -239,7 +225,7 @@ def read_settings(run: Path) -> RunSettings:
 
 
 def read_status(run: Path) -> dict[str, Any]:
-    """A run's ``status.json``, which no sums list; empty without one, damaged: ``UserError``."""
+    """A run's ``status.json``, which no sums list; empty without one."""
     path = run / STATUS
     with reading(path):
         return json.loads(path.read_bytes()) if path.exists() else {}
@@ -254,13 +240,13 @@ def read_experiments(folder: Path) -> Experiments:
 
 
 def run_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file by column; a fault is a ``UserError``."""
+    """The rows of a CSV file by column."""
     with reading(path):
         return list(csv.DictReader(io.StringIO(read_checked(path).decode(), newline="")))
 
 
 class Outputs(NamedTuple):
-    """Test sentences in their order: what was translated, how it should be, and how it was."""
+    """The test sentences of a run, in their order."""
 
     sources: list[str]
     references: list[str]
@@ -268,7 +254,7 @@ class Outputs(NamedTuple):
 
 
 def read_texts(run: Path) -> Outputs:
-    """Read the hypotheses of a finished run; a fault is a `UserError` that names the file."""
+    """Read the test sentences of a finished run."""
     path = run / HYPOTHESES
     if not was_written(path):
         raise UserError(
@@ -288,9 +274,9 @@ def read_texts(run: Path) -> Outputs:
 
 @dataclass(frozen=True)
 class StoredRuns:
-    """The runs of a store that this version made: done, as a bundle describes them, or a status.
+    """The runs of a store: finished, as a bundle describes them, or not, with their status.
 
-    ``replaced`` are done, too: a later run has their arm and seed.
+    ``replaced`` are finished, too: a later run has their arm and seed.
     """
 
     done: Mapping[Path, Mapping[str, Any]]
@@ -325,7 +311,7 @@ def find_runs(folder: Path) -> StoredRuns:
 
 
 def finished_runs(folder: Path) -> list[Path]:
-    """Folders of the runs that are done, of an output folder or of a store, in a fixed order."""
+    """The folders of the finished runs of an output folder or a store, in a fixed order."""
     return list(find_runs(folder).done)
 
 
@@ -336,10 +322,7 @@ def is_current(run: Path) -> bool:
 
 
 def arms(folder: Path) -> dict[str, Path]:
-    """Run folders by attention: the one run, or of an output folder the runs that ended last.
-
-    These are arms that differ in nothing else, the first seed of each.
-    """
+    """Run folders by attention: a run, or those of the latest comparison, of the first seed."""
     if is_run(folder):
         return {read_settings(folder).model.attention: folder}
     check_one(folder)
@@ -369,8 +352,3 @@ def probe_file(folder: Path, study: str) -> Path:
 def has_probe(folder: Path, study: str) -> bool:
     """Whether a folder has the numbers of a study, or had them."""
     return was_written(probe_file(folder, study))
-
-
-def rests_on(table: Path) -> frozenset[str]:
-    """The runs whose numbers a table has; a fault is a ``UserError`` with the file."""
-    return frozenset(row.get("run") or "" for row in run_rows(table)) - {""}

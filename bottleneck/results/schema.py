@@ -14,9 +14,9 @@
 - ``probes/NAME.csv``: the numbers of a study of `STUDIES`, in long form (`PROBE_COLUMNS`); and the
   benchmark's ``probes/cost.csv``, whose columns are in `questions.cost`.
 
-Types are pandas' own names. ``int64`` and ``bool`` columns may have blanks (a bucket without
-sentences, a setting that is not set); they are read as ``Int64`` and ``boolean``. A spreadsheet
-must be told that runs and buckets (5-10) are text.
+Types are pandas' own names. ``Int64`` and ``boolean`` columns may have blanks (a bucket without
+sentences, a setting that is not set). A spreadsheet must be told that runs and buckets (5-10) are
+text.
 """
 
 VERSION = 8
@@ -30,16 +30,16 @@ FILES = (RUNS, SENTENCES, EXAMPLES, ENVIRONMENT)
 
 
 def _typed(columns: str) -> dict[str, str]:
-    """The types of columns by their names, from ``name:type``; without a type it is ``int64``."""
+    """The types of columns by their names, from ``name:type``; without a type it is ``Int64``."""
     items = (item.partition(":") for item in columns.split())
-    return {name: kind or "int64" for name, _, kind in items}
+    return {name: kind or "Int64" for name, _, kind in items}
 
 
 _SETTINGS = _typed("""
 model.attention:str model.context_size training.seed model.placement:str model.cell:str
 model.embedding_size hidden_size=model.hidden attention_size=model.attention_width model.layers
-model.dropout:float64 model.tied_output:bool model.bidirectional:bool
-model.reverse_source:bool model.initial_state:str corpus=corpus.name:str corpus.joined
+model.dropout:float64 model.tied_output:boolean model.bidirectional:boolean
+model.reverse_source:boolean model.initial_state:str corpus=corpus.name:str corpus.joined
 train_max_words=corpus.longest_trained training.teacher_forcing:float64 training.updates
 training.optimizer:str training.learning_rate:float64 training.final_learning_rate:float64
 training.warmup_updates training.clip_norm:float64 training.batch_size training.batch_tokens
@@ -47,8 +47,8 @@ training.shapes training.label_smoothing:float64 training.average_last:float64
 training.validations corpus_seed=corpus.seed asked_train_pairs=corpus.train_pairs
 asked_valid_pairs=corpus.valid_pairs asked_test_pairs=corpus.test_pairs corpus.lengths:str
 corpus.min_words corpus.max_words corpus.test_min_words corpus.test_max_words corpus.lexicon:str
-corpus.copy_words test_set=corpus.test:str corpus.reverse_direction:bool corpus.tokens:str
-corpus.source_vocabulary corpus.target_vocabulary corpus.lowercase:bool decoding.beam_size
+corpus.copy_words test_set=corpus.test:str corpus.reverse_direction:boolean corpus.tokens:str
+corpus.source_vocabulary corpus.target_vocabulary corpus.lowercase:boolean decoding.beam_size
 decoding.length_penalty:float64 decoding.cap_factor:float64 decoding.cap_extra
 scoring.edges:str scoring.resamples scoring_seed=scoring.seed
 scoring.tokenize:str

@@ -1,8 +1,8 @@
-"""Files of a network: its weights, the vocabularies that they belong to, and checkpoints.
+"""Files of a network: its weights, its vocabularies, and checkpoints.
 
-A checkpoint has all that a stopped run needs to go on: a digest, then safetensors of the leaves of
-training's state and of the best weights by their numbers, and of JSON. Runs that are trained
-together have a file each, of the same update.
+A checkpoint has all that a stopped run needs to go on: a digest, then safetensors of training's
+state, of the best weights and of JSON. Runs that are trained together have a file each, of the same
+update.
 """
 
 import json
@@ -47,12 +47,11 @@ def read_weights(content: bytes, like: Weights) -> Weights:
 
 def _name(place: tuple) -> str:
     """``decoder.cells.0.weights.1`` for the path to a leaf."""
-    keys = (getattr(key, "key", getattr(key, "idx", getattr(key, "name", ""))) for key in place)
-    return ".".join(str(key) for key in keys if str(key) != "value")
+    return jax.tree_util.keystr(place, simple=True, separator=".").removesuffix(".value")
 
 
 def save_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
-    """Write both sides, each file whole or not at all."""
+    """Write both sides."""
     for side, vocabulary in zip(("source", "target"), vocabularies, strict=True):
         write_bytes(folder / f"{side}.vocabulary", vocabulary.to_bytes())
         if isinstance(vocabulary.tokenizer, Subwords):
@@ -73,9 +72,9 @@ def load_vocabularies(folder: Path, corpus: CorpusSettings) -> tuple[Vocabulary,
 
 @dataclass
 class Checkpoints:
-    """Keeps a file in each of the ``folders`` that train now, at intervals and when asked to stop.
+    """Writes a checkpoint of each run in training, at intervals and before a stop.
 
-    In training that is after the current update and its checkpoint, by ``SystemExit``.
+    A stop is a ``SystemExit``.
     """
 
     folders: Sequence[Path] = ()
@@ -83,7 +82,7 @@ class Checkpoints:
     last: float = field(default_factory=time.monotonic)
 
     def ask(self) -> None:
-        """Ask the run to stop; one that is not in training does so here."""
+        """Stop after the current update; at once where nothing is in training."""
         self.asked = True
         if not self.folders:
             raise SystemExit(0)
@@ -93,7 +92,7 @@ class Checkpoints:
         return self.asked or time.monotonic() - self.last > EVERY
 
     def keep(self, snapshot: Snapshot) -> None:
-        """Write the checkpoint of each run; they end here if they are to stop."""
+        """Write the checkpoint of each run; then stop if asked to."""
         on_host = snapshot._replace(state=jax.device_get(snapshot.state))
         for place, folder in enumerate(self.folders):
             write_bytes(folder / CHECKPOINT, to_bytes(on_host.part(place)))
@@ -134,7 +133,7 @@ def read_checkpoint(folder: Path, learner: Learner) -> Snapshot | None:
 
 
 def join(snapshots: Sequence[Snapshot]) -> Snapshot:
-    """Runs that stand at one update, each by itself, as one stack."""
+    """Runs of the same update as one stack."""
     stack = Stack(len(snapshots))
     losses = zip(*(snapshot.losses for snapshot in snapshots), strict=True)
     return Snapshot(

@@ -1,8 +1,8 @@
 """More than one machine: each run of a sweep is a task of a Dask scheduler.
 
-A run takes one thread of a worker and is a process of its own. The workers need this package, in
-the same version, and no common disk: the settings and the user's text go out with the tasks, and
-the files of a run come back with its result. Dask has the run of a lost worker done again.
+A run takes one thread of a worker and a new process. The workers need this package, in the same
+version, and no common disk: settings and the user's text go out with the tasks, and the files of a
+run come back with its result. Dask repeats the run of a lost worker.
 """
 
 import logging
@@ -18,7 +18,6 @@ from ..corpus.corpus import load_corpus
 from ..results.folders import ENDED, SETTINGS, json_text, read_status
 from ..settings.concerns import FILES, CorpusSettings
 from ..settings.errors import UserError
-from ..settings.files import SUMS, digest_of, parsed, written
 from ..settings.run import RunSettings
 from .pool import ENDS, Job, Listener, Outcome, run_jobs
 from .store import RunFolder
@@ -57,7 +56,7 @@ def run_jobs_on_cluster(
         client.subscribe_topic(topic, lambda event: news.put(event[1]))
         load = cache(lambda corpus, edges: load_corpus(corpus, edges).fingerprint)
         # A task for each text, so that Dask keeps one copy for all runs.
-        send = cache(lambda corpus: client.submit(dict, read_files(corpus), pure=False))
+        send = cache(lambda corpus: client.submit(dict, _texts(corpus), pure=False))
         futures = []  # none is forgotten before the end
         for job in jobs:
             corpus = job.settings.corpus
@@ -81,10 +80,8 @@ def run_jobs_on_cluster(
     return [outcomes[job.name] for job in jobs]
 
 
-def read_files(corpus: CorpusSettings) -> Texts:
-    """The user's files of a corpus."""
-    files = {key: getattr(corpus, key) for key in FILES}
-    paths = {key: Path(path).expanduser() for key, path in files.items() if path}
+def _texts(corpus: CorpusSettings) -> Texts:
+    paths = {key: Path(getattr(corpus, key)).expanduser() for key in FILES if getattr(corpus, key)}
     return {key: (path.name, path.read_bytes()) for key, path in paths.items()}
 
 
@@ -133,7 +130,6 @@ def _arrived(future: Any, folder: RunFolder, settings: RunSettings) -> Event:
         return {"phase": "failed", "reason": reason}
     if "run" in event:  # it has ended, and the user's files get their names here back
         files[SETTINGS] = json_text(settings.model_dump()).encode()
-        listed = parsed(files[SUMS]) | {SETTINGS: [digest_of(files[SETTINGS])]}
         with folder.alone():
-            folder.replace(files | {SUMS: written(listed)})
+            folder.replace(files)
     return event

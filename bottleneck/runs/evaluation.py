@@ -1,7 +1,6 @@
 """A trained run on its test set: translations, counts, scores, examples, all written down."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,10 @@ from flax import nnx
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches
+from ..corpus.batches import encode_pairs, evaluation_batches
 from ..corpus.corpus import Corpus, lecture_pairs, share
 from ..corpus.drawing import note
+from ..corpus.pair import SentencePair
 from ..corpus.vocabulary import EOS, tokenizer_advice
 from ..decoding.search import caps
 from ..model.parts import Stack, parts_of
@@ -22,24 +22,19 @@ from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
 from ..results.schema import BLEU_COLUMNS, CHRF_COLUMNS
 from ..scoring import bleu
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
-from ..settings.concerns import bucket_labels, bucket_of
+from ..settings.concerns import bucket_members
 from ..settings.files import write_text
 from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
 from ..training.step import make_sentence_losses
 from .store import RunFolder
-from .translate import BATCH, TrainedRun, attended
-
-
-def encode(corpus: Corpus, split: str, settings: RunSettings) -> EncodedPairs:
-    """Token ids of a split, the source reversed where the model wants it so."""
-    vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
-    return encode_pairs(corpus.splits[split], *vocabularies, settings.model.reverse_source)
+from .translate import BATCH, TrainedRun
 
 
 def scoring_notes(corpus: Corpus, settings: RunSettings) -> list[str]:
     """What a reader of the scores should know of the test set's references."""
-    encoded, notes = encode(corpus, "test", settings), []
+    vocabularies, notes = (corpus.source_vocabulary, corpus.target_vocabulary), []
+    encoded = encode_pairs(corpus.test, *vocabularies)
     limits = caps(max(encoded.source_lengths), settings.decoding)
     lengths = zip(encoded.source_lengths, encoded.target_lengths, strict=True)
     longer = sum(target > limits[source] for source, target in lengths)
@@ -56,22 +51,23 @@ def evaluate(
     """Translate and score the test set with the best weights; write the results."""
     source, target = corpus.source_vocabulary, corpus.target_vocabulary
     run = TrainedRun(settings, source, target, graph, trained.weights)
-    encoded = encode(corpus, "test", settings)
+    encoded = run.encode(corpus.test)
     batches = evaluation_batches(encoded, BATCH)
     outputs, _, texts = run.decode(batches)
     # Every core of the process takes its part of a batch.
     losses = make_sentence_losses(graph, Stack(1, parts_of(BATCH)))
-    columns = sentence_columns(
+    words = [pair.words for pair in corpus.test]
+    sentences = sentence_columns(
         texts,
         [pair.target for pair in corpus.test],
-        np.array([pair.words for pair in corpus.test]),
+        np.array(words),
         sentence_losses(losses, trained.weights, batches),
         np.array(encoded.target_lengths),
         np.array([EOS in ids for ids in outputs]),
         settings.scoring.tokenize,
     )
-    write_text(folder.path / SENTENCES, tidy_csv(pd.DataFrame(columns)))
-    # What is the same for every bucket of the run, but for its settings: they have a file.
+    write_text(folder.path / SENTENCES, tidy_csv(sentences))
+    # What is the same for every bucket of the run.
     epoch = sum(len(target.pieces(pair.target)) + 1 for pair in corpus.train)  # with end tokens
     facts = {
         "train_pairs": len(corpus.train),
@@ -84,10 +80,10 @@ def evaluate(
         "train_seconds": round(trained.seconds, 3),
         "train_tokens_per_second": round(trained.target_tokens / max(trained.seconds, 1e-9), 1),
     }
-    inside = by_bucket(columns["source_words"], settings)
+    members = list(bucket_members(words, settings.scoring.lower_edges).values())
     rows = [
         facts | row | {"near_copies": share(corpus.near_copies[place] for place in places)}
-        for row, places in zip(bucket_rows(columns, settings), inside.values(), strict=True)
+        for row, places in zip(bucket_rows(sentences, settings), members, strict=True)
     ]
     write_text(folder.path / SCORES, tidy_csv(pd.DataFrame(rows, dtype=object)))
     lines = []
@@ -96,18 +92,8 @@ def evaluate(
         row |= {"reference": pair.target, "hypothesis": text}
         lines.append(f"{json.dumps(row, ensure_ascii=False)}\n")
     write_text(folder.path / HYPOTHESES, "".join(lines))
-    folder.write_json(EXAMPLES, make_examples(run, corpus))
-
-
-def by_bucket(
-    words: Sequence[int] | Int[ndarray, " sentences"], settings: RunSettings
-) -> dict[str, Int[ndarray, " rows"]]:
-    """Of each length bucket the places of its sentences, of which these are the source words."""
-    edges = settings.scoring.lower_edges
-    assigned = bucket_of(words, edges)
-    return {
-        name: np.flatnonzero(assigned == place) for place, name in enumerate(bucket_labels(edges))
-    }
+    first = np.concatenate([places[:2] for places in members]).tolist()
+    folder.write_json(EXAMPLES, make_examples(run, {place: corpus.test[place] for place in first}))
 
 
 def sentence_columns(
@@ -118,10 +104,8 @@ def sentence_columns(
     target_tokens: Int[ndarray, "sentences"],
     ended: ndarray,
     tokenize: str = "13a",
-) -> dict[str, ndarray]:
-    """Everything that is counted once per sentence, by the names of ``sentences.csv``."""
-    counts = bleu.bleu_statistics(hypotheses, references, tokenize=tokenize)
-    characters = bleu.chrf_statistics(hypotheses, references)
+) -> pd.DataFrame:
+    """Everything that is counted once per sentence, as ``sentences.csv`` has it."""
     columns = {
         "sentence": np.arange(len(references)),
         "source_words": words,
@@ -129,23 +113,25 @@ def sentence_columns(
         "target_tokens": target_tokens,
         "ended": ended,
     }
+    counts = bleu.bleu_statistics(hypotheses, references, tokenize=tokenize)
     columns |= dict(zip(BLEU_COLUMNS, counts.T, strict=True))
-    return columns | dict(zip(CHRF_COLUMNS, characters.T, strict=True))
+    characters = bleu.chrf_statistics(hypotheses, references)
+    return pd.DataFrame(columns | dict(zip(CHRF_COLUMNS, characters.T, strict=True)))
 
 
-def bucket_rows(columns: dict[str, ndarray], settings: RunSettings) -> list[dict[str, Any]]:
+def bucket_rows(sentences: pd.DataFrame, settings: RunSettings) -> list[dict[str, Any]]:
     """One row per bucket: n, ratio, scores with their interval, and what explains them."""
     model, scoring, rows = settings.model, settings.scoring, []
-    for bucket, (name, places) in enumerate(by_bucket(columns["source_words"], settings).items()):
+    members = bucket_members(sentences["source_words"].to_numpy(), scoring.lower_edges)
+    for bucket, (name, places) in enumerate(members.items()):
         n = len(places)
         rows.append({"bucket": name, "n": n})
         if n == 0:
             continue
-        inside = {key: item[places] for key, item in columns.items()}
+        inside = sentences.iloc[places]
         words = float(inside["source_words"].mean())
-        counts = np.stack([inside[column] for column in BLEU_COLUMNS], axis=1)
-        characters = np.stack([inside[column] for column in CHRF_COLUMNS], axis=1)
-        losses = [float(inside[key].sum(dtype=np.float64)) for key in ("nll", "target_tokens")]
+        counts, characters = (inside[[*names]].to_numpy() for names in (BLEU_COLUMNS, CHRF_COLUMNS))
+        nll = inside["nll"].to_numpy().sum(dtype=np.float64)
         weights = draw(n, scoring.resamples, seed=scoring.seed, bucket=bucket)
         measured = estimate(bleu.bleu, counts[None], weights)
         sums = counts.sum(axis=0)
@@ -156,10 +142,10 @@ def bucket_rows(columns: dict[str, ndarray], settings: RunSettings) -> list[dict
             "bleu_low": measured.interval.low,
             "bleu_high": measured.interval.high,
             "brevity_penalty": float(bleu.brevity_penalty(sums)),
-            "length_ratio": float(bleu.length_ratio(sums)),
+            "length_ratio": float(ratio_of_sums(sums[:2])),
             **{f"precision_{k}": float(p) for k, p in enumerate(bleu.precisions(sums), start=1)},
             "chrf": float(bleu.chrf(bleu.expanded(characters).sum(axis=0))),
-            "nll_per_token": float(ratio_of_sums(np.array(losses))),
+            "nll_per_token": float(nll / inside["target_tokens"].sum()),
             "reference_tokens": int(inside["reference_tokens"].sum()),
             "empty": int((inside["hypothesis_tokens"] == 0).sum()),
             "unfinished": int((~inside["ended"]).sum()),
@@ -168,20 +154,16 @@ def bucket_rows(columns: dict[str, ndarray], settings: RunSettings) -> list[dict
     return rows
 
 
-def make_examples(run: TrainedRun, corpus: Corpus) -> list[dict[str, Any]]:
+def make_examples(run: TrainedRun, chosen: dict[int, SentencePair]) -> list[dict[str, Any]]:
     """Source, reference, hypothesis and weights (hypothesis x source) of a few sentences.
 
-    They are the lecture's own (numbers below 0), and the first two test sentences of each bucket.
+    They are the lecture's own (numbers below 0), and those chosen of the test set.
     """
-    inside = by_bucket([pair.words for pair in corpus.test], run.settings)
-    chosen = np.concatenate([places[:2] for places in inside.values()]).tolist()
     lecture = lecture_pairs(run.settings.corpus)
-    pairs = [*lecture, *(corpus.test[place] for place in chosen)]
-    numbers, examples = [*range(-len(lecture), 0), *chosen], []
-    translations = run.translations([pair.source for pair in pairs], attended=True)
-    for number, pair, translation in zip(numbers, pairs, translations, strict=True):
-        shown = attended(run, translation)
-        example = {"sentence": number, "source": shown.source, "reference": pair.target}
-        example |= {"hypothesis": shown.output, "weights": shown.weights.round(3).tolist()}
-        examples.append(example)
+    pairs, examples = dict(enumerate(lecture, -len(lecture))) | chosen, []
+    translations = run.translations([pair.source for pair in pairs.values()], attended=True)
+    for (number, pair), translation in zip(pairs.items(), translations, strict=True):
+        example = {"sentence": number, "source": translation.source, "reference": pair.target}
+        example |= {"hypothesis": translation.output}
+        examples.append(example | {"weights": translation.weights.round(3).tolist()})
     return examples

@@ -15,6 +15,7 @@ from ..decoding.search import without_symbols
 from ..lecture.slides import SLIDES, ArmOutput, Grid
 from ..results.folders import SETTINGS, arms
 from ..settings.concerns import UNSELECTIVE
+from ..settings.errors import plain
 from .run import use_cache
 from .translate import END, TrainedRun, load_run, readable
 
@@ -68,7 +69,7 @@ def _first_steps(
 ) -> list[tuple[str, list[tuple[str, float]]]]:
     """The word before each step (greedy search), and the likeliest next words; also the slide's.
 
-    Words of the slide without a token of their own are left out.
+    Words of the slide that are not one token are left out.
     """
     target, steps, before, ids = trained.target_vocabulary, [], "", [BOS]
     source = jnp.array(trained.encode([SentencePair(trained.prepare(sentence), "")]).source)
@@ -80,7 +81,7 @@ def _first_steps(
         numbers = [target.numbers(trained.prepare(word)) for word in step]
         slide = [number for number, *others in numbers if not others and number != UNK]
         names = {
-            number: END if number == EOS else target.tokenizer.display(target.tokens[number])
+            number: END if number == EOS else plain(target.tokens[number])
             for number in [*best, *slide]
         }
         steps.append((before, [(word, float(shares[number])) for number, word in names.items()]))

@@ -1,4 +1,4 @@
-"""Runs in processes of their own, one single-threaded process a core; `main` is such a process.
+"""Runs as worker processes (`main`), one single-threaded process per core.
 
 Where there are more cores than runs, a run has several. On an accelerator one process goes after
 the other, and each trains the seeds of equal shape together.
@@ -64,8 +64,7 @@ def divide(
 ) -> tuple[int, int, int]:
     """How many runs go at once, with how many threads each, and how many seeds as one program.
 
-    ``runs`` are all of a command, those done among them: the order of a run's sums must not depend
-    on how often the command was stopped.
+    ``runs`` counts those already done: a run's sums must not depend on where a command was stopped.
     """
     if has_accelerator():
         return width or 1, threads or 1, together or 16
@@ -107,16 +106,13 @@ def run_jobs(
 
 def stacks(jobs: Sequence[Job], together: int) -> list[list[Job]]:
     """Jobs that differ in their seed alone, at most ``together`` in each list."""
-    last: dict[RunSettings, list[Job]] = {}
-    order: list[list[Job]] = []
+    alike: dict[RunSettings, list[Job]] = {}
     for job in jobs:
-        alike = job.settings.changed(training={"seed": 0})
-        stack = last.get(alike, [])
-        if not 0 < len(stack) < together:
-            stack = last[alike] = []
-            order.append(stack)
-        stack.append(job)
-    return order
+        alike.setdefault(job.settings.changed(training={"seed": 0}), []).append(job)
+    order = []
+    for group in alike.values():
+        order += [group[place : place + together] for place in range(0, len(group), together)]
+    return sorted(order, key=lambda stack: jobs.index(stack[0]))
 
 
 @contextmanager
@@ -131,7 +127,7 @@ def worker_processes() -> Iterator[tuple[Callable[..., None], Queue]]:
     def start(
         key: Any, task: str, order: dict[str, Any], places: int = 1, threads: int = 1
     ) -> None:
-        """Start a process for a task (`main`); XLA's ``threads`` are each a device of its own."""
+        """Start a process for a task (`main`); each of XLA's ``threads`` is a device."""
         variables = worker_environment()
         if threads > 1 and not has_accelerator():
             variables |= {"NPROC": str(threads), "JAX_NUM_CPU_DEVICES": str(threads)}

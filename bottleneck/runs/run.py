@@ -20,7 +20,7 @@ import jax
 from flax import nnx
 
 from .. import __version__
-from ..corpus.batches import evaluation_batches, training_batches
+from ..corpus.batches import encode_pairs, evaluation_batches, training_batches
 from ..corpus.corpus import Corpus, load_corpus, share
 from ..model.translator import count_parameters, create
 from ..results import folders
@@ -30,12 +30,12 @@ from ..settings.machine import COMMAND, cache_root, cores, mendable
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
 from .checkpoint import Checkpoints, join, read_checkpoint, save_vocabularies, save_weights
-from .evaluation import encode, evaluate, scoring_notes
+from .evaluation import evaluate, scoring_notes
 from .store import RunFolder
 from .translate import BATCH
 
 Report = Callable[[int, dict[str, Any]], None]
-"""Told what one run does, by its place among those given."""
+"""Gets a run's place in the stack, and an event."""
 
 
 def execute_stack(emit: Report, stack: Sequence[Mapping[str, Any]], store: str) -> None:
@@ -59,7 +59,7 @@ class Run:
     snapshot: Snapshot | None = None
 
     def tell_end(self) -> None:
-        """Report how the run ended, by what its folder says; it needs no checkpoint any more."""
+        """Report the status in the run's folder, and delete the checkpoint."""
         (self.folder.path / folders.CHECKPOINT).unlink(missing_ok=True)
         known = folders.read_status(self.folder.path)
         self.report({"phase": known["status"], "run": self.folder.run, "reason": known["reason"]})
@@ -68,10 +68,10 @@ class Run:
 def execute(
     given: Sequence[RunSettings], store: Path, report: Report, checkpoints: Checkpoints
 ) -> None:
-    """Bring runs that differ in their seed alone to their end in the store, trained together.
+    """Train runs that differ in their seed alone as one stack, and evaluate each.
 
-    A run that has ended is left as it is, stopped ones go on from their checkpoint, and one that
-    another process is at is waited for.
+    Finished runs stay, stopped ones go on from their checkpoint, and those of another process are
+    waited for.
     """
     corpus = load_corpus(given[0].corpus, given[0].scoring.lower_edges)
     runs = [
@@ -84,7 +84,7 @@ def execute(
             locks.enter_context(run.folder.alone())
         waiting = []
         for run in runs:
-            if run.folder.status in folders.ENDED:
+            if folders.read_status(run.folder.path).get("status") in folders.ENDED:
                 run.tell_end()
             else:
                 waiting.append(run)
@@ -106,7 +106,7 @@ def execute(
 
 @contextmanager
 def _failing(runs: Sequence[Run]) -> Iterator[None]:
-    """What goes wrong in the block is written into the status of these runs, and told."""
+    """An error in the block becomes the status of these runs, and an event of each."""
     try:
         yield
     except Exception as error:
@@ -121,14 +121,15 @@ def _failing(runs: Sequence[Run]) -> Iterator[None]:
 
 
 def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
-    """Give each seed fresh weights, and its checkpoint if it has one; the structure of them all."""
-    sizes = len(corpus.source_vocabulary), len(corpus.target_vocabulary)
-    settings, training = runs[0].settings, runs[0].settings.training
-    given = training.batch_size, training.seed, training.shapes, training.batch_tokens
-    batches = training_batches(encode(corpus, "train", settings), *given)
+    """Give each run its fresh weights and its checkpoint, if any; the graph of them all."""
+    vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
+    model, training = runs[0].settings.model, runs[0].settings.training
+    pairs = encode_pairs(corpus.train, *vocabularies, model.reverse_source)
+    batching = training.batch_size, training.seed, training.shapes, training.batch_tokens
+    batches = training_batches(pairs, *batching)
     for run in runs:
         training = run.settings.training
-        graph, weights = create(settings.model, *sizes, training.seed)
+        graph, weights = create(model, *map(len, vocabularies), training.seed)
         run.learner = Learner(weights, training, replace(batches, seed=training.seed))
         run.snapshot = read_checkpoint(run.folder.path, run.learner)
     return graph
@@ -137,7 +138,8 @@ def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
 def _train(
     runs: Sequence[Run], graph: nnx.GraphDef, corpus: Corpus, checkpoints: Checkpoints
 ) -> list[Trained]:
-    """Write what is known of runs that are equally far, and train each to its last update."""
+    """Write settings and environment of runs at the same update, and train them to their end."""
+    vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
     source_unknown, target_unknown = corpus.unknown_rates
     environment = {"schema": SCHEMA_VERSION} | describe_environment() | {
         "fingerprint": corpus.fingerprint,
@@ -153,10 +155,11 @@ def _train(
         folder.write_status("running")
         folder.write_json(folders.SETTINGS, run.settings.model_dump())
         folder.write_json(folders.ENVIRONMENT, environment)
-        save_vocabularies(folder.path, (corpus.source_vocabulary, corpus.target_vocabulary))
+        save_vocabularies(folder.path, vocabularies)
         run.report({"phase": "training", "run": folder.run, "parameters": parameters})
-    learners, settings = [run.learner for run in runs], runs[0].settings
-    valid = evaluation_batches(encode(corpus, "valid", settings), BATCH)
+    learners, model = [run.learner for run in runs], runs[0].settings.model
+    pairs = encode_pairs(corpus.valid, *vocabularies, model.reverse_source)
+    valid = evaluation_batches(pairs, BATCH)
 
     def report(place: int, progress: Progress) -> None:
         epoch = progress.update / learners[place].batches.updates_per_epoch
@@ -202,8 +205,8 @@ def describe_environment() -> dict[str, Any]:
 def _processor() -> str:
     """The processor's name, from Linux's own list where there is one."""
     with suppress(OSError):
-        names = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text("utf8"))
-        return names[1] if names else platform.processor()
+        if name := re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text("utf8")):
+            return name[1]
     return platform.processor()
 
 

@@ -1,14 +1,15 @@
 """The store: a folder of run folders, each named by its run's identity.
 
-A run's folder holds ``status.json`` from its first moment: ``running`` (or stopped, if nobody holds
-its lock), ``done``, ``diverged``, or ``failed`` with the traceback. It is written last, so what it
-calls done is whole, and all files but itself are listed in ``SHA256SUMS``.
+A run's folder holds ``status.json`` from its first moment: ``running``, ``done``, ``diverged``, or
+``failed`` with the traceback. It is written last, so what it calls done is whole, and all files but
+itself are listed in ``SHA256SUMS``.
 """
 
+import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from ..results.folders import CHECKPOINT, ENDED, STATUS, json_text, read_status, runs_in
-from ..settings.errors import unwritten
+from ..settings.errors import UserError, unwritten
 from ..settings.files import SUMS, seal, write_bytes, write_text
 
 UNLISTED = (STATUS, CHECKPOINT)
@@ -37,8 +38,17 @@ class RunFolder:
 
     @property
     def status(self) -> str:
-        """``missing``, ``running`` (perhaps stopped), ``done``, ``diverged`` or ``failed``."""
-        return str(read_status(self.path).get("status", "missing"))
+        """As its file says, or ``stopped`` (no process trains it), ``missing`` or ``damaged``."""
+        try:
+            status = read_status(self.path).get("status")
+        except UserError:
+            return "damaged"
+        if status is None:
+            return "damaged" if self.path.exists() else "missing"
+        if status == "running":
+            with suppress(Timeout), self.alone(wait=0.0):
+                return "stopped"
+        return str(status)
 
     def write_status(self, status: str, reason: str = "") -> None:
         """Say how the run stands, and list the files of one that has ended."""
@@ -53,28 +63,16 @@ class RunFolder:
         """Write one JSON file of the run."""
         write_text(self.path / name, json_text(values))
 
-    def remove(self) -> None:
-        """Delete the run, which is locked: it is there as a whole or gone."""
+    def replace(self, files: Mapping[str, bytes]) -> None:
+        """Put these files, a status among them, in the place of the run, which is locked."""
         aside = self.store / f".{self.run}.aside"  # where no reader looks for a run
         if self.path.exists():
             os.replace(self.path, aside)
         shutil.rmtree(aside, ignore_errors=True)
-
-    def replace(self, files: Mapping[str, bytes]) -> None:
-        """Put these files, a status among them, in the place of the run, which is locked."""
-        self.remove()
         self.write_status("running")
-        for name in sorted(files, key=lambda name: name == STATUS):  # the status last
+        for name in files.keys() - {STATUS, SUMS}:
             write_bytes(self.path / name, files[name])
-
-    @property
-    def in_use(self) -> bool:
-        """Whether some process is at this run now."""
-        try:
-            with self.alone(wait=0.0):
-                return False
-        except Timeout:
-            return True
+        self.write_status(**json.loads(files[STATUS]))
 
     @contextmanager
     def alone(self, wait: float = -1.0) -> Iterator[None]:

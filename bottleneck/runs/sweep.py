@@ -26,7 +26,7 @@ VINDICATION = "vindication"
 
 
 def plan(experiment: str, cells: Sequence[Cell]) -> list[Job]:
-    """One job a cell, in their order."""
+    """One job per cell, in their order."""
     return [
         Job(cell.label, cell.settings, Member(experiment, cell.arm, cell.baseline))
         for cell in cells
@@ -105,9 +105,8 @@ def run_sweep(
 def gather(out: Path, experiments: folders.Experiments) -> None:
     """Write the bundle of all finished runs in the store of ``out``; nothing where there is none.
 
-    ``experiments`` are those of one sweep. Its arms come first from now on, unless more are known:
-    then their order stays. Where a run has the arm and seed of another one, of other settings or
-    text, it replaces all earlier runs.
+    ``experiments`` are those of one sweep, whose arms come first unless more are known. A run with
+    the arm and seed of an earlier one, of other settings or text, replaces all earlier runs.
     """
     if not (out / folders.STORE).is_dir():
         return

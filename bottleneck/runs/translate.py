@@ -1,11 +1,12 @@
 """Translating with a finished run, and the attention weights behind outputs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+import jax
 import numpy as np
 from flax import nnx
 from jaxtyping import Float
@@ -18,12 +19,12 @@ from ..corpus.batches import (
     restore,
 )
 from ..corpus.pair import SentencePair
-from ..corpus.vocabulary import BOS, EOS, WORDS, Tokenizer, Vocabulary, prepare_source
-from ..decoding.search import make_attention_weights, make_search
+from ..corpus.vocabulary import BOS, EOS, Vocabulary, prepare_source
+from ..decoding.search import make_search
 from ..model.parts import on_host
 from ..model.translator import Weights, create
 from ..results.folders import WEIGHTS, is_current, read_checked, read_settings, was_written
-from ..settings.errors import UserError
+from ..settings.errors import UserError, plain
 from ..settings.run import RunSettings
 from .checkpoint import load_vocabularies, read_weights
 
@@ -32,15 +33,17 @@ BATCH = 64
 END = "</s>"
 """How the end token is shown."""
 
-_searcher = lru_cache(maxsize=4)(make_search)
-_reader = lru_cache(maxsize=4)(make_attention_weights)
+
+@lru_cache(maxsize=4)
+def _reader(graph: nnx.GraphDef) -> Callable:
+    """(weights, source, lengths, words before each step) -> the attention weights of the steps."""
+    return jax.jit(lambda weights, *batch: nnx.merge(graph, weights).logits(*batch)[1])
 
 
 class Translation(NamedTuple):
-    """A sentence's tokens and those of its translation, end tokens left out.
+    """A sentence's tokens and those of its translation as a person reads them, ends included.
 
-    ``weights``, where they were asked for, have the end tokens as last row (if it ended) and
-    column.
+    ``weights``, where they were asked for, have a column and a row for each.
     """
 
     source: list[str]
@@ -70,8 +73,8 @@ class TrainedRun:
 
     def unknown(self, sentence: str) -> list[str]:
         """Words of the sentence that the run has never seen."""
-        known, tokenizer = set(self.source_vocabulary.words), self.source_vocabulary.tokenizer
-        return [tokenizer.display(word) for word in self.tokens(sentence) if word not in known]
+        known = set(self.source_vocabulary.words)
+        return [plain(word) for word in self.tokens(sentence) if word not in known]
 
     def encode(self, pairs: Sequence[SentencePair]) -> EncodedPairs:
         """Token ids, the source reversed where the model wants it so."""
@@ -104,8 +107,8 @@ class TrainedRun:
     def decode(
         self, batches: list[EvaluationBatch]
     ) -> tuple[list[list[int]], list[list[str]], list[str]]:
-        """Of every output its ids (with the end token where there is one), tokens and text."""
-        search = _searcher(self.graph, self.settings.decoding)
+        """The ids (also of end tokens), tokens and text of every output."""
+        search = make_search(self.graph, self.settings.decoding)
         given = [(item.batch.source, item.batch.source_lengths) for item in batches]
         results = [search(self.weights, *item) for item in given]
         rows = restore([on_host(result.tokens) for result in results], batches)
@@ -117,7 +120,7 @@ class TrainedRun:
     def translations(
         self, sentences: Sequence[str], batch_size: int = BATCH, attended: bool = False
     ) -> list[Translation]:
-        """Translations token by token, with attention weights if so asked; of nothing, nothing."""
+        """Translations, with attention weights if ``attended``; an empty one of no words."""
         results = [Translation([], [], "")] * len(sentences)
         words = {place: self.tokens(sentence) for place, sentence in enumerate(sentences)}
         words = {place: tokens for place, tokens in words.items() if tokens}
@@ -130,26 +133,18 @@ class TrainedRun:
         if attended:
             weights = self.attention(EncodedPairs(encoded.source, decoded[0]))
         for place, ids, output, text, matrix in zip(words, *decoded, weights, strict=True):
-            results[place] = Translation(words[place], output, text, EOS in ids, matrix)
+            source, target = readable(words[place], True), readable(output, EOS in ids)
+            results[place] = Translation(source, target, text, EOS in ids, matrix)
         return results
 
 
-def readable(tokens: list[str], ended: bool, tokenizer: Tokenizer = WORDS) -> list[str]:
+def readable(tokens: list[str], ended: bool) -> list[str]:
     """Tokens as a person reads them, the end token last where there is one."""
-    return [*map(tokenizer.display, tokens), *([END] if ended else [])]
-
-
-def attended(trained: TrainedRun, translation: Translation) -> Translation:
-    """A translation with its words as a person reads them, ends included."""
-    tokenizer = trained.target_vocabulary.tokenizer
-    return translation._replace(
-        source=readable(translation.source, True, tokenizer),
-        output=readable(translation.output, translation.ended, tokenizer),
-    )
+    return [*map(plain, tokens), *([END] if ended else [])]
 
 
 def load_run(folder: Path) -> TrainedRun:
-    """Read a run's folder; a missing, damaged or older one is a ``UserError``."""
+    """Read the folder of a finished run of this version."""
     if not is_current(folder):
         raise UserError(
             f"the run {folder.name!r} was made by another version of this program; train it again"

@@ -13,7 +13,6 @@ from numpy import ndarray
 from sacrebleu.metrics import BLEU, CHRF
 
 from ..settings.errors import UsageError, UserError, did_you_mean, quoted
-from .bootstrap import ratio_of_sums
 
 HYPOTHESIS, REFERENCE = 0, 1
 """Columns of BLEU's two lengths, in tokens of the scorer; sacreBLEU's own order of columns."""
@@ -70,11 +69,6 @@ def brevity_penalty(sums: Real[ndarray, "*rows 10"]) -> Float[ndarray, "*rows"]:
     shortfall = np.minimum(0.0, 1.0 - reference / np.maximum(hypothesis, 1))
     penalty = np.where(hypothesis > 0, np.exp(shortfall), 0.0)
     return np.where(reference > 0, penalty, np.nan)
-
-
-def length_ratio(sums: Real[ndarray, "*rows 10"]) -> Float[ndarray, "*rows"]:
-    """Tokens of the hypotheses over tokens of the references; nan where there is no reference."""
-    return ratio_of_sums(sums[..., :2])
 
 
 def chrf_statistics(

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
+from jaxtyping import Int
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from .errors import quoted
@@ -68,11 +69,6 @@ class CorpusSettings(Concern):
     def is_drawn(self) -> bool:
         """Whether a language whose rules are known made the text: links and bits are known too."""
         return self.name in ("grammar", "copy")
-
-    @property
-    def has_classes(self) -> bool:
-        """Whether the class of every source word is known: of the grammar's English."""
-        return self.name == "grammar"
 
     @property
     def longest_trained(self) -> int:
@@ -206,6 +202,15 @@ OUTSIDE = -1
 def bucket_of(words: int | Sequence[int] | np.ndarray, edges: tuple[int, ...]) -> Any:
     """Place of the bucket of this length, or of each of these; ``OUTSIDE`` below the first edge."""
     return np.searchsorted(edges, words, side="right") - 1
+
+
+def bucket_members(
+    words: Sequence[int] | Int[np.ndarray, " sentences"], edges: tuple[int, ...]
+) -> dict[str, Int[np.ndarray, " rows"]]:
+    """By bucket the places of the sentences in it, of which these are the lengths."""
+    assigned = bucket_of(words, edges)
+    labels = enumerate(bucket_labels(edges))
+    return {label: np.flatnonzero(assigned == place) for place, label in labels}
 
 
 def bucket_labels(edges: tuple[int, ...]) -> tuple[str, ...]:

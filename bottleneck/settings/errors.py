@@ -30,11 +30,8 @@ def unwritten(path: object, error: OSError) -> FileError:
 
 
 def quoted(value: object) -> str:
-    """A value as a message has it: as Python writes it, cut after 80 characters."""
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):  # thousands of digits, or thousands of lists
-        return f"{type(value).__name__} too long to write"
+    """A value as Python writes it, cut after 80 characters."""
+    text = repr(value)
     return text if len(text) <= 80 else f"{text[:80]}... ({len(text):,} characters)"
 
 

@@ -98,26 +98,22 @@ def digest_of(content: bytes) -> str:
     return sha256(content).hexdigest()
 
 
-def parsed(sums: bytes) -> dict[str, list[str]]:
-    """Digests by file name, as the lines of a ``SHA256SUMS`` list them."""
+def read_sums(folder: Path) -> dict[str, list[str]] | None:
+    """Digests by file name, as the sums of a folder list them; None where it has none."""
     listed: dict[str, list[str]] = {}
-    for line in sums.split(b"\n"):
+    path = folder / SUMS
+    if not path.is_file():
+        return None
+    for line in path.read_bytes().split(b"\n"):
         if match := re.fullmatch(rb"([0-9a-f]{64})  ([^ *].*)", line):
             digest, name = (group.decode(errors="replace") for group in match.groups())
             listed.setdefault(name, []).append(digest)
     return listed
 
 
-def written(listed: Mapping[str, list[str]]) -> bytes:
-    """The lines that `parsed` reads, by name."""
+def _write_sums(folder: Path, listed: Mapping[str, list[str]]) -> None:
     lines = [f"{digest}  {name}\n" for name in sorted(listed) for digest in listed[name]]
-    return "".join(lines).encode()
-
-
-def read_sums(folder: Path) -> dict[str, list[str]] | None:
-    """What the sums of a folder list; None where it has none."""
-    path = folder / SUMS
-    return parsed(path.read_bytes()) if path.is_file() else None
+    write_text(folder / SUMS, "".join(lines))
 
 
 def seal(folder: Path, left_out: Collection[str]) -> None:
@@ -127,7 +123,7 @@ def seal(folder: Path, left_out: Collection[str]) -> None:
         name = path.relative_to(folder).as_posix()
         if path.is_file() and name not in {SUMS, *left_out} and not path.name.startswith("."):
             listed[name] = [digest_of(path.read_bytes())]
-    write_bytes(folder / SUMS, written(listed))
+    _write_sums(folder, listed)
 
 
 def write_listed(
@@ -148,12 +144,12 @@ def write_listed(
                 write_part(folder / name, content, parts)
                 after[name] = [digest_of(content)]
                 both[name] = [*dict.fromkeys([*before.get(name, ()), *after[name]])]
-            write_bytes(folder / SUMS, written(both))
+            _write_sums(folder, both)
             for path, part in parts.items():
                 os.replace(part, path)
             for name in gone:
                 (folder / name).unlink(missing_ok=True)
-            write_bytes(folder / SUMS, written(after))
+            _write_sums(folder, after)
 
 
 def of_one_time(folder: Path, names: Collection[str]) -> bool:

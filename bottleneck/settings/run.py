@@ -145,7 +145,7 @@ def resolve(
 
 
 def describe_settings(preset: str) -> dict[str, str]:
-    """By full name a line on each setting: its value in a preset, its meaning, what it takes."""
+    """A line per setting, by full name: its value in a preset, its meaning, what it takes."""
     chosen, bounds = resolve(preset), {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
     lines = {}
     for name, annotation in NAMES.items():

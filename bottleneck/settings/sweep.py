@@ -1,9 +1,8 @@
 """A sweep: one question as a TOML file (experiments/README.md), and the cells of its grid.
 
-Cells are in this order, which is that of the arms in tables: groups as in the file; within a group
-the product of the lists, in the order in which ``concerns.py`` declares the settings, the last of
-them varying fastest. Of a setting a group's value counts before the tables', and ``--set`` before
-both.
+Cells, and so the arms in tables, are in the order of the groups; within a group in that of the
+product of the lists, in which the settings that ``concerns.py`` declares last vary fastest. A
+group's value overrides the tables', and ``--set`` both.
 """
 
 import json
@@ -40,9 +39,9 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True)
 class Group:
-    """Settings that belong together; a sweep without groups has one, without a name.
+    """Settings that belong together; a sweep without groups has one without a name.
 
-    ``times`` multiplies settings of the preset; without what it ``needs`` the group is left out.
+    ``times`` are factors of other settings; the group is left out where those it ``needs`` differ.
     """
 
     name: str = ""
@@ -92,7 +91,7 @@ def _at(place: str) -> Iterator[None]:
 
 
 def load_sweep(name_or_path: str | Path) -> Sweep:
-    """Read an installed sweep by its name, or a TOML file by its path; a fault is a UsageError."""
+    """Read an installed sweep by its name, or a TOML file by its path."""
     name = str(name_or_path)
     if name in toml_names():
         file = resources.files("seq2seq_bottleneck.experiments") / f"{name}.toml"
@@ -107,7 +106,7 @@ def load_sweep(name_or_path: str | Path) -> Sweep:
 
 
 def parse_sweep(text: str, place: str) -> Sweep:
-    """Read a sweep from TOML text; a fault is a UsageError that names ``place`` and its key."""
+    """Read a sweep from TOML text; a UsageError names ``place``, the key and the fault."""
     comment = takewhile(lambda line: line.startswith("#"), text.lstrip().splitlines())
     question = " ".join(line.lstrip("#").strip() for line in comment).strip()
     with _at(place):
@@ -116,31 +115,27 @@ def parse_sweep(text: str, place: str) -> Sweep:
         except (ValueError, RecursionError) as error:
             raise UsageError(f"not TOML: {error}") from None
         name, preset = table.get("experiment", Path(place).stem), table.get("preset", "lecture")
-        _check_name(name)
         preset_values(preset)  # a fault is the file's
         settings = _by_full_name(table, ("experiment", "preset", "group"))
         tables, groups = table.get("group", []), []
         if not isinstance(tables, list) or not all(isinstance(item, dict) for item in tables):
             raise UsageError("write each group as a table [[group]]")
+        for given in (name, *(item.get("name") for item in tables)):
+            if not is_name(given):
+                raise UsageError(
+                    f'{quoted(given)} names no experiment or group; write name = "..." with a '
+                    "letter first"
+                )
         for item in tables:
-            group = item.get("name")
-            _check_name(group)
-            with _at(f"group {group!r}"):
+            with _at(f"group {item['name']!r}"):
                 relative = [_by_full_name(item.get(key, {})) for key in ("times", "needs")]
                 chosen = _by_full_name(item, ("name", "times", "needs"))
-                groups.append(Group(group, chosen, *relative))
+                groups.append(Group(item["name"], chosen, *relative))
     return Sweep(name, place, question, preset, settings, tuple(groups) or (Group(),))
 
 
-def _check_name(name: Any) -> None:
-    if not is_name(name):
-        raise UsageError(
-            f'{quoted(name)} names no experiment or group; write name = "..." with a letter first'
-        )
-
-
 def _by_full_name(table: Any, others: Sequence[str] = ()) -> Settings:
-    """The settings of nested tables, but for ``others``; unknown names are a ``UsageError``."""
+    """The settings of nested tables, without the keys ``others``."""
     settings, known = {}, [*RunSettings.model_fields, *others]
     for concern, fields in table.items() if isinstance(table, dict) else [("model", table)]:
         if concern in others:
@@ -165,10 +160,10 @@ def make_grid(
     seeds: int | None = None,
     given: Mapping[str, Any] | None = None,
 ) -> tuple[tuple[Cell, ...], list[str]]:
-    """The cells of a sweep, none of them twice, and notes on those that were left out.
+    """The different cells of a sweep, and notes on groups that were left out.
 
-    ``given`` are settings by full name, below the ``--set`` assignments, and not parsed: a file may
-    be called 1984. The first fault is a ``UsageError`` with its place.
+    ``given`` are settings by full name, which ``--set`` assignments override, as values: a file may
+    be called 1984.
     """
     preset_values(sweep.preset)  # a fault is of --preset
     flags = dict(given or {}) | parse_assignments(assignments)
@@ -192,13 +187,31 @@ def make_grid(
 
 
 def _grid(sweep: Sweep, flags: Settings, seeds: int | None) -> tuple[list[Cell], list[str]]:
-    """The cells of `make_grid` without their names, and the notes."""
+    """The cells of `make_grid` without their names, and the notes.
+
+    In each group its factors count first, then the seeds, then the product of the lists.
+    """
     cells: dict[RunSettings, Cell] = {}
     notes: dict[str, None] = {}
     preset = preset_values(sweep.preset)
     for group in sweep.groups:
         settings = preset | sweep.settings | group.settings | flags
-        for cell in _cells(group, settings, seeds):
+        for name, factor in group.times.items():
+            value = settings.get(name, RunSettings().value(name))
+            values = value if isinstance(value, list) else [value]
+            if not all(type(number) in (int, float) for number in (*values, factor)):
+                raise UsageError(f"setting {name!r} is {quoted(value)}: times needs numbers")
+            scaled = [number * factor for number in values]
+            whole = NAMES[name] in (int, int | None)
+            settings[name] = [int(n) if whole and float(n).is_integer() else n for n in scaled]
+        first = settings.get(SEED, 1)
+        first = first[0] if isinstance(first, list) else first
+        if seeds is not None and isinstance(first, int):
+            settings[SEED] = list(range(first, first + seeds))
+        lists = {name: settings[name] for name in NAMES if isinstance(settings.get(name), list)}
+        for values in product(*lists.values()):
+            chosen = settings | dict(zip(lists, values, strict=True))
+            cell = Cell(group.name, parse_settings(chosen))
             unmet = [name for name in group.needs if cell.value(name) != group.needs[name]]
             if unmet:
                 needed, other = word(group.needs[unmet[0]]), word(cell.value(unmet[0]))
@@ -210,44 +223,26 @@ def _grid(sweep: Sweep, flags: Settings, seeds: int | None) -> tuple[list[Cell],
     return list(cells.values()), list(notes)
 
 
-def _cells(group: Group, settings: Settings, seeds: int | None) -> Iterator[Cell]:
-    """The cells of a group: its factors, then the seeds, then the product of the lists."""
-    settings = dict(settings)
-    for name, factor in group.times.items():
-        value = settings.get(name, RunSettings().value(name))
-        values = value if isinstance(value, list) else [value]
-        if not all(type(number) in (int, float) for number in (*values, factor)):
-            raise UsageError(f"setting {name!r} is {quoted(value)}: times needs numbers")
-        scaled = [number * factor for number in values]
-        whole = NAMES[name] in (int, int | None)
-        settings[name] = [int(n) if whole and float(n).is_integer() else n for n in scaled]
-    first = settings.get(SEED, 1)
-    first = first[0] if isinstance(first, list) else first
-    if seeds is not None and isinstance(first, int):
-        settings[SEED] = list(range(first, first + seeds))
-    lists = {name: settings[name] for name in NAMES if isinstance(settings.get(name), list)}
-    for values in product(*lists.values()):
-        yield Cell(group.name, parse_settings(settings | dict(zip(lists, values, strict=True))))
-
-
 def declare(cells: Iterable[Cell], whole: Iterable[Cell] = ()) -> tuple[Cell, ...]:
-    """The cells with the names of their arms and of the arms without attention to compare with.
+    """The cells with the names of their arms and of the baselines of these.
 
-    The names are those of a ``whole`` grid, if there is one, of which the cells may be a part.
+    The names are those of the ``whole`` grid, if any, of which the cells may be a part.
     """
-    known, grid = list(cells), list(whole)
-    arms = _names([*grid, *known]) | _names(grid)
+    cells, grid = list(cells), list(whole)
+    arms = _names([*grid, *cells]) | _names(grid)
     if twice := [name for name, count in Counter(arms.values()).items() if count > 1]:
         raise UsageError(f"two arms are called {twice[0]!r}; rename a group")
     declared = []
-    for cell in known:
-        arm, base = arms[_key(cell)], arms.get(_key(cell, {"model.attention": "none"}), "")
+    for cell in cells:
+        without = cell.settings.changed(training={"seed": 0}, model={"attention": "none"})
+        arm = arms[cell.settings.changed(training={"seed": 0})]
+        base = arms.get(without, "")
         declared.append(replace(cell, arm=arm, baseline="" if base == arm else base))
     return tuple(declared)
 
 
-def _names(cells: Sequence[Cell]) -> dict[tuple[Any, ...], str]:
-    """The names of the arms of a grid, by `_key`: group by group what varies there."""
+def _names(cells: Sequence[Cell]) -> dict[RunSettings, str]:
+    """The names of the arms of a grid, by their settings with seed 0: what varies in a group."""
     arms = {}
     for group in dict.fromkeys(cell.group for cell in cells):
         members = [cell for cell in cells if cell.group == group]
@@ -256,14 +251,9 @@ def _names(cells: Sequence[Cell]) -> dict[tuple[Any, ...], str]:
             attention = cell.settings.model.attention
             words = [f"{_short(name)}={word(cell.value(name))}" for name in names]
             ending = "" if group in ("", attention) else f", {group}"
-            arms[_key(cell)] = " ".join([attention, *words]) + ending
+            name = " ".join([attention, *words]) + ending
+            arms[cell.settings.changed(training={"seed": 0})] = name
     return arms
-
-
-def _key(cell: Cell, changes: Mapping[str, Any] | None = None) -> tuple[Any, ...]:
-    """A cell's settings but for the seed, with some changed."""
-    changed = {SEED: 0} | dict(changes or {})
-    return tuple(changed[name] if name in changed else cell.value(name) for name in NAMES)
 
 
 def _short(name: str) -> str:
@@ -306,7 +296,7 @@ def folder_name(preset: str, cells: Sequence[Cell], order: Iterable[str] = NAMES
 
 
 def as_toml(sweep: Sweep, cells: Sequence[Cell]) -> str:
-    """A typed sweep as a file, of which `load_sweep` and `make_grid` make these cells."""
+    """A typed sweep as a TOML file of the same cells."""
     seeds = list(dict.fromkeys(cell.value(SEED) for cell in cells))
     values = {"experiment": sweep.name, "preset": sweep.preset} | sweep.settings | {SEED: seeds}
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]

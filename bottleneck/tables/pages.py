@@ -215,7 +215,7 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
     lines += [SLIDE_WORDS] if name == "compression" else []
     if pairs:
         lines += [_arm_line(arm, bundle) for arm in arms]
-        lines += bundle.facts(used["run"].iloc[0])["notes"]
+        lines += bundle.environment["runs"][used["run"].iloc[0]]["environment"]["notes"]
     table = run_table(title, frame, attention) if pairs else arms_table(title, frame)
     lines += [f"{run}.", *_facts(used, bundle)]
     return Page(name.replace("-", "_"), title, frame, table, judged, lines, run)

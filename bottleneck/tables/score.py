@@ -29,7 +29,6 @@ from ..scoring.bleu import (
     chrf_signature,
     chrf_statistics,
     expanded,
-    length_ratio,
 )
 from ..scoring.bootstrap import (
     Estimate,
@@ -38,6 +37,7 @@ from ..scoring.bootstrap import (
     estimates,
     interaction,
     randomisation_p,
+    ratio_of_sums,
 )
 from ..settings.concerns import ScoringSettings, bucket_labels, bucket_of
 from ..settings.errors import UsageError, UserError, counted
@@ -236,7 +236,7 @@ def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int)
             row |= {
                 **with_bounds(f"bleu{side}", estimate),
                 f"brevity_penalty{side}": float(brevity_penalty(sums)),
-                f"length_ratio{side}": float(length_ratio(sums)),
+                f"length_ratio{side}": float(ratio_of_sums(sums[:2])),
                 f"chrf{side}": float(chrf(letters[part].sum(axis=0))),
                 f"reference_tokens{side}": int(sums[REFERENCE]),
                 f"empty{side}": int((system[:, HYPOTHESIS] == 0).sum()),

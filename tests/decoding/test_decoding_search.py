@@ -29,14 +29,14 @@ def settings_of(**changes):
 
 
 def rows_of(output, settings):
-    """Of each sentence its row, itself, its output's tokens without padding, and their cap.
+    """Of each sentence itself, its output's tokens without padding, and their cap.
 
     The source's end token is no word.
     """
     for row, sentence in enumerate(SENTENCES):
         tokens = tuple(np.asarray(output.tokens)[row, : int(output.lengths[row])].tolist())
         cap = math.ceil(settings.cap_factor * (len(sentence) - 1)) + settings.cap_extra
-        yield row, sentence, tokens, cap
+        yield sentence, tokens, cap
 
 
 def all_outputs(logits_of, weights, sentence, cap):
@@ -80,11 +80,10 @@ def test_a_search_finds_what_the_search_in_lists_finds(size, spread):
     for seed in range(12):
         weights = random_weights(shapes, seed, spread)
         output = search(weights, *rows(SENTENCES))
-        for row, sentence, tokens, cap in rows_of(output, settings):
+        for sentence, tokens, cap in rows_of(output, settings):
             every = all_outputs(logits_of, weights, sentence, cap)
             expected, total = plain_beam(every, size, cap)
             assert tokens == expected
-            np.testing.assert_allclose(output.log_probability[row], total, rtol=1e-4, atol=1e-5)
             best = max(total / len(tokens) for tokens, total in every.items())
             misses += total / len(tokens) < best - 1e-4
             ended.add(tokens[-1] == EOS)
@@ -100,7 +99,7 @@ def test_neither_padding_nor_the_start_token_is_ever_a_word(size):
     bias[...] = bias[...].at[np.array([PAD, BOS])].set(50.0).at[EOS].set(-50.0)
     settings = settings_of(beam_size=size)
     output = make_search(graph, settings)(weights, *rows(SENTENCES))
-    for _, _, tokens, cap in rows_of(output, settings):
+    for _, tokens, cap in rows_of(output, settings):
         assert len(tokens) == cap
         assert min(tokens) > EOS
 
@@ -118,7 +117,6 @@ def test_padding_changes_nothing(size):
         steps = narrow.tokens.shape[1]
         np.testing.assert_array_equal(narrow.tokens, wide.tokens[:, :steps])
         assert not np.any(wide.tokens[:, steps:])
-        np.testing.assert_allclose(narrow.log_probability, wide.log_probability, rtol=1e-9)
 
 
 def test_the_cap_is_a_multiple_of_the_words_rounded_up_and_some_more():

@@ -117,7 +117,7 @@ def test_runs_without_a_result_are_listed_with_their_status(single, tmp_path):
     for folder in (single, tmp_path / "bundle"):
         read = Results.open(folder)
         assert read.environment["unfinished"] == statuses
-        assert read.left_out()[0].startswith("3 runs are without a result")
+        assert read.left_out()[0].startswith("3 runs without a result")
     shutil.rmtree(single / "runs" / "first")
     assert "holds no finished run (3 not done" in one_line(Results.open, single)
 

@@ -17,7 +17,7 @@ from seq2seq_bottleneck.results.folders import (
     EXPERIMENTS,
     STORE,
     finished_runs,
-    rests_on,
+    run_rows,
 )
 from seq2seq_bottleneck.results.schema import (
     FILES,
@@ -52,9 +52,9 @@ def test_merged_folders_are_the_bundle_of_all_runs_to_the_byte(whole, parts, tmp
     assert_same_files(tmp_path / "again", whole)
     assert (whole / "sentences.csv.gz").read_bytes()[4:8] == b"\0\0\0\0"  # no time in it
     write_bundle(finished_runs(parts[1]), tmp_path / "second")  # a bundle without a store
-    assert write_merged([parts[0], tmp_path / "second"], tmp_path / "all") == (6, 2)
+    assert write_merged([parts[0], tmp_path / "second"], tmp_path / "all") == 6
     assert_same_files(tmp_path / "all", whole)
-    assert write_merged([*parts, tmp_path / "second"], tmp_path / "all") == (6, 4)
+    assert write_merged([*parts, tmp_path / "second"], tmp_path / "all") == 6
     assert_same_files(tmp_path / "all", whole)
 
 
@@ -146,7 +146,7 @@ def test_a_table_that_cannot_be_read_is_named_with_the_way_out(studied, tmp_path
     table = studied / PROBES / f"{name}.csv"
     table.write_bytes(b"run,arm\n\xff\xfe,none\n")
     for read in (
-        lambda: rests_on(table),
+        lambda: run_rows(table),
         lambda: read_table(table, PROBE_COLUMNS),
         lambda: write_bundle(finished_runs(studied), tmp_path / "bundle"),
     ):
@@ -180,14 +180,14 @@ RUN = f"store/{STORE}/none1x1"
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("export --results store --bundle bundle", "is a bundle with other runs (none3x1, none4x1"),
-        (f"export --results store --bundle {RUN}", "is a run or a store of runs"),
-        ("export --results store --bundle others", "'others' has results of its own"),
-        ("export --results store --results store --bundle bundle", "is a bundle with other runs"),
-        (f"export --results bundle --results bundle --bundle {RUN}", "is a run or a store of runs"),
+        ("export --results store --bundle bundle", "'bundle' has other files or results"),
+        (f"export --results store --bundle {RUN}", "has other files or results"),
+        ("export --results store --bundle others", "'others' has other files or results"),
+        ("export --results store --results store --bundle bundle", "has other files or results"),
+        (f"export --results bundle --results bundle --bundle {RUN}", "has other files or results"),
         ("export --results bundle -o bundle/runs.csv", "is one of the results there"),
         ("export --results bundle -o bundle/probes/length.csv", "is one of the results there"),
-        ("export --results store --bundle mine", "'mine' has a file runs.csv that bottleneck did"),
+        ("export --results store --bundle mine", "'mine' has other files or results"),
         ("export --results store/runs --all", "is a store of runs: name the folder that it is in"),
         (f"plot bleu --results store -o {RUN}/scores.svg", "is one of the results there"),
     ],

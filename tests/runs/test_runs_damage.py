@@ -20,7 +20,6 @@ from seq2seq_bottleneck.results.folders import (
     read_experiments,
     read_settings,
     read_texts,
-    rests_on,
     run_rows,
 )
 from seq2seq_bottleneck.runs.checkpoint import load_vocabularies
@@ -87,7 +86,7 @@ OF_A_BUNDLE: dict[str, Reader] = {
     "runs.csv": lambda folder: Results.open(folder).runs.to_csv(),
     "sentences.csv.gz": lambda folder: list(Results.open(folder).sentences),
     "examples.json.gz": lambda folder: list(Results.open(folder).examples()),
-    "probes/length.csv": lambda folder: rests_on(folder / "probes" / "length.csv"),
+    "probes/length.csv": lambda folder: run_rows(folder / "probes" / "length.csv"),
     "experiments.json": read_experiments,
 }
 

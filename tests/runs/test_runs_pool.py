@@ -52,8 +52,7 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
     with pytest.raises(KeyboardInterrupt):
         run_jobs(jobs, tmp_path / "stopped", stopped, threads=threads)
     (folder,) = run_folders(tmp_path / "stopped")
-    assert folder.status == "running"
-    assert not folder.in_use
+    assert folder.status == "stopped"
     assert (folder.path / CHECKPOINT).is_file()
 
     heard = Heard()

@@ -13,7 +13,7 @@ from tiny import random_weights
 from seq2seq_bottleneck.corpus.grammar import LECTURE_SENTENCES, english_french
 from seq2seq_bottleneck.corpus.vocabulary import BOS, EOS, Vocabulary
 from seq2seq_bottleneck.model.translator import create
-from seq2seq_bottleneck.runs.translate import END, TrainedRun, attended, load_run
+from seq2seq_bottleneck.runs.translate import END, TrainedRun, load_run
 from seq2seq_bottleneck.settings.run import resolve
 
 SPECIAL = ("<pad>", "<s>", "</s>", "⁇")
@@ -53,7 +53,7 @@ def translation_of(run, sentence):
 def test_a_translation_comes_with_the_weights_behind_it(beam):
     run = random_run(decoding={"beam_size": beam})
     sentence = "w1 w0 w3 w9"
-    matrix = attended(run, translation_of(run, sentence))
+    matrix = translation_of(run, sentence)
     assert matrix.source == ["w1", "w0", "w3", "w9", END]
     words = [word for word in matrix.output if word != END]
     assert " ".join(words) == run.translations([sentence])[0].text
@@ -74,7 +74,7 @@ def test_many_sentences_are_translated_as_each_alone():
     for sentence, item in zip(sentences[1:], translations, strict=True):
         alone = translation_of(run, sentence)
         assert item[:-1] == alone[:-1]
-        assert item.source == sentence.split()
+        assert item.source == [*sentence.split(), END]
         np.testing.assert_allclose(item.weights, alone.weights, rtol=1e-4, atol=1e-6)
     assert any(map(run.unknown, sentences))
 
@@ -93,6 +93,5 @@ def test_a_run_on_the_grammar_keeps_its_translations_of_the_lectures_sentences(t
     trained = load_run(run)
     translations = trained.translations(LECTURE_SENTENCES, 64, attended=True)
     for item, translation in zip(lecture, translations, strict=True):
-        shown = attended(trained, translation)
-        assert (item["source"], item["hypothesis"]) == (shown.source, shown.output)
-        np.testing.assert_allclose(item["weights"], shown.weights, atol=2e-3)
+        assert (item["source"], item["hypothesis"]) == (translation.source, translation.output)
+        np.testing.assert_allclose(item["weights"], translation.weights, atol=2e-3)
