@@ -44,7 +44,7 @@ def table(
         return
     from ..results.bundle import Results
     from ..tables.claims import claims_page, decide_results
-    from ..tables.pages import check_name, fitting_pages, make_page, study_page
+    from ..tables.pages import check_name, default_pages, make_page, study_page
     from ..tables.render import print_prose
     from ..tables.selection import where as select
 
@@ -64,16 +64,13 @@ def table(
         print_runs(folder)
         return
     if name == "claims":
-        bundle = Results.find(folder)
-        for line in bundle.left_out() if bundle else []:
-            say(line, err=True)
-        pages = [claims_page(decide_results(folder, where or [], bundle))]
+        pages = [claims_page(decide_results(folder, where or []))]
     elif name == BENCHMARK:
         options.refuse({"--where": where}, f"table {BENCHMARK} uses no trained runs")
         pages = [study_page(name, folder)]
     else:
         bundle = select(Results.open(folder), where or [])
-        pages = [make_page(name, bundle, like_slide)] if name else fitting_pages(bundle)
+        pages = [make_page(name, bundle, like_slide)] if name else default_pages(bundle)
     for page in pages if form == "rich" else pages[-1:]:
         show(page, form, details, out)
     if not name and form == "rich":

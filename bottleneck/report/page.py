@@ -48,7 +48,7 @@ from ..tables.render import PlainConsole, tables_in, texts_of
 
 BESIDE: Mapping[str, Sequence[str]] = {
     "C1": ("compression", "context-size"),
-    "C7": (schema.GOLD_TABLE,),
+    "C7": (schema.GOLD,),
     "C10": ("arms",),
     "C12": ("fit",),
 }

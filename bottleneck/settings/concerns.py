@@ -208,6 +208,14 @@ def bucket_of(words: int | Sequence[int] | np.ndarray, edges: tuple[int, ...]) -
     return np.searchsorted(edges, words, side="right") - 1
 
 
+def by_bucket(words: Sequence[int] | np.ndarray, edges: tuple[int, ...]) -> dict[str, np.ndarray]:
+    """Of each bucket, by its name, the places of its sentences, whose lengths these are."""
+    assigned = bucket_of(words, edges)
+    return {
+        name: np.flatnonzero(assigned == place) for place, name in enumerate(bucket_labels(edges))
+    }
+
+
 def bucket_labels(edges: tuple[int, ...]) -> tuple[str, ...]:
     """Names of the buckets: ``("5-10", "11-20", "21+")`` for edges 5, 11, 21."""
     return *(span_label(low, high - 1) for low, high in pairwise(edges)), f"{edges[-1]}+"

@@ -52,10 +52,9 @@ TITLE = "The lecture's claims"
 VERDICTS = {"held": "green", "partly": "yellow", "not held": "red", "not measured": "dim"}
 """The verdicts, and how each is coloured on a terminal."""
 CAPTION = (
-    "The rule of every verdict is in code (bottleneck/claims/ and bottleneck/questions/), written "
-    "before the reference runs; --format csv, markdown and json print it. Ranges are 95 % "
-    "intervals, over test sentences unless it is said otherwise. Nothing is corrected for the "
-    "number of claims, buckets or controls."
+    "The rules were written as code before the reference runs; --format csv prints them. Ranges "
+    "are 95 % intervals, over test sentences unless it is said otherwise. Nothing is corrected for "
+    "the number of claims, buckets or controls."
 )
 
 
@@ -89,32 +88,32 @@ class Decision:
         return f"{words} {option} {shlex.quote(str(self.folder))}"
 
 
-def decide_results(
-    folder: Path, conditions: Sequence[str] = (), existing: Results | None = None
-) -> list[Decision]:
+def decide_results(folder: Path, conditions: Sequence[str] = ()) -> list[Decision]:
     """Every claim, by the runs of a folder that meet the conditions of `where`.
 
     Without conditions, results folders inside it decide what it does not, the claim's home first.
-    ``existing`` is the folder's `Results.find` where it has been read already.
     """
-    whole = Results.find(folder) if existing is None else existing
-    bundle = whole and where(whole, conditions)
+    bundle = Results.find(folder)
+    bundle = bundle and where(bundle, conditions)
     inside, find = [] if conditions else results_inside(folder), cache(Results.find)
     decisions = []
     for claim in CLAIMS:
         decided = decision(claim, folder, bundle)
-        places = sorted(inside, key=lambda place: (place.name != claim.home, place.name))
-        for place in [] if decided.measured else places:
-            other = decision(claim, place, find(place))
+        homes = sorted(inside, key=lambda home: (home.name != claim.home, home.name))
+        for home in [] if decided.measured else homes:
+            other = decision(claim, home, find(home))
             if other.measured:
-                decided = replace(other, runs=f"{place.name}: {other.runs}")
+                decided = replace(other, runs=f"{home.name}: {other.runs}")
                 break
         decisions.append(decided)
     return decisions
 
 
 def decision(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
-    """The decision on one claim, by a folder's runs; None where there are none."""
+    """The decision on one claim, by a folder's runs; None where there are none.
+
+    Of several experiments the claim's home decides, or else the first that can.
+    """
     # C7 is also decided by the user's gold links.
     tables = [claim.study, *([GOLD] if claim.study == "alignment" else [])]
     table = next((item for item in tables if item and has_probe(folder, item)), None)
@@ -131,21 +130,18 @@ def decision(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
         reason = "the folder holds no finished run"
         verdict = conclude(claim.id, RULES[claim.id][0], reason)
     else:
-        verdict, runs = _from_runs(claim, bundle)
+        results = []
+        names = bundle.runs["experiment"].unique()
+        for name in sorted(names, key=lambda name: name != claim.home):
+            part = replace(bundle, runs=bundle.runs[bundle.runs["experiment"] == name])
+            try:
+                verdict, used = by_experiment(claim.id, part)
+            except UserError as error:
+                verdict, used = conclude(claim.id, RULES[claim.id][0], str(error)), part.runs[:0]
+            results.append((verdict, describe(used)))
+        decided = (item for item in results if item[0].verdict != "not measured")
+        verdict, runs = next(decided, results[0])
     return Decision(claim, verdict, runs, folder, bundle)
-
-
-def _from_runs(claim: Claim, bundle: Results) -> tuple[Verdict, str]:
-    """A claim that the runs decide: those of its home, or else the first that can; or why not."""
-    results = []
-    for name in sorted(bundle.runs["experiment"].unique(), key=lambda name: name != claim.home):
-        part = replace(bundle, runs=bundle.runs[bundle.runs["experiment"] == name])
-        try:
-            verdict, used = by_experiment(claim.id, part)
-        except UserError as error:
-            verdict, used = conclude(claim.id, RULES[claim.id][0], str(error)), part.runs[:0]
-        results.append((verdict, describe(used)))
-    return next((item for item in results if item[0].verdict != "not measured"), results[0])
 
 
 def by_experiment(claim: str, bundle: Results) -> tuple[Verdict, pd.DataFrame]:
@@ -158,21 +154,21 @@ def by_experiment(claim: str, bundle: Results) -> tuple[Verdict, pd.DataFrame]:
     if claim == "L-FAIL":
         none, _ = compare(bundle, alone=True)
         return verdict_on(claim, bucket_scores(none)), none.runs
-    known = [pair for pair in pairs(runs) if pair[1]["attention"].iloc[0] != UNIFORM]
-    if not known:
+    compared = [pair for pair in pairs(runs) if pair[1]["attention"].iloc[0] != UNIFORM]
+    if not compared:
         raise UserError("no runs with and without attention that differ in nothing else")
     if claim == "C10":
-        return _controlled(bundle, *known[0])
+        return _controlled(bundle, *compared[0])
     if claim == "C12":
-        for none, attention in known:
+        for none, attention in compared:
             longer = runs[runs["arm"] == f"{none['arm'].iloc[0]}, {LONGER}"]
             parts = common_seeds(none, longer, attention)
             if len(parts[0]):
                 once, twice, attended = (arm_of(bundle, part) for part in parts)
                 return verdict_on(claim, bucket_scores(once, attended, twice)), pd.concat(parts)
         raise UserError("no arm without attention was trained twice as long")
-    pair = paired(bundle, *known[0])
-    return verdict_on(claim, bucket_scores(*pair)), pd.concat(known[0])
+    pair = paired(bundle, *compared[0])
+    return verdict_on(claim, bucket_scores(*pair)), pd.concat(compared[0])
 
 
 def _controlled(
@@ -230,8 +226,8 @@ def judge(
     ``runs`` is the tidy table of the chosen runs, None where there are none: a table that rests on
     others decides nothing. A claim with runs of its own takes all, others one `FAMILY`.
     """
-    known = set() if runs is None else set(runs.loc[(runs["arm"] != "") | claim.own_runs, "run"])
-    missing = sorted(set(frame["run"]) - known - {""})
+    chosen = set() if runs is None else set(runs.loc[(runs["arm"] != "") | claim.own_runs, "run"])
+    missing = sorted(set(frame["run"]) - chosen - {""})
     if missing and not (claim.own_runs and runs is None):
         because = (
             f"probes/{claim.study}.csv rests on runs that were not chosen, were replaced by later "
@@ -246,7 +242,14 @@ def judge(
     names = frame[frame["run"].isin(family["run"])].set_index("arm")["attention"].to_dict()
     rows = frame[frame["arm"].isin(names)]
     rows = rows.assign(arm=rows["arm"].map(names), note=rows["note"].replace(names))
-    low = _unlearned_arms(family) if claim.learned else {}
+    low: dict[str, tuple[str, float]] = {}
+    for arm, scores in family.groupby("attention", sort=False) if claim.learned else ():
+        # Its BLEU in its shortest filled bucket says whether an arm has learned to translate.
+        filled = scores[scores["bleu"].notna()]
+        bucket = "every bucket" if filled.empty else str(filled["bucket"].iloc[0])
+        bleu = float(filled.loc[filled["bucket"] == bucket, "bleu"].mean())
+        if not learned(bleu):
+            low[str(arm)] = bucket, bleu
     every = set(family["attention"])
     kept = every - set(low)
     words = {NONE: "without attention", ATTENTION: "with attention"}
@@ -282,25 +285,13 @@ def _kinds(attentions: set[str]) -> set[str]:
     return attentions & {NONE} | ({ATTENTION} if attentions - set(UNSELECTIVE) else set())
 
 
-def _unlearned_arms(rows: pd.DataFrame) -> dict[str, tuple[str, float]]:
-    """The arms that have not learned to translate: their shortest filled bucket and its BLEU."""
-    low = {}
-    for arm, scores in rows.groupby("attention", sort=False):
-        filled = scores[scores["bleu"].notna()]
-        bucket = "every bucket" if filled.empty else str(filled["bucket"].iloc[0])
-        bleu = float(filled.loc[filled["bucket"] == bucket, "bleu"].mean())
-        if not learned(bleu):
-            low[str(arm)] = bucket, bleu
-    return low
-
-
 # All claims as text.
 
 
 def number(row: Mapping[str, object]) -> str:
     """``45.7 [41.0, 50.1]``, as many digits as the greatest of them needs; empty without one."""
-    known = [abs(row[name]) for name in ("value", "low", "high") if not pd.isna(row[name])]
-    greatest = max(known, default=0)
+    sizes = [abs(row[name]) for name in ("value", "low", "high") if not pd.isna(row[name])]
+    greatest = max(sizes, default=0)
     form = f"{{:.{1 if greatest >= 10 else 2 if greatest >= 0.1 else 4}f}}"
     return in_line(cell(row["value"], row["low"], row["high"], form))
 
@@ -315,6 +306,8 @@ def summary(decisions: Sequence[Decision]) -> str:
 def claims_page(decisions: Sequence[Decision]) -> Page:
     """Every claim as a row; on a terminal id, verdict, claim, number, why, runs or command."""
     title, rows, texts = f"{TITLE}: {summary(decisions)}", [], []
+    bundles = [item.bundle for item in decisions if item.bundle]
+    caption = [CAPTION, *dict.fromkeys(line for bundle in bundles for line in bundle.left_out())]
     for item in decisions:
         row = vars(item.verdict) | {"id": item.claim.id, "claim": item.claim.says}
         row |= {"runs": item.runs, "command": item.command}
@@ -328,4 +321,4 @@ def claims_page(decisions: Sequence[Decision]) -> Page:
     frame = pd.DataFrame(rows, columns=columns.split())
     frame = frame.astype(dict.fromkeys(("value", "low", "high"), "float64"))
     table = Constrain(Group(Text(title, "bold"), *texts, ""), MEASURE)
-    return Page("claims", title, frame, table, [], [CAPTION])
+    return Page("claims", title, frame, table, [], caption)

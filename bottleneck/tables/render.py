@@ -65,9 +65,9 @@ def new_table(title: str, heads: Sequence[str], texts: int = 1) -> CompactTable:
     """A table without rows; its first ``texts`` columns hold text, aligned to the left."""
     look = {"title_justify": "left", "title_style": "bold", "box": box.SIMPLE_HEAD}
     table = CompactTable(title=title, padding=(0, 1, 0, 0), pad_edge=False, **look)
-    for place, head in enumerate(heads):
+    for index, head in enumerate(heads):
         # A name is folded, not cut: the end of it may be what distinguishes an arm.
-        table.add_column(head, justify="left" if place < texts else "right", overflow="fold")
+        table.add_column(head, justify="left" if index < texts else "right", overflow="fold")
     return table
 
 
@@ -100,14 +100,13 @@ def cell(
 class Column:
     """A column of a terminal's table: its head, and how it prints the data's column ``name``.
 
-    ``form`` is that of a number, or prints a row; ``zero`` replaces 0; ``printed`` is the slide's.
+    ``form`` is that of a number, or prints a row; ``zero`` replaces 0.
     """
 
     head: str
     name: str = ""
     form: str | Callable[[Mapping[str, Any]], str] = "{}"
     zero: str = ""
-    printed: bool = False
 
     def text(self, row: Mapping[str, Any]) -> str:
         """The cell of a row."""
@@ -120,10 +119,10 @@ class Column:
 
 
 def filled_table(title: str, frame: pd.DataFrame, columns: Sequence[Column]) -> CompactTable:
-    """A table with a row for each of the data."""
+    """A table with a row for each of the data; what the slide printed is dim."""
     table = new_table(title, [column.head for column in columns])
     for drawn, column in zip(table.columns, columns, strict=True):
-        drawn.style = "dim" if column.printed else ""
+        drawn.style = "dim" if column.head.startswith("slide") else ""
     for row in frame.to_dict("records"):
         table.add_row(*(column.text(row) for column in columns))
     return table
