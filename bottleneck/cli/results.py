@@ -90,11 +90,11 @@ def plot(
     if not name:
         print_names(options.table_lines(FIGURES))
         return
-    from ..figures.registry import NUMBERS, check_name, make_figure, write_figure
+    from ..figures.registry import check_name, make_figure, write_figure
 
     name = options.find_name("plot", name)
     path = out or Path(f"{name}.png")
-    for file in (path, path.with_suffix(NUMBERS)):
+    for file in (path, path.with_suffix(".csv")):
         check_output(file)
     check_name(name, where or [], path)
     if options.check_sentence(sentence) is None:
@@ -200,10 +200,12 @@ def _write_csv(folder: Path, where: Sequence[str], out: Path | None) -> None:
 
 def _write_all(folder: Path) -> None:
     """Write the tables and figures of a folder and of those inside it, then claims and page."""
-    from ..report.page import CLAIMS, CONTENTS, REPORT, write_end, write_out
+    from ..report.page import write_out, write_report
     from ..results.bundle import holds_results
     from ..results.folders import STORE, find_runs, results_inside, tables
     from ..runs.sweep import gather
+    from ..tables.claims import claims_page, decide_results, summary
+    from ..tables.page import page_files
 
     if find_runs(folder).any and not (folder / STORE).is_dir():
         raise UsageError(f"{str(folder)!r} is a store of runs: name the folder that it is in")
@@ -212,9 +214,13 @@ def _write_all(folder: Path) -> None:
     for place in (*places, *results_inside(folder)):
         gather(place, {})
         made, figures, missing = (len(part) for part in write_out(place))
-        say(f"{place}: {made} tables, {figures} figures, {missing} left out ({CONTENTS})")
-    summary, size = write_end(folder)
-    say(f"{folder}: {CLAIMS}.md, {CLAIMS}.csv; {REPORT}, {size / 1e6:.2f} MB; {summary}")
+        say(f"{place}: {made} tables, {figures} figures, {missing} left out (CONTENTS.md)")
+    size = write_report(folder, folder / "report.html")
+    decisions = decide_results(folder)
+    for name, text in page_files([claims_page(decisions)]).items():
+        write_text(folder / name, text)
+    done = f"claims.md, claims.csv; report.html, {size / 1e6:.2f} MB; {summary(decisions)}"
+    say(f"{folder}: {done}")
 
 
 def _write_bundle(folder: Path, bundle: Path, where: Sequence[str], text: bool) -> None:

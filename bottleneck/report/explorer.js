@@ -6,7 +6,6 @@
   const choice = document.getElementById("explorer-choice");
   const shown = document.getElementById("explorer-shown");
   const KINDS = { survived: "", lost: "lost", "in part": "part", "not linked": "unjudged" };
-  const FEW = 17; // source tokens up to which the fields of a map are large
   const SIDE_BY_SIDE = 28; // source tokens up to which the maps of two arms are next to each other
 
   /** An element with its class and children; texts stay texts. */
@@ -66,8 +65,7 @@
       return cell;
     })]);
     const name = `${where}: a row for each output word, a column for each source word`;
-    const many = sentence.source.length > FEW ? " many" : "";
-    return table(name, `heat arm-${arm.name}${many}`, ["", ...sentence.source], rows);
+    return table(name, `heat arm-${arm.name}`, ["", ...sentence.source], rows);
   }
 
   /** A definition list of pairs of texts. */
