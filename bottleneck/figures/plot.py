@@ -8,17 +8,15 @@ import pandas as pd
 
 from ..tables.comparison import what_was_run
 
-Number = float | int
 MEAN, SEED, SLIDE = "mean", "seed", "slide"
 """Kinds of drawn numbers: the mean over seeds, with its interval; one run's; the slide's."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes; ``name`` is its title and its key in the data.
+    """One pair of axes; ``name`` is its title and its key in the data, ``unit`` is what n counts.
 
-    ``unit`` is what n counts; ``joined``: a line goes from point to point; ``log_x``: x is a
-    quantity; ``limits`` of y, None where free.
+    ``joined``: a line goes from point to point; ``log_x``: x is a quantity.
     """
 
     name: str
@@ -28,7 +26,7 @@ class Panel:
     joined: bool = True
     log_x: bool = False
     log_y: bool = False
-    limits: tuple[Number | None, Number | None] = (None, None)
+    limits: tuple[float | None, float | None] = (None, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +44,7 @@ class Plot:
 
 
 def drawn(
-    panel: str, frame: pd.DataFrame, x: str, scale: Number, names: Mapping[str, str]
+    panel: str, frame: pd.DataFrame, x: str, scale: float, names: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """Rows of a study's table, times ``scale``, as rows of a panel; ``names`` are words for x."""
     rows = []
@@ -58,7 +56,7 @@ def drawn(
     return rows
 
 
-def slide_rows(panel: str, arm: str, printed: Mapping[str, Number]) -> list[dict[str, Any]]:
+def slide_rows(panel: str, arm: str, printed: Mapping[str, float]) -> list[dict[str, Any]]:
     """The slide's numbers of an arm, by x."""
     keys = {"panel": panel, "arm": arm, "kind": SLIDE}
     return [{**keys, "x": x, "value": float(value)} for x, value in printed.items()]
@@ -93,7 +91,7 @@ def longest(frame: pd.DataFrame) -> str:
     return "" if filled.empty else filled["bucket"].iloc[-1]
 
 
-def facts(rows: pd.DataFrame, over: str = "test sentences") -> tuple[str, ...]:
+def facts(rows: pd.DataFrame, over: str = "test sentences") -> str:
     """What bars and points are, and of which runs these rows are (see `what_was_run`)."""
     points = " Small points: single seeds." if rows["seed"].nunique() > 1 else ""
-    return (f"Bars: 95 %, over {over}.{points} Corpus {what_was_run(rows)}.",)
+    return f"Bars: 95 %, over {over}.{points} Corpus {what_was_run(rows)}."

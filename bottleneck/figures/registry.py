@@ -52,10 +52,7 @@ BLEU_AXES = ("BLEU (0 to 100)", "sentences")
 def make_figure(
     name: str, folder: Path, *, where: Sequence[str] = (), bundle: Results | None = None
 ) -> Chart:
-    """The figure of a name in `FIGURES`; ``bundle`` is the folder's, where it has been read.
-
-    ``where`` chooses among runs, for the figures of runs alone.
-    """
+    """The figure of a name in `FIGURES`; ``bundle`` is the folder's, where it has been read."""
     check_name(name, where)
     if name in FIGURES_OF_RUNS:
         bundle = narrowed(Results.open(folder) if bundle is None else bundle, where)
@@ -117,9 +114,9 @@ def bleu(bundle: Results) -> Plot:
         recovered = {name: slide[name].attention for name in names}
         rows += slide_rows(panel, attention.attention, recovered)
     panels = (Panel(panel, "source words", *BLEU_AXES, limits=(0, None)),)
-    notes = (*facts(pd.concat([arm.runs for arm in arms])), SLIDE_NOTE)
+    note = f"{facts(pd.concat([arm.runs for arm in arms]))} {SLIDE_NOTE}"
     title = f"BLEU by sentence length{', with and without attention' if attention else ''}"
-    return Plot(title, panels, data_frame(rows), (" ".join(notes),))
+    return Plot(title, panels, data_frame(rows), (note,))
 
 
 def _readable(arm: Arm) -> list[Bucket]:
@@ -157,16 +154,16 @@ def arms(bundle: Results) -> Plot:
     changes = {arm.name: arm.name.removeprefix(arm.attention).strip(" ,") for arm in every}
     readable = [arm.buckets.index(bucket) for arm in every for bucket in _readable(arm)]
     rows = []
-    for place in dict.fromkeys((min(readable), max(readable))):
-        title = f"{every[0].buckets[place].name} source words"
+    for index in dict.fromkeys((min(readable), max(readable))):
+        title = f"{every[0].buckets[index].name} source words"
         for change in dict.fromkeys(changes.values()):
             for arm in every:
                 if changes[arm.name] == change:
                     x = arm.attention if single else change or BASELINE
-                    rows += _bucket_rows(arm, arm.buckets[place], panel=title, x=x)
+                    rows += _bucket_rows(arm, arm.buckets[index], panel=title, x=x)
     baseline = "" if single else "Baseline: the sweep's own settings. "
     note = f"{baseline}Compare arms within a panel: texts of other lengths have other n-grams."
-    notes = (note, *facts(pd.concat([arm.runs for arm in every])))
+    notes = (note, facts(pd.concat([arm.runs for arm in every])))
     panels = _panels(rows, "", joined=False)
     return Plot("BLEU of every arm by sentence length", panels, data_frame(rows), notes)
 
@@ -186,7 +183,7 @@ def compression(bundle: Results) -> Plot:
     slide = {str(row.compression_ratio): row.bleu for row in L_FAIL.values()}
     rows += slide_rows(titles[NONE], NONE, slide)
     panels = _panels(rows, "compression ratio", log_x=True)
-    (used,) = facts(pd.concat([arm.runs for arm in arms]))
+    used = facts(pd.concat([arm.runs for arm in arms]))
     note = f"Ratio: mean source words x embedding size / context size. {used} {SLIDE_NOTE}"
     title = "Does the compression ratio alone set BLEU?"
     return Plot(title, panels, data_frame(rows), (note,), sizes)

@@ -130,17 +130,14 @@ def collect(folder: Path) -> dict[str, Any]:
         "audits": audits,
         "audit_caption": audit_page(audits).caption,
         "runs": {
-            place: f"{counted(len(bundle.names), 'run')}: {what_was_run(bundle.runs)}"
-            for place, bundle in bundles.items()
+            path: f"{counted(len(bundle.names), 'run')}: {what_was_run(bundle.runs)}"
+            for path, bundle in bundles.items()
         },
     }
 
 
 def questions(decisions: Sequence[claims.Decision]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What goes with each claim that has numbers, by its id.
-
-    What two claims share goes with the first.
-    """
+    """What goes with each claim that has numbers; what two claims share goes with the first."""
     seen: dict[tuple[Path, str], str] = {}
     for item in decisions:
         claim, folder, bundle = item.claim, item.folder, item.bundle
@@ -194,7 +191,6 @@ def make_views(
     """The tables and the figures that a folder has under these names, and why it lacks others.
 
     Those of runs are of one experiment: that of the claim which they go with, or else the first.
-    A file that is damaged is a ``UserError``.
     """
     pages: list[Page] = []
     figures: dict[str, Chart] = {}
@@ -237,8 +233,7 @@ def as_image(figure: Figure) -> dict[str, str]:
 def write_out(folder: Path) -> tuple[list[str], list[str], list[str]]:
     """Write ``tables/``, ``figures/`` and last ``CONTENTS.md`` into a results folder.
 
-    Returns the names of tables and figures, and what is missing, with the reason. A folder without
-    results is a ``UserError``, and so is a damaged file.
+    Returns the names of tables and figures, and what is missing, with the reason.
     """
     check_results(folder)
     names = dict.fromkeys((*schema.ALL_TABLES, *schema.FIGURES))
@@ -283,9 +278,8 @@ def explorer_data(bundle: Results) -> dict[str, Any] | None:
 def _sentence(examples: Sequence[Example], corpus: CorpusSettings) -> dict[str, Any]:
     """A sentence through every arm. Weights are in thousandths, a row for each output token.
 
-    Where the rules of the corpus give a sentence's links, its source words are judged as the
-    question ``survival`` judges them. Of other text the words of the reference are looked for in
-    the output.
+    Where the grammar gives links, source words are judged as the question ``survival`` judges them;
+    of other text the words of the reference are looked for in the output.
     """
     source, reference = _words(examples[0]["source"], corpus), examples[0]["reference"]
     target = tuple(map(plain, tokenize(reference)))

@@ -1,9 +1,9 @@
 """The verdict on every claim, from what a results folder holds, and all of them as text.
 
 Each claim is decided by one experiment, on the arms that come first in its sweep's file. What
-cannot be decided is "not measured", with the reason and the command that would produce what is
-lacking. A study of many sweeps has a folder of results folders: what its own runs do not decide,
-one of those may. A study's claim says nothing of a network that has not learned to translate.
+cannot be decided is "not measured", with the reason and the command that would measure it. What a
+folder's own runs do not decide, a results folder inside it may. A study's claim says nothing of a
+network that has not learned to translate.
 """
 
 import shlex
@@ -41,6 +41,7 @@ from .comparison import (
     compare_sizes,
     declared,
     describe,
+    of_experiment,
     paired,
     pairs,
 )
@@ -48,7 +49,6 @@ from .page import Page, in_line
 from .render import MEASURE, cell
 from .selection import where
 
-TITLE = "The lecture's claims"
 VERDICTS = {"held": "green", "partly": "yellow", "not held": "red", "not measured": "dim"}
 """The verdicts, and how each is coloured on a terminal."""
 CAPTION = (
@@ -60,10 +60,7 @@ CAPTION = (
 
 @dataclass(frozen=True)
 class Decision:
-    """A claim, its verdict, and the runs it rests on in words.
-
-    ``folder`` has the results that decide it, or those that do not; ``bundle`` are its runs.
-    """
+    """A claim, its verdict, the runs it rests on in words, and the folder with its runs."""
 
     claim: Claim
     verdict: Verdict
@@ -131,9 +128,9 @@ def decision(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
         verdict = conclude(claim.id, RULES[claim.id][0], reason)
     else:
         results = []
-        names = bundle.runs["experiment"].unique()
-        for name in sorted(names, key=lambda name: name != claim.home):
-            part = replace(bundle, runs=bundle.runs[bundle.runs["experiment"] == name])
+        names = sorted(bundle.runs["experiment"].unique(), key=lambda name: name != claim.home)
+        for name in names:
+            part = of_experiment(bundle, name)
             try:
                 verdict, used = by_experiment(claim.id, part)
             except UserError as error:
@@ -179,12 +176,13 @@ def _controlled(
     A control is an arm of the same test sentences that does not select, compared with attention on
     the seeds that both have. A variation is a group in which both arms were changed alike.
     """
-    selecting = arm_of(bundle, attention)
-    place, base = selecting.longest, none["arm"].iloc[0]
+    runs, selecting, base = declared(bundle), arm_of(bundle, attention), none["arm"].iloc[0]
+    index = selecting.longest
+    longest = selecting.buckets[index]
     controls: dict[str, tuple[Estimate, Estimate]] = {}
     variations: dict[str, Estimate] = {}
     used = [none, attention]
-    for arm, rows in declared(bundle).groupby("arm", sort=False):
+    for arm, rows in runs.groupby("arm", sort=False):
         kind, name = rows["attention"].iloc[0], str(arm).partition(", ")[2]
         if arm == base:
             name = PLAIN
@@ -192,21 +190,20 @@ def _controlled(
             name = UNIFORM_WEIGHTS
         both = common_seeds(rows, attention)
         if name and kind in UNSELECTIVE and set(rows[TEXT]) == set(none[TEXT]) and len(both[0]):
-            bleu, attended = (arm_of(bundle, part).buckets[place].bleu for part in both)
+            bleu, attended = (arm_of(bundle, part).buckets[index].bleu for part in both)
             controls[name] = bleu, attended
             used.append(both[0])
-    for pair in pairs(declared(bundle)):
+    for pair in pairs(runs):
         plain, varied = paired(bundle, *pair)
         group = varied.name.partition(", ")[2]
         if varied.attention == selecting.attention and group not in ("", LONGER):
-            longest = (arm.buckets[arm.longest].bleu for arm in (varied, plain))
-            variations[group] = difference(*longest)
+            variations[group] = difference(*(a.buckets[a.longest].bleu for a in (varied, plain)))
             used += pair
     verdict = verdict_on(
         "C10",
-        bucket=selecting.buckets[place].name,
-        sentences=selecting.buckets[place].n,
-        attention=selecting.buckets[place].bleu,
+        bucket=longest.name,
+        sentences=longest.n,
+        attention=longest.bleu,
         controls=controls,
         variations=variations,
         lacking=[
@@ -251,14 +248,14 @@ def judge(
         if not learned(bleu):
             low[str(arm)] = bucket, bleu
     every = set(family["attention"])
-    kept = every - set(low)
+    trained = every - set(low)
     words = {NONE: "without attention", ATTENTION: "with attention"}
-    lost = [words[kind] for kind in claim.arms if kind in _kinds(every) - _kinds(kept)]
-    if lost or not kept:
+    lost = [words[kind] for kind in claim.arms if kind in _kinds(every) - _kinds(trained)]
+    if lost or not trained:
         bucket = next(bucket for bucket, _ in low.values())
         because = unlearned([*lost, "of every arm"][0], bucket)
         return replace(studied(claim, None), because=because), rows
-    rows = rows[rows["attention"].isin(kept)]
+    rows = rows[rows["attention"].isin(trained)]
     verdict = studied(claim, rows)
     if low:
         named = ", ".join(f"{arm} ({bleu:.1f} in {bucket})" for arm, (bucket, bleu) in low.items())
@@ -305,7 +302,7 @@ def summary(decisions: Sequence[Decision]) -> str:
 
 def claims_page(decisions: Sequence[Decision]) -> Page:
     """Every claim as a row; on a terminal id, verdict, claim, number, why, runs or command."""
-    title, rows, texts = f"{TITLE}: {summary(decisions)}", [], []
+    title, rows, texts = f"The lecture's claims: {summary(decisions)}", [], []
     bundles = [item.bundle for item in decisions if item.bundle]
     caption = [CAPTION, *dict.fromkeys(line for bundle in bundles for line in bundle.left_out())]
     for item in decisions:

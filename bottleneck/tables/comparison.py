@@ -62,8 +62,8 @@ class Arm:
 
     @property
     def longest(self) -> int:
-        """Place of the longest filled bucket."""
-        return max(place for place, bucket in enumerate(self.buckets) if bucket.n)
+        """The index of the longest filled bucket."""
+        return max(index for index, bucket in enumerate(self.buckets) if bucket.n)
 
 
 Pair = tuple[Arm, Arm | None]
@@ -99,10 +99,7 @@ def usual(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def pairs(runs: pd.DataFrame) -> list[Sequence[pd.DataFrame]]:
-    """Each baseline without attention and its arm with it, with the seeds that both have.
-
-    They are in declared order, but uniform weights come last.
-    """
+    """Each baseline without attention and an arm with it, of common seeds; uniform weights last."""
     arms = {str(name): rows for name, rows in usual(runs).groupby("arm", sort=False)}
     result = []
     for rows in arms.values():
@@ -134,10 +131,9 @@ def compare(bundle: Results, *, alone: bool = False) -> Pair:
 
 
 def compare_sizes(bundle: Results, *, together: bool = False) -> list[Pair]:
-    """The first arm without attention, with each of its context sizes, smallest first; their pairs.
+    """The first arm without attention at each context size, smallest first, with its pair if any.
 
-    They differ in the context size alone, and in widths that always equal it (``together``: both
-    or none). Attention may be missing.
+    Arms differ in the size alone, and in widths that always equal it (``together``: both or none).
     """
     runs = declared(bundle)
     none = usual(runs[runs["attention"] == NONE])
@@ -196,12 +192,12 @@ def _scores(
     words = seeds[0].words.astype(np.int64)
     statistics = np.stack([counts.statistics.T for counts in seeds])  # seeds, columns, sentences
     buckets = []
-    for place, (name, inside) in enumerate(by_bucket(words, scoring.lower_edges).items()):
+    for index, (name, inside) in enumerate(by_bucket(words, scoring.lower_edges).items()):
         counts = np.moveaxis(statistics.take(inside, axis=2), 1, 2)
         sums = counts.sum(axis=1, dtype=np.int64)
         measured, mean = Estimate(np.nan, np.full(scoring.resamples, np.nan)), np.nan
         if len(inside):
-            weights = draw(len(inside), scoring.resamples, seed=scoring.seed, bucket=place)
+            weights = draw(len(inside), scoring.resamples, seed=scoring.seed, bucket=index)
             measured, mean = estimate(bleu, counts, weights), float(words[inside].mean())
         scores = measured, bleu(sums), float(brevity_penalty(sums).mean())
         buckets.append(Bucket(name, len(inside), mean, mean * numbers_per_context, *scores))
@@ -213,8 +209,8 @@ def bucket_scores(
 ) -> list[BucketScores]:
     """BLEU by bucket of up to three arms, as the rules of ``claims`` take it."""
     rows = []
-    for place, bucket in enumerate(none.buckets):
-        others = (arm and arm.buckets[place].bleu for arm in (attention, twice))
+    for index, bucket in enumerate(none.buckets):
+        others = (arm and arm.buckets[index].bleu for arm in (attention, twice))
         rows.append(BucketScores(bucket.name, bucket.n, bucket.bleu, *others))
     return rows
 

@@ -47,8 +47,8 @@ def print_walkthrough(audit: Audit, console: Console) -> None:
         console.print(Constrain(body, MEASURE))
 
     console.print(Text(f"{audit.id}  {audit.topic}", "bold"))
-    for place, step in enumerate(audit.steps, 1):
-        head = Text.assemble((f"{place}. {step.title}", "bold"), (f"   {step.formula}", "dim"))
+    for number, step in enumerate(audit.steps, 1):
+        head = Text.assemble((f"{number}. {step.title}", "bold"), (f"   {step.formula}", "dim"))
         head.rstrip()
         console.print("\n", head, sep="")
         if step.grids:
@@ -82,14 +82,11 @@ def grid_table(grid: Grid) -> Table:
 
 
 def lecture_evidence(cost: Exponent | None) -> Evidence:
-    """The slides, the grammar's alignment of L16's sentence, and what a benchmark measured.
-
-    The gold links are between whitespace-separated words.
-    """
+    """The slides, the grammar's alignment of L16's words, and what a benchmark measured."""
     pair = english_french().parse(SLIDES["L16"]["english"].lower())
     # The word of each token: tokens of one word have no space between them.
     source, target = (
-        [len(detokenize(tokens[: place + 1]).split()) - 1 for place in range(len(tokens))]
+        [len(detokenize(tokens[: index + 1]).split()) - 1 for index in range(len(tokens))]
         for tokens in (tokenize(pair.source), tokenize(pair.target))
     )
     links: list[set[int]] = [set() for _ in pair.source.split()]

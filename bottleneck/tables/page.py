@@ -1,6 +1,5 @@
 """One table and what belongs to it, in every form: terminal, CSV, Markdown, LaTeX, JSON, HTML."""
 
-import io
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -13,9 +12,8 @@ from ..claims.verdict import MARKED_BELOW, Verdict
 from ..results.schema import FORMATS
 from ..settings.errors import UsageError, did_you_mean
 from .comparison import what_was_run
-from .render import PlainConsole, print_prose, tables_in, texts_of
+from .render import print_prose, tables_in, texts_of
 
-DETAILS = "Add --details for the rules, settings, losses and the rest of the caption."
 ESCAPES = {
     "markdown": {sign: f"\\{sign}" for sign in "\\|*_`"} | {"<": "&lt;", ">": "&gt;", "\n": " "},
     "latex": {sign: f"\\{sign}" for sign in "%&#$_{}"}
@@ -47,24 +45,18 @@ class Page:
         ]
 
     def print(self, console: Console, details: bool = False) -> None:
-        """Print the table, a line for each verdict and what was run.
-
-        With ``details`` also the rules, all reasons and the whole caption.
-        """
+        """Print the table, verdicts and what was run; ``details``: rules, reasons, all captions."""
         console.print(self.table)
         short = [line.split("; ")[0].rstrip(".") + "." for line in self.verdicts[::2]]
         if short:
             print_prose(console, self.verdicts if details else short)
             console.print()
+        more = "Add --details for the rules, settings, losses and the rest of the caption."
         brief = self.setup and not details
-        print_prose(console, f"{self.setup}. {DETAILS}" if brief else self.caption, "dim")
+        print_prose(console, f"{self.setup}. {more}" if brief else self.caption, "dim")
 
     def render(self, form: str) -> str:
-        """The page as text in one of `FORMATS`; ``UsageError`` for a different one."""
-        if form == "rich":
-            file = io.StringIO()
-            self.print(PlainConsole(file=file, width=80), details=True)
-            return file.getvalue()
+        """The page as text in one of `FORMATS` but rich; ``UsageError`` for a different one."""
         if form == "csv":  # four decimals; small numbers have four digits
             return self.frame.to_csv(
                 index=False,
@@ -141,9 +133,9 @@ def page_files(pages: Iterable[Page]) -> dict[str, str]:
 
 
 def wide(frame: pd.DataFrame, measures: Sequence[str], keys: Sequence[str]) -> pd.DataFrame:
-    """A row per combination of ``keys``; value, low, high and n of each measure as columns.
+    """Means over seeds: a row per combination of ``keys``, the measures' numbers as columns.
 
-    They are means over seeds. ``NAME_bounds`` says which numbers lie beyond what was tested.
+    ``NAME_bounds`` says which numbers lie beyond what was tested.
     """
     means = frame[frame["seed"].isna() & frame["measure"].isin(measures)]
     rows = means[[*keys]].drop_duplicates(ignore_index=True)
@@ -165,7 +157,7 @@ def run_line(frame: pd.DataFrame) -> str:
 
 
 def caption(frame: pd.DataFrame) -> list[str]:
-    """Of which runs a study's numbers are, and what the ranges are."""
+    """Which runs a study's numbers are of, and what the ranges are."""
     return [
         f"Corpus {what_was_run(frame)}. A value is the mean over its arm's seeds. An arm is named "
         f"by its attention and by settings in which the arms differ. * behind a count: under "

@@ -135,10 +135,7 @@ def default_pages(bundle: Results) -> list[Page]:
 
 
 def study_page(study: str, folder: Path, runs: pd.DataFrame | None = None) -> Page:
-    """The table of a question, from ``probes/NAME.csv`` of a folder.
-
-    ``runs`` is the folder's tidy table, if it has been read.
-    """
+    """The table of a question of a folder; ``runs`` is its tidy table, if it has been read."""
     question = import_module("...questions.question", __name__).find_question(study)
     frame = question.load(folder)
     if runs is None and holds_results(folder):
@@ -159,10 +156,9 @@ def check_name(name: str, like_slide: bool = False) -> str:
 
 
 def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
-    """The table of a name in `ALL_TABLES`, in which underscores do as well.
+    """The table of a name in `ALL_TABLES`, ``like_slide``: with the columns of its slide.
 
-    ``like_slide``: with the columns of the lecture's slide. ``UsageError`` for another name,
-    ``UserError`` where the bundle has not what the table needs.
+    A ``UserError`` says what the bundle lacks for the table.
     """
     name = check_name(name, like_slide)
     if name not in TABLES:
@@ -220,10 +216,7 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
 
 
 def _arm_line(arm: Arm, bundle: Results) -> str:
-    """An arm's size, its losses, how much its seeds differ, and what twice the training adds.
-
-    If validation's loss is far above training's, it lacks data more than capacity.
-    """
+    """An arm's size, its losses, how much its seeds differ, and what twice the training adds."""
     train, valid = arm.runs[["train_loss", "valid_loss"]].astype(float).mean()
     falling = (arm.runs["best_update"] == arm.runs["updates"]).any()
     text = (
@@ -275,7 +268,7 @@ def run_data(name: str, pairs: Sequence[Pair]) -> pd.DataFrame:
     the arm without attention. ``numbers`` are mean source words times the embedding size;
     ``slide_words``, ``slide_ratio`` and ``slide_word`` are of the row's L4.
     """
-    rows = [_row(*pair, place) for pair in pairs for place in range(len(pair[0].buckets))]
+    rows = [_row(*pair, index) for pair in pairs for index in range(len(pair[0].buckets))]
     frame = typed_frame(rows, (SIZE, "bucket", "n", "slide_word"))
     columns = SPECS[name][1].split()
     ends = [f"{column}_{end}" for column in columns for end in ("low", "high")]
@@ -285,9 +278,9 @@ def run_data(name: str, pairs: Sequence[Pair]) -> pd.DataFrame:
     return frame
 
 
-def _row(none: Arm, attention: Arm | None, place: int) -> dict[str, Any]:
+def _row(none: Arm, attention: Arm | None, index: int) -> dict[str, Any]:
     """All that is known of a bucket, by column."""
-    bucket = none.buckets[place]
+    bucket = none.buckets[index]
     base = next((other.bleu for other in none.buckets if other.bleu.filled), None)
     row = {
         SIZE: none.context_size,
@@ -305,9 +298,9 @@ def _row(none: Arm, attention: Arm | None, place: int) -> dict[str, Any]:
     }
     recovered = gain = improvement = None
     if attention:
-        recovered = attention.buckets[place].bleu
+        recovered = attention.buckets[index].bleu
         gain, improvement = difference(recovered, bucket.bleu), _relative(recovered, bucket.bleu)
-        row["brevity_penalty_attention"] = attention.buckets[place].brevity
+        row["brevity_penalty_attention"] = attention.buckets[index].brevity
     row |= with_bounds("bleu_attention", recovered) | with_bounds("gain", gain)
     row |= with_bounds("improvement", improvement)
     if printed := L_FAIL.get(bucket.name):
@@ -346,10 +339,7 @@ def slide_table(
 
 
 def arms_table(title: str, arms: Sequence[Arm]) -> tuple[pd.DataFrame, CompactTable]:
-    """The data, a row per arm and bucket, and a table of an arm per row.
-
-    Above an arm are its buckets' n where they are not those of the arm before.
-    """
+    """The data, a row per arm and bucket; the table, a row per arm, n above where it changes."""
     rows = [
         {
             "arm": arm.name,

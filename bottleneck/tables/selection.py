@@ -37,11 +37,11 @@ def where(bundle: Results, conditions: Sequence[str]) -> Results:
             values = [_as_written(value) for value in values]
         chosen.setdefault(column, []).extend(values)
     for column, values in chosen.items():
-        there = runs[column].map(as_condition)
-        if lacking := [value for value in values if value not in set(there)]:
+        written = runs[column].map(as_condition)
+        if lacking := [value for value in values if value not in set(written)]:
             names = list_values(runs[column])
             raise UserError(f"no run with {column}={','.join(lacking)}; there are {names}")
-        runs = runs[there.isin(values)]
+        runs = runs[written.isin(values)]
     left, described = set(runs["run"]), bundle.environment["runs"]
     described = {run: described[run] for run in bundle.names if run in left}
     counts = {run: counts for run, counts in bundle.sentences.items() if run in left}
