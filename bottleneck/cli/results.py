@@ -43,7 +43,7 @@ def table(
         print_names(options.table_lines(options.TABLES))
         return
     from ..results.bundle import Results
-    from ..tables.claims import claims_page, decide_results
+    from ..tables.claims import claims_page, decide_all
     from ..tables.pages import check_name, default_pages, make_page, study_page
     from ..tables.render import print_prose
     from ..tables.selection import where as select
@@ -64,7 +64,7 @@ def table(
         print_runs(folder)
         return
     if name == "claims":
-        pages = [claims_page(decide_results(folder, where or []))]
+        pages = [claims_page(decide_all(folder, where or []))]
     elif name == BENCHMARK:
         options.refuse({"--where": where}, f"table {BENCHMARK} uses no trained runs")
         pages = [study_page(name, folder)]
@@ -204,7 +204,7 @@ def _write_all(folder: Path) -> None:
     from ..results.bundle import holds_results
     from ..results.folders import STORE, find_runs, results_inside, tables
     from ..runs.sweep import gather
-    from ..tables.claims import claims_page, decide_results, summary
+    from ..tables.claims import claims_page, decide_all, summary
     from ..tables.page import page_files
 
     if find_runs(folder).any and not (folder / STORE).is_dir():
@@ -216,7 +216,7 @@ def _write_all(folder: Path) -> None:
         made, figures, missing = (len(part) for part in write_out(place))
         say(f"{place}: {made} tables, {figures} figures, {missing} left out (CONTENTS.md)")
     size = write_report(folder, folder / "report.html")
-    decisions = decide_results(folder)
+    decisions = decide_all(folder)
     for name, text in page_files([claims_page(decisions)]).items():
         write_text(folder / name, text)
     done = f"claims.md, claims.csv; report.html, {size / 1e6:.2f} MB; {summary(decisions)}"

@@ -108,7 +108,7 @@ def cell(text: str) -> str:
 
 def collect(folder: Path) -> dict[str, Any]:
     """All that the template shows."""
-    decisions = claims.decide_results(folder)
+    decisions = claims.decide_all(folder)
     slides = [item for item in decisions if item.claim.id.startswith("L-")]
     first = next((item for item in slides if item.measured), slides[0])
     pair = first.bundle and of_experiment(first.bundle, "vindication")

@@ -162,7 +162,7 @@ def damaged(path: Path, reason: object) -> FileError:
     elif run.name == PROBES and is_run(run.parent):
         way = "delete it: the study measures the run again"
     elif run.name == PROBES:
-        command = COMMANDS.get(path.stem, "export --bundle DIR")
+        command = COMMANDS.get(path.stem.partition("-")[0], "export --bundle DIR")
         way = f"make it again with `bottleneck {command}`, or {delete}"
     else:
         way = "export it again"

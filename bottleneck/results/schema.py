@@ -109,7 +109,7 @@ STUDIES: tuple[str, ...] = (
 )
 """The studies in the lecture's order, each a question of `questions/` put to finished runs."""
 GOLD = "alignment-gold"
-"""The study ``alignment`` put to gold links of the user's own."""
+"""The question ``alignment`` put to the user's own gold links."""
 BENCHMARK = "cost"
 """The question whose numbers `bottleneck study cost` measures."""
 QUESTIONS = (*STUDIES, BENCHMARK)

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
+from jaxtyping import Int
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from .errors import quoted
@@ -208,12 +209,13 @@ def bucket_of(words: int | Sequence[int] | np.ndarray, edges: tuple[int, ...]) -
     return np.searchsorted(edges, words, side="right") - 1
 
 
-def by_bucket(words: Sequence[int] | np.ndarray, edges: tuple[int, ...]) -> dict[str, np.ndarray]:
-    """Of each bucket, by its name, the places of its sentences, whose lengths these are."""
+def bucket_members(
+    words: Sequence[int] | Int[np.ndarray, " sentences"], edges: tuple[int, ...]
+) -> dict[str, Int[np.ndarray, " rows"]]:
+    """By bucket the places of the sentences in it, of which these are the lengths."""
     assigned = bucket_of(words, edges)
-    return {
-        name: np.flatnonzero(assigned == place) for place, name in enumerate(bucket_labels(edges))
-    }
+    labels = enumerate(bucket_labels(edges))
+    return {label: np.flatnonzero(assigned == place) for place, label in labels}
 
 
 def bucket_labels(edges: tuple[int, ...]) -> tuple[str, ...]:

@@ -85,7 +85,7 @@ class Decision:
         return f"{words} {option} {shlex.quote(str(self.folder))}"
 
 
-def decide_results(folder: Path, conditions: Sequence[str] = ()) -> list[Decision]:
+def decide_all(folder: Path, conditions: Sequence[str] = ()) -> list[Decision]:
     """Every claim, by the runs of a folder that meet the conditions of `where`.
 
     Without conditions, results folders inside it decide what it does not, the claim's home first.
@@ -95,10 +95,10 @@ def decide_results(folder: Path, conditions: Sequence[str] = ()) -> list[Decisio
     inside, find = [] if conditions else results_inside(folder), cache(Results.find)
     decisions = []
     for claim in CLAIMS:
-        decided = decision(claim, folder, bundle)
+        decided = decide(claim, folder, bundle)
         homes = sorted(inside, key=lambda home: (home.name != claim.home, home.name))
         for home in [] if decided.measured else homes:
-            other = decision(claim, home, find(home))
+            other = decide(claim, home, find(home))
             if other.measured:
                 decided = replace(other, runs=f"{home.name}: {other.runs}")
                 break
@@ -106,7 +106,7 @@ def decide_results(folder: Path, conditions: Sequence[str] = ()) -> list[Decisio
     return decisions
 
 
-def decision(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
+def decide(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
     """The decision on one claim, by a folder's runs; None where there are none.
 
     Of several experiments the claim's home decides, or else the first that can.
@@ -117,7 +117,9 @@ def decision(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
     runs = ""
     if table:
         question = import_module("...questions.question", __name__).find_question(table)
-        verdict, rows = judge(claim, question.load(folder), None if bundle is None else bundle.runs)
+        verdict, rows = judge_study(
+            claim, question.load(folder), None if bundle is None else bundle.runs
+        )
         runs = describe(rows[rows["run"] != ""])
         if table == BENCHMARK:
             runs = import_module("...questions.cost", __name__).rests_on(rows)
@@ -215,7 +217,7 @@ def _controlled(
     return verdict, pd.concat(used).drop_duplicates("run")
 
 
-def judge(
+def judge_study(
     claim: Claim, frame: pd.DataFrame, runs: pd.DataFrame | None
 ) -> tuple[Verdict, pd.DataFrame]:
     """The verdict on a claim from its study's table, and the rows of the arms it rests on.

@@ -16,7 +16,7 @@ from ..results.bundle import Counts, Results
 from ..results.schema import SETTING_COLUMNS
 from ..scoring.bleu import bleu, brevity_penalty
 from ..scoring.bootstrap import Estimate, draw, estimate
-from ..settings.concerns import ScoringSettings, by_bucket
+from ..settings.concerns import ScoringSettings, bucket_members
 from ..settings.errors import UserError, counted
 from ..settings.sweep import LONGER
 from .selection import as_condition, list_values
@@ -192,7 +192,7 @@ def _scores(
     words = seeds[0].words.astype(np.int64)
     statistics = np.stack([counts.statistics.T for counts in seeds])  # seeds, columns, sentences
     buckets = []
-    for index, (name, inside) in enumerate(by_bucket(words, scoring.lower_edges).items()):
+    for index, (name, inside) in enumerate(bucket_members(words, scoring.lower_edges).items()):
         counts = np.moveaxis(statistics.take(inside, axis=2), 1, 2)
         sums = counts.sum(axis=1, dtype=np.int64)
         measured, mean = Estimate(np.nan, np.full(scoring.resamples, np.nan)), np.nan

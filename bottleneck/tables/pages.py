@@ -18,7 +18,7 @@ from ..scoring.bootstrap import Estimate, difference, percent_change
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
 from ..settings.run import resolve
 from ..settings.sweep import LONGER
-from .claims import judge
+from .claims import judge_study
 from .comparison import (
     SIZE,
     Arm,
@@ -141,7 +141,7 @@ def study_page(study: str, folder: Path, runs: pd.DataFrame | None = None) -> Pa
     if runs is None and holds_results(folder):
         runs = Results.open(folder, sentences=False).runs
     claims = [claim for claim in CLAIMS if claim.study == study.partition("-")[0]]
-    judged = [judge(claim, frame, runs)[0] for claim in claims]
+    judged = [judge_study(claim, frame, runs)[0] for claim in claims]
     return replace(question.page(frame), judged=judged)
 
 
@@ -196,7 +196,10 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
             if item.verdict != "held" and item.claim != "C1"
         ]
         lines += [" ".join(["Not as on the slide.", *unlike])] if unlike else []
-        lines += [SLIDE_WORDS] if name == "compression" else []
+        if name == "compression":
+            spans = frame[frame["n"] > 0].groupby("slide_word", sort=False)["bleu"]
+            words = [f"{word} {bleu.min():.1f} to {bleu.max():.1f}" for word, bleu in spans]
+            lines += [SLIDE_WORDS, f"Measured BLEU by the slide's word: {', '.join(words)}."]
         return Page(file, title, texts, table, [], lines)
     setup = [what_was_run(used), "95 % intervals over test sentences", small and f"* {small}"]
     setup = "; ".join(filter(None, [*setup, others]))

@@ -39,7 +39,7 @@ from ..scoring.bootstrap import (
     interaction,
     randomisation_p,
 )
-from ..settings.concerns import ScoringSettings, bucket_labels, by_bucket
+from ..settings.concerns import ScoringSettings, bucket_labels, bucket_members
 from ..settings.errors import UsageError, UserError, counted
 from .page import Page
 from .render import BUCKET_COLUMNS, Column, filled_table, typed_frame, with_bounds
@@ -207,7 +207,7 @@ def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int)
         for item in outputs
     ]
     characters = [expanded(chrf_statistics(item.hypotheses, *item.references)) for item in outputs]
-    parts = by_bucket(gold.words, scoring.lower_edges)
+    parts = bucket_members(gold.words, scoring.lower_edges)
     scored = counts[0][:, REFERENCE] > 0
     if sum(bool(scored[part].any()) for part in parts.values()) < 2:
         raise UserError(
