@@ -220,11 +220,9 @@ def has_numbers(name: str, folder: Path, bundle: Results | None) -> bool:
 
 def as_image(figure: Figure) -> dict[str, str]:
     """A figure as the address of an image, in which no script runs, and its title in words."""
-    drawing = " ".join(image(figure, ".svg").decode("utf8").split())
-    # Coordinates to a hundredth, of which the elements are full.
-    drawing = re.sub(r"<[^<>]+>", lambda tag: re.sub(r"(\.\d\d)\d+", r"\1", tag[0]), drawing)
-    address = "data:image/svg+xml," + quote(drawing, safe=" !$()*+,/:;=?@[]{}~'")
-    return {"alt": figure.get_suptitle(), "address": Markup(address)}
+    drawing = quote(image(figure, ".svg"), safe=" !$()*+,/:;=?@[]{}~'")
+    address = Markup(f"data:image/svg+xml,{drawing}")
+    return {"alt": figure.get_suptitle(), "address": address}
 
 
 # `bottleneck export --all`: the same as files in the results folder.
