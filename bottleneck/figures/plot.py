@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..tables.comparison import what_was_run
 
+Number = float | int
 MEAN, SEED, SLIDE = "mean", "seed", "slide"
 """Kinds of drawn numbers: the mean over seeds, with its interval; one run's; the slide's."""
 
@@ -26,7 +27,7 @@ class Panel:
     joined: bool = True
     log_x: bool = False
     log_y: bool = False
-    limits: tuple[float | None, float | None] = (None, None)
+    limits: tuple[Number | None, Number | None] = (None, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,7 @@ class Plot:
 
 
 def drawn(
-    panel: str, frame: pd.DataFrame, x: str, scale: float, names: Mapping[str, str]
+    panel: str, frame: pd.DataFrame, x: str, scale: Number, names: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """Rows of a study's table, times ``scale``, as rows of a panel; ``names`` are words for x."""
     rows = []
@@ -56,7 +57,7 @@ def drawn(
     return rows
 
 
-def slide_rows(panel: str, arm: str, printed: Mapping[str, float]) -> list[dict[str, Any]]:
+def slide_rows(panel: str, arm: str, printed: Mapping[str, Number]) -> list[dict[str, Any]]:
     """The slide's numbers of an arm, by x."""
     keys = {"panel": panel, "arm": arm, "kind": SLIDE}
     return [{**keys, "x": x, "value": float(value)} for x, value in printed.items()]
