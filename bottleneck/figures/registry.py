@@ -102,9 +102,9 @@ def write_figure(figure: Figure, data: pd.DataFrame, path: Path) -> Path:
 def bleu(bundle: Results) -> Plot:
     """BLEU by length (L-FAIL, L-VIND): both arms, or none alone, and the slide's numbers."""
     none, attention = compare(bundle, alone=set(bundle.runs["attention"]) == {NONE})
-    arms, panel = [arm for arm in (none, attention) if arm], "BLEU by length"
+    pair, panel = [arm for arm in (none, attention) if arm], "BLEU by length"
     rows: list[dict[str, Any]] = []
-    for arm in arms:
+    for arm in pair:
         for bucket in _readable(arm):
             rows += _bucket_rows(arm, bucket, panel=panel, x=bucket.name)
     slide, column = (L_VIND, "none") if attention else (L_FAIL, "bleu")
@@ -114,7 +114,7 @@ def bleu(bundle: Results) -> Plot:
         recovered = {name: slide[name].attention for name in names}
         rows += slide_rows(panel, attention.attention, recovered)
     panels = (Panel(panel, "source words", *BLEU_AXES, limits=(0, None)),)
-    note = f"{facts(pd.concat([arm.runs for arm in arms]))} {SLIDE_NOTE}"
+    note = f"{facts(pd.concat([arm.runs for arm in pair]))} {SLIDE_NOTE}"
     title = f"BLEU by sentence length{', with and without attention' if attention else ''}"
     return Plot(title, panels, data_frame(rows), (note,))
 
@@ -151,16 +151,17 @@ def arms(bundle: Results) -> Plot:
     """
     every = every_arm(bundle)
     single = all(arm.name == arm.attention for arm in every)
-    changes = {arm.name: arm.name.removeprefix(arm.attention).strip(" ,") for arm in every}
+    by_change: dict[str, list[Arm]] = {}
+    for arm in every:
+        change = arm.attention if single else arm.name.removeprefix(arm.attention).strip(" ,")
+        by_change.setdefault(change or BASELINE, []).append(arm)
     readable = [arm.buckets.index(bucket) for arm in every for bucket in _readable(arm)]
     rows = []
     for index in dict.fromkeys((min(readable), max(readable))):
         title = f"{every[0].buckets[index].name} source words"
-        for change in dict.fromkeys(changes.values()):
-            for arm in every:
-                if changes[arm.name] == change:
-                    x = arm.attention if single else change or BASELINE
-                    rows += _bucket_rows(arm, arm.buckets[index], panel=title, x=x)
+        for change, changed in by_change.items():
+            for arm in changed:
+                rows += _bucket_rows(arm, arm.buckets[index], panel=title, x=change)
     baseline = "" if single else "Baseline: the sweep's own settings. "
     note = f"{baseline}Compare arms within a panel: texts of other lengths have other n-grams."
     notes = (note, facts(pd.concat([arm.runs for arm in every])))
@@ -170,10 +171,10 @@ def arms(bundle: Results) -> Plot:
 
 def compression(bundle: Results) -> Plot:
     """BLEU by compression ratio (C1): one panel per arm, one line per context size."""
-    arms = [arm for pair in compare_sizes(bundle) for arm in pair if arm]
+    every = [arm for pair in compare_sizes(bundle) for arm in pair if arm]
     titles = {NONE: "Without attention"}
     rows: list[dict[str, Any]] = []
-    for arm in arms:
+    for arm in every:
         panel = titles.setdefault(arm.attention, f"With {arm.attention} attention")
         keys = {"panel": panel, "control": f"context {arm.context_size}"}
         for bucket in arm.buckets:
@@ -183,7 +184,7 @@ def compression(bundle: Results) -> Plot:
     slide = {str(row.compression_ratio): row.bleu for row in L_FAIL.values()}
     rows += slide_rows(titles[NONE], NONE, slide)
     panels = _panels(rows, "compression ratio", log_x=True)
-    used = facts(pd.concat([arm.runs for arm in arms]))
+    used = facts(pd.concat([arm.runs for arm in every]))
     note = f"Ratio: mean source words x embedding size / context size. {used} {SLIDE_NOTE}"
     title = "Does the compression ratio alone set BLEU?"
     return Plot(title, panels, data_frame(rows), (note,), sizes)
