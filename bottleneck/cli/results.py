@@ -43,8 +43,8 @@ def table(
         print_names(options.table_lines(options.TABLES))
         return
     from ..results.bundle import Results
-    from ..tables.claims import claims_page, decide_results
-    from ..tables.pages import check_name, fitting_pages, make_page, study_page
+    from ..tables.claims import claims_page, decide_all
+    from ..tables.pages import check_name, default_pages, make_page, study_page
     from ..tables.render import print_prose
     from ..tables.selection import where as select
 
@@ -64,16 +64,13 @@ def table(
         print_runs(folder)
         return
     if name == "claims":
-        bundle = Results.find(folder)
-        for line in bundle.left_out() if bundle else []:
-            say(line, err=True)
-        pages = [claims_page(decide_results(folder, where or [], bundle))]
+        pages = [claims_page(decide_all(folder, where or []))]
     elif name == BENCHMARK:
         options.refuse({"--where": where}, f"table {BENCHMARK} uses no trained runs")
         pages = [study_page(name, folder)]
     else:
         bundle = select(Results.open(folder), where or [])
-        pages = [make_page(name, bundle, like_slide)] if name else fitting_pages(bundle)
+        pages = [make_page(name, bundle, like_slide)] if name else default_pages(bundle)
     for page in pages if form == "rich" else pages[-1:]:
         show(page, form, details, out)
     if not name and form == "rich":
@@ -93,11 +90,11 @@ def plot(
     if not name:
         print_names(options.table_lines(FIGURES))
         return
-    from ..figures.registry import NUMBERS, check_name, make_figure, write_figure
+    from ..figures.registry import check_name, make_figure, write_figure
 
     name = options.find_name("plot", name)
     path = out or Path(f"{name}.png")
-    for file in (path, path.with_suffix(NUMBERS)):
+    for file in (path, path.with_suffix(".csv")):
         check_output(file)
     check_name(name, where or [], path)
     if options.check_sentence(sentence) is None:
@@ -201,10 +198,12 @@ def _write_csv(folder: Path, where: Sequence[str], out: Path | None) -> None:
 
 def _write_all(folder: Path) -> None:
     """Write the tables and figures of a folder and of those inside it, then claims and page."""
-    from ..report.page import CLAIMS, CONTENTS, REPORT, write_end, write_out
+    from ..report.page import write_out, write_report
     from ..results.bundle import holds_results
     from ..results.folders import STORE, find_runs, results_inside, tables
     from ..runs.sweep import gather
+    from ..tables.claims import claims_page, decide_all, summary
+    from ..tables.page import page_files
 
     if find_runs(folder).any and not (folder / STORE).is_dir():
         raise UsageError(f"{str(folder)!r} is a store of runs: name the folder that it is in")
@@ -213,9 +212,13 @@ def _write_all(folder: Path) -> None:
     for place in (*places, *results_inside(folder)):
         gather(place, {})
         made, figures, missing = (len(part) for part in write_out(place))
-        say(f"{place}: {made} tables, {figures} figures, {missing} left out ({CONTENTS})")
-    summary, size = write_end(folder)
-    say(f"{folder}: {CLAIMS}.md, {CLAIMS}.csv; {REPORT}, {size / 1e6:.2f} MB; {summary}")
+        say(f"{place}: {made} tables, {figures} figures, {missing} left out (CONTENTS.md)")
+    size = write_report(folder, folder / "report.html")
+    decisions = decide_all(folder)
+    for name, text in page_files([claims_page(decisions)]).items():
+        write_text(folder / name, text)
+    done = f"claims.md, claims.csv; report.html, {size / 1e6:.2f} MB; {summary(decisions)}"
+    say(f"{folder}: {done}")
 
 
 def _write_bundle(folder: Path, bundle: Path, where: Sequence[str], text: bool) -> None:

@@ -11,7 +11,7 @@ import typer
 from typer import Argument, Option
 
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
-from ..settings.files import check_place, write_text
+from ..settings.files import check_place, write_listed, write_text
 from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import display, output, print_names, say
@@ -68,14 +68,14 @@ def _print_tables(folder: Path, runs: list[str], details: bool) -> None:
     """Write both tables of these runs, whatever else the store holds, and print them."""
     from ..results.bundle import Results
     from ..runs.sweep import VINDICATION
-    from ..tables.page import write_pages
-    from ..tables.pages import slide_pages
+    from ..tables.page import page_files
+    from ..tables.pages import default_pages
     from ..tables.render import print_prose
     from ..tables.selection import where
 
     conditions = [f"experiment={VINDICATION}", f"run={','.join(runs)}"]
-    pages = slide_pages(where(Results.open(folder), conditions))
-    write_pages(pages, folder)
+    pages = default_pages(where(Results.open(folder), conditions))
+    write_listed(folder, [(name, text.encode()) for name, text in page_files(pages).items()])
     for page in pages:
         page.print(output(), details)
     names = " and ".join(page.name for page in pages)

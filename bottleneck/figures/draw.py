@@ -163,10 +163,9 @@ def _label_axes(axes: Axes, panel: Panel, means: pd.DataFrame, names: Sequence[s
         upright = max(map(len, names)) > 15 and len(names) > 3
         axes.set_xticks(range(len(names)), texts, rotation=90 if upright else 0)
         axes.set_xlim(-0.5, len(names) - 0.5)
-        counted = f"n: {panel.counted}"
-        axes.set_xlabel(f"{panel.x} ({counted})" if panel.x else counted)
+        axes.set_xlabel(f"{panel.x} (n: {panel.unit})" if panel.x else f"n: {panel.unit}")
         return
-    axes.set_xlabel(f"{panel.x} (n = {_counts(means)} {panel.counted})")
+    axes.set_xlabel(f"{panel.x} (n = {_counts(means)} {panel.unit})")
     places = [float(name) for name in names]
     axes.set_xscale("log", base=2)
     axes.set_xlim(places[0] / 2**0.5, places[-1] * 2**0.5)

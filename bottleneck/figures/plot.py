@@ -6,29 +6,24 @@ from typing import Any
 
 import pandas as pd
 
-from ..tables.comparison import NONE, what_was_run
+from ..tables.comparison import what_was_run
 
-DRAWN = ("panel", "x", "arm", "control", "kind", "seed", "value", "low", "high", "n", "note")
-"""Columns of the data. ``x`` is a text, of a number where the panel has ``log_x``.
-
-``kind`` is ``mean`` (over seeds, with its interval), ``seed`` (one run) or ``slide`` (printed).
-"""
 Number = float | int
 MEAN, SEED, SLIDE = "mean", "seed", "slide"
+"""Kinds of drawn numbers: the mean over seeds, with its interval; one run's; the slide's."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes; ``name`` is its title and its key in the data.
+    """One pair of axes; ``name`` is its title and its key in the data, ``unit`` is what n counts.
 
-    ``counted`` is what n counts; ``joined``: a line goes from point to point; ``log_x``: x is a
-    quantity; ``limits`` of y, None where free.
+    ``joined``: a line goes from point to point; ``log_x``: x is a quantity.
     """
 
     name: str
     x: str
     y: str
-    counted: str
+    unit: str
     joined: bool = True
     log_x: bool = False
     log_y: bool = False
@@ -55,10 +50,10 @@ def drawn(
     """Rows of a study's table, times ``scale``, as rows of a panel; ``names`` are words for x."""
     rows = []
     for row in frame.to_dict("records"):
-        kept = {name: row[name] for name in ("arm", "control", "seed", "n", "note")}
-        kept |= {end: scale * row[end] for end in ("value", "low", "high")}
-        kept |= {"panel": panel, "x": names.get(row[x], str(row[x]))}
-        rows.append(kept | {"kind": MEAN if pd.isna(row["seed"]) else SEED})
+        drawn_row = {name: row[name] for name in ("arm", "control", "seed", "n", "note")}
+        drawn_row |= {end: scale * row[end] for end in ("value", "low", "high")}
+        drawn_row |= {"panel": panel, "x": names.get(row[x], str(row[x]))}
+        rows.append(drawn_row | {"kind": MEAN if pd.isna(row["seed"]) else SEED})
     return rows
 
 
@@ -69,8 +64,12 @@ def slide_rows(panel: str, arm: str, printed: Mapping[str, Number]) -> list[dict
 
 
 def data_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """The drawn rows with the columns `DRAWN`: those with a number, seeds if there are several."""
-    frame = pd.DataFrame(rows, columns=list(DRAWN))
+    """The drawn rows that have a number; those of seeds if there are several.
+
+    ``x`` is a text, of a number where the panel has ``log_x``.
+    """
+    columns = "panel x arm control kind seed value low high n note"
+    frame = pd.DataFrame(rows, columns=columns.split())
     texts = ["panel", "x", "arm", "control", "kind", "note"]
     frame[texts] = frame[texts].astype("object").fillna("").astype(str)
     numbers = dict.fromkeys(("value", "low", "high"), "float64")
@@ -93,12 +92,7 @@ def longest(frame: pd.DataFrame) -> str:
     return "" if filled.empty else filled["bucket"].iloc[-1]
 
 
-def facts(rows: pd.DataFrame, over: str = "test sentences") -> tuple[str, ...]:
+def facts(rows: pd.DataFrame, over: str = "test sentences") -> str:
     """What bars and points are, and of which runs these rows are (see `what_was_run`)."""
     points = " Small points: single seeds." if rows["seed"].nunique() > 1 else ""
-    return (f"Bars: 95 %, over {over}.{points} Corpus {what_was_run(rows)}.",)
-
-
-def arm_title(arm: str) -> str:
-    """An arm as the title of a panel."""
-    return "Without attention" if arm == NONE else f"With {arm} attention"
+    return f"Bars: 95 %, over {over}.{points} Corpus {what_was_run(rows)}."

@@ -22,7 +22,7 @@ from ..claims.verdict import READ_FROM
 from ..lecture.slides import L_FAIL, L_VIND
 from ..results.bundle import Results
 from ..results.folders import probe_file
-from ..results.schema import FIGURES, FIGURES_OF_RUNS, GOLD, GOLD_TABLE
+from ..results.schema import FIGURES, FIGURES_OF_RUNS
 from ..settings.errors import UsageError, UserError, counted, did_you_mean, plain
 from ..settings.files import write_bytes, write_text
 from ..tables.comparison import (
@@ -37,15 +37,14 @@ from ..tables.comparison import (
 )
 from ..tables.selection import where as narrowed
 from .draw import GROUND, SMALL, STYLE, draw, slide
-from .plot import MEAN, SEED, Panel, Plot, arm_title, data_frame, facts, slide_rows
+from .plot import MEAN, SEED, Panel, Plot, data_frame, facts, slide_rows
 
 Chart = tuple[Figure, pd.DataFrame]
 """A figure, and a data frame of all that is drawn in it."""
 METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 """Per ending what is left out of a file, which would differ from day to day."""
-NUMBERS = ".csv"
 BASELINE = "baseline"
-"""The place of the arms that are as most are, where more than one setting was changed."""
+"""What the arms are called that are as most are, where more than one setting was changed."""
 SLIDE_NOTE = "The slide's numbers are an illustration: compare shapes, never levels."
 BLEU_AXES = ("BLEU (0 to 100)", "sentences")
 
@@ -53,10 +52,7 @@ BLEU_AXES = ("BLEU (0 to 100)", "sentences")
 def make_figure(
     name: str, folder: Path, *, where: Sequence[str] = (), bundle: Results | None = None
 ) -> Chart:
-    """The figure of a name in `FIGURES`; ``bundle`` is the folder's, where it has been read.
-
-    ``where`` chooses among runs, for the figures of runs alone.
-    """
+    """The figure of a name in `FIGURES`; ``bundle`` is the folder's, where it has been read."""
     check_name(name, where)
     if name in FIGURES_OF_RUNS:
         bundle = narrowed(Results.open(folder) if bundle is None else bundle, where)
@@ -64,12 +60,10 @@ def make_figure(
             return attention_chart(bundle)
         plot = {"bleu": bleu, "arms": arms, "compression": compression}[name](bundle)
         return draw(plot), plot.data
-    table = GOLD if name == GOLD_TABLE else name
-    questions = import_module("...questions.question", __name__)  # a room above this one
-    question = questions.find_question(table)
+    question = import_module("...questions.question", __name__).find_question(name)
     plot = question.plot(question.load(folder))
     if plot.data.empty:
-        raise UserError(f"nothing to draw: {str(probe_file(folder, table))!r} has no numbers")
+        raise UserError(f"nothing to draw: {str(probe_file(folder, name))!r} has no numbers")
     return draw(plot), plot.data
 
 
@@ -100,7 +94,7 @@ def image(figure: Figure, ending: str) -> bytes:
 def write_figure(figure: Figure, data: pd.DataFrame, path: Path) -> Path:
     """Write the figure, and what was drawn as CSV next to it, whose path is returned."""
     write_bytes(path, image(figure, path.suffix.lower()))
-    numbers = path.with_suffix(NUMBERS)
+    numbers = path.with_suffix(".csv")
     write_text(numbers, data.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
     return numbers
 
@@ -108,28 +102,27 @@ def write_figure(figure: Figure, data: pd.DataFrame, path: Path) -> Path:
 def bleu(bundle: Results) -> Plot:
     """BLEU by length (L-FAIL, L-VIND): both arms, or none alone, and the slide's numbers."""
     none, attention = compare(bundle, alone=set(bundle.runs["attention"]) == {NONE})
-    known, name = [arm for arm in (none, attention) if arm], "BLEU by length"
+    pair, panel = [arm for arm in (none, attention) if arm], "BLEU by length"
     rows: list[dict[str, Any]] = []
-    for arm in known:
-        for place in _readable(arm):
-            bucket = arm.buckets[place]
-            rows += _bucket_rows(arm, bucket, panel=name, x=bucket.name)
-    slide, printed = (L_VIND, "none") if attention else (L_FAIL, "bleu")
-    places = [place for place in slide if place in {row["x"] for row in rows}]
-    rows += slide_rows(name, NONE, {place: getattr(slide[place], printed) for place in places})
+    for arm in pair:
+        for bucket in _readable(arm):
+            rows += _bucket_rows(arm, bucket, panel=panel, x=bucket.name)
+    slide, column = (L_VIND, "none") if attention else (L_FAIL, "bleu")
+    names = [name for name in slide if name in {row["x"] for row in rows}]
+    rows += slide_rows(panel, NONE, {name: getattr(slide[name], column) for name in names})
     if attention:
-        recovered = {place: slide[place].attention for place in places}
-        rows += slide_rows(name, attention.attention, recovered)
-    panel = Panel(name, "source words", *BLEU_AXES, limits=(0, None))
-    notes = (*facts(pd.concat([arm.runs for arm in known])), SLIDE_NOTE)
+        recovered = {name: slide[name].attention for name in names}
+        rows += slide_rows(panel, attention.attention, recovered)
+    panels = (Panel(panel, "source words", *BLEU_AXES, limits=(0, None)),)
+    note = f"{facts(pd.concat([arm.runs for arm in pair]))} {SLIDE_NOTE}"
     title = f"BLEU by sentence length{', with and without attention' if attention else ''}"
-    return Plot(title, (panel,), data_frame(rows), (" ".join(notes),))
+    return Plot(title, panels, data_frame(rows), (note,))
 
 
-def _readable(arm: Arm) -> list[int]:
-    """Places of the buckets with enough sentences for a rule; of all filled ones if under two."""
-    large = [place for place, bucket in enumerate(arm.buckets) if bucket.n >= READ_FROM]
-    return large if len(large) > 1 else [place for place, b in enumerate(arm.buckets) if b.n]
+def _readable(arm: Arm) -> list[Bucket]:
+    """The buckets with enough sentences for a rule; all filled ones if these are under two."""
+    large = [bucket for bucket in arm.buckets if bucket.n >= READ_FROM]
+    return large if len(large) > 1 else [bucket for bucket in arm.buckets if bucket.n]
 
 
 def _bucket_rows(arm: Arm, bucket: Bucket, **keys: str) -> list[dict[str, Any]]:
@@ -154,48 +147,47 @@ def _panels(rows: Sequence[Mapping[str, Any]], x: str, **options: bool) -> tuple
 def arms(bundle: Results) -> Plot:
     """BLEU of every arm (C10, C12) in the shortest and in the longest filled bucket.
 
-    Arms that differ in attention alone are in one place, named by what was changed.
+    Arms that differ in attention alone are at one x, named by what was changed.
     """
-    known = every_arm(bundle)
-    single = all(arm.name == arm.attention for arm in known)
-    changes = {
-        arm.name: arm.attention
-        if single
-        else arm.name.removeprefix(arm.attention).strip(" ,") or BASELINE
-        for arm in known
-    }
-    filled = [place for arm in known for place in _readable(arm)]
+    every = every_arm(bundle)
+    single = all(arm.name == arm.attention for arm in every)
+    by_change: dict[str, list[Arm]] = {}
+    for arm in every:
+        change = arm.attention if single else arm.name.removeprefix(arm.attention).strip(" ,")
+        by_change.setdefault(change or BASELINE, []).append(arm)
+    readable = [arm.buckets.index(bucket) for arm in every for bucket in _readable(arm)]
     rows = []
-    for place in dict.fromkeys((min(filled), max(filled))):
-        title = f"{known[0].buckets[place].name} source words"
-        for change in dict.fromkeys(changes.values()):
-            for arm in known:
-                if changes[arm.name] == change:
-                    rows += _bucket_rows(arm, arm.buckets[place], panel=title, x=change)
+    for index in dict.fromkeys((min(readable), max(readable))):
+        title = f"{every[0].buckets[index].name} source words"
+        for change, changed in by_change.items():
+            for arm in changed:
+                rows += _bucket_rows(arm, arm.buckets[index], panel=title, x=change)
     baseline = "" if single else "Baseline: the sweep's own settings. "
     note = f"{baseline}Compare arms within a panel: texts of other lengths have other n-grams."
-    notes = (note, *facts(pd.concat([arm.runs for arm in known])))
+    notes = (note, facts(pd.concat([arm.runs for arm in every])))
     panels = _panels(rows, "", joined=False)
     return Plot("BLEU of every arm by sentence length", panels, data_frame(rows), notes)
 
 
 def compression(bundle: Results) -> Plot:
     """BLEU by compression ratio (C1): one panel per arm, one line per context size."""
-    known = [arm for pair in compare_sizes(bundle) for arm in pair if arm]
+    every = [arm for pair in compare_sizes(bundle) for arm in pair if arm]
+    titles = {NONE: "Without attention"}
     rows: list[dict[str, Any]] = []
-    for arm in known:
-        panel, size = arm_title(arm.attention), f"context {arm.context_size}"
+    for arm in every:
+        panel = titles.setdefault(arm.attention, f"With {arm.attention} attention")
+        keys = {"panel": panel, "control": f"context {arm.context_size}"}
         for bucket in arm.buckets:
-            keys = {"panel": panel, "x": f"{bucket.compression_ratio:.6g}", "control": size}
-            rows += _bucket_rows(arm, bucket, **keys, note=f"{bucket.name} source words")
+            keys |= {"x": f"{bucket.compression_ratio:.6g}", "note": f"{bucket.name} source words"}
+            rows += _bucket_rows(arm, bucket, **keys)
+    sizes = tuple(dict.fromkeys(row["control"] for row in rows))
     slide = {str(row.compression_ratio): row.bleu for row in L_FAIL.values()}
-    rows += slide_rows(arm_title(NONE), NONE, slide)
+    rows += slide_rows(titles[NONE], NONE, slide)
     panels = _panels(rows, "compression ratio", log_x=True)
-    used = facts(pd.concat([arm.runs for arm in known]))[0]
+    used = facts(pd.concat([arm.runs for arm in every]))
     note = f"Ratio: mean source words x embedding size / context size. {used} {SLIDE_NOTE}"
     title = "Does the compression ratio alone set BLEU?"
-    sizes = dict.fromkeys(row["control"] for row in rows if "control" in row)
-    return Plot(title, panels, data_frame(rows), (note,), tuple(sizes))
+    return Plot(title, panels, data_frame(rows), (note,), sizes)
 
 
 def attention_chart(bundle: Results) -> Chart:
@@ -203,8 +195,9 @@ def attention_chart(bundle: Results) -> Chart:
     examples = dict(bundle.examples())
     runs = declared(bundle)
     for run in runs.loc[runs["attention"] != NONE, "run"]:
-        known = examples.get(run, ())
-        drawable = [item for item in known if item["hypothesis"] and item["sentence"] >= 0]
+        drawable = (
+            item for item in examples.get(run, ()) if item["hypothesis"] and item["sentence"] >= 0
+        )
         if ordered := sorted(drawable, key=lambda example: len(example["source"])):
             # More words of a source cannot be read on a slide.
             short = [item for item in ordered if len(item["source"]) <= 26] or ordered[:1]

@@ -204,7 +204,7 @@ class Question:
 
     def footnotes(self, frame: pd.DataFrame) -> tuple[str, ...]:
         """The lines below the figure."""
-        return facts(frame, self.counted)
+        return (facts(frame, self.counted),)
 
 
 def find_question(name: str) -> Question:

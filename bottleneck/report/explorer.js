@@ -6,7 +6,6 @@
   const choice = document.getElementById("explorer-choice");
   const shown = document.getElementById("explorer-shown");
   const KINDS = { survived: "", lost: "lost", "in part": "part", "not linked": "unjudged" };
-  const FEW = 17; // source tokens up to which the fields of a map are large
   const SIDE_BY_SIDE = 28; // source tokens up to which the maps of two arms are next to each other
 
   /** An element with its class and children; texts stay texts. */
@@ -66,8 +65,7 @@
       return cell;
     })]);
     const name = `${where}: a row for each output word, a column for each source word`;
-    const many = sentence.source.length > FEW ? " many" : "";
-    return table(name, `heat arm-${arm.name}${many}`, ["", ...sentence.source], rows);
+    return table(name, `heat arm-${arm.name}`, ["", ...sentence.source], rows);
   }
 
   /** A definition list of pairs of texts. */
@@ -89,25 +87,14 @@
     choice.value = String(index);
   }
 
-  /** The sentence that the address names (#sentence=2), from 1; else the longest that fits well. */
-  function named() {
-    const match = /^#sentence=(\d+)$/.exec(location.hash);
-    if (match && match[1] - 1 in data.sentences) return match[1] - 1;
-    const sizes = data.sentences.map(({ source: { length } }) => length <= SIDE_BY_SIDE ? length : 0);
-    return sizes.indexOf(Math.max(...sizes));
-  }
-
   data.sentences.forEach((sentence, index) => {
     const whose = sentence.lecture ? "the lecture's, " : "";
     const option = make("option", "", `${whose}${sentence.length} words: ${sentence.text}`);
     option.value = String(index);
     choice.append(option);
   });
-  choice.addEventListener("change", () => location.replace(`#sentence=${Number(choice.value) + 1}`));
-  addEventListener("hashchange", () => {
-    if (location.hash.startsWith("#sentence=")) show(named());
-  });
-  show(named());
+  choice.addEventListener("change", () => show(choice.value));
+  const sizes = data.sentences.map(({ source: { length } }) => length <= SIDE_BY_SIDE ? length : 0);
+  show(sizes.indexOf(Math.max(...sizes))); // the longest that fits well
   app.hidden = false;
-  if (location.hash.startsWith("#sentence=")) app.scrollIntoView();
 })();

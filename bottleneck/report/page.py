@@ -9,13 +9,12 @@ import platform
 import re
 import shlex
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote
 
-import pandas as pd
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
@@ -23,17 +22,16 @@ from matplotlib.figure import Figure
 from .. import __version__
 from ..claims.registry import CLAIMS as ALL_CLAIMS
 from ..corpus.grammar import english_french
-from ..corpus.pair import SentencePair
 from ..corpus.subwords import Subwords
 from ..corpus.vocabulary import EOS, SPECIAL, count_words, is_word, plain, tokenize
 from ..figures.draw import ATTENTION
-from ..figures.registry import image, make_figure, write_figure
+from ..figures.registry import Chart, image, make_figure, write_figure
 from ..lecture.slides import SLIDES
 from ..lecture.walkthroughs import audit
 from ..questions.cost import measured_exponent
 from ..questions.word_survival import LinkedReference, word_reports
 from ..results import schema
-from ..results.bundle import Example, Results, holds_results, tidy_csv
+from ..results.bundle import Example, Results, holds_results
 from ..results.folders import has_probe, results_inside
 from ..results.folders import tables as measured_tables
 from ..settings.concerns import CorpusSettings
@@ -42,23 +40,19 @@ from ..settings.files import write_text
 from ..tables import claims
 from ..tables.comparison import NONE, of_experiment, what_was_run
 from ..tables.lecture import audit_page, lecture_evidence
-from ..tables.page import Page, in_line
+from ..tables.page import Page, in_line, page_files
 from ..tables.pages import make_page, study_page
 from ..tables.render import PlainConsole, tables_in, texts_of
 
 BESIDE: Mapping[str, Sequence[str]] = {
     "C1": ("compression", "context-size"),
-    "C7": (schema.GOLD_TABLE,),
+    "C7": (schema.GOLD,),
     "C10": ("arms",),
     "C12": ("fit",),
 }
 """By claim the tables and figures that go with it, besides those of its study."""
 HOMES = {name: claim.home for claim in ALL_CLAIMS for name in BESIDE.get(claim.id, ())}
 """By table and figure the experiment it shows, if a folder has several; else ``vindication``."""
-CLAIMS, CONTENTS, REPORT = "claims", "CONTENTS.md", "report.html"
-FORMS = {".md": "markdown", ".csv": "csv"}
-"""Forms of tables and claims, by the file's ending."""
-Made = TypeVar("Made")
 
 
 def write_report(folder: Path, path: Path) -> int:
@@ -114,41 +108,36 @@ def cell(text: str) -> str:
 
 def collect(folder: Path) -> dict[str, Any]:
     """All that the template shows."""
-    decisions = claims.decide_results(folder)
+    decisions = claims.decide_all(folder)
     slides = [item for item in decisions if item.claim.id.startswith("L-")]
     first = next((item for item in slides if item.measured), slides[0])
     pair = first.bundle and of_experiment(first.bundle, "vindication")
     bench = next(item.folder for item in decisions if item.claim.id == "C9")
     evidence = lecture_evidence(measured_exponent(bench))
     audits = [audit(name, evidence) for name in SLIDES]
-    rows = claims.claims_page(decisions).frame.to_dict("records")
+    page = claims.claims_page(decisions)
+    rows = page.frame.to_dict("records")
     bundles = {item.folder: item.bundle for item in decisions if item.bundle}
-    names = ["run", "experiment", "arm", *schema.SETTING_COLUMNS]
-    settings = [bundle.runs[names].drop_duplicates() for bundle in bundles.values()]
     return {
         "folder": folder,
         "bench": bench,
         "summary": claims.summary(decisions),
         "claims": [row | {"number": claims.number(row)} for row in rows],
-        "claims_caption": [claims.CAPTION],
+        "claims_caption": page.caption,
         "slides": find_views(("failure-pattern", "vindication", "bleu"), first.folder, pair),
         "explorer": explorer_data(pair) if pair else None,
         "questions": dict(questions(decisions[len(slides) :])),
         "audits": audits,
         "audit_caption": audit_page(audits).caption,
         "runs": {
-            place: f"{counted(len(bundle.names), 'run')}: {what_was_run(bundle.runs)}"
-            for place, bundle in bundles.items()
+            path: f"{counted(len(bundle.names), 'run')}: {what_was_run(bundle.runs)}"
+            for path, bundle in bundles.items()
         },
-        "settings": quote(tidy_csv(pd.concat(settings)), safe=",/") if settings else "",
     }
 
 
 def questions(decisions: Sequence[claims.Decision]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What goes with each claim that has numbers, by its id.
-
-    What two claims share goes with the first.
-    """
+    """What goes with each claim that has numbers; what two claims share goes with the first."""
     seen: dict[tuple[Path, str], str] = {}
     for item in decisions:
         claim, folder, bundle = item.claim, item.folder, item.bundle
@@ -177,10 +166,8 @@ def find_views(names: Iterable[str], folder: Path, bundle: Results | None) -> di
 
     ``kinds`` of a table says which columns are text, and which the slide's numbers.
     """
-    pages, figures, reasons = make_views(
-        names, folder, bundle, lambda name, part: make_figure(name, folder, bundle=part)[0]
-    )
-    shown: list[dict[str, Any]] = []
+    pages, figures, reasons = make_views(names, folder, bundle)
+    grids: list[dict[str, Any]] = []
     for page in pages:
         for table in tables_in(page.table):
             heads, *rows = texts_of(table)
@@ -189,40 +176,35 @@ def find_views(names: Iterable[str], folder: Path, bundle: Results | None) -> di
                 for column, head in zip(table.columns, heads, strict=True)
             ]
             title = str(table.title or page.title)
-            shown.append({"title": title, "heads": heads, "rows": rows, "kinds": kinds})
+            grids.append({"title": title, "heads": heads, "rows": rows, "kinds": kinds})
     captions = [line for page in pages for line in page.caption]
     return {
-        "grids": shown,
-        "figures": [as_image(figure) for figure in figures.values()],
+        "grids": grids,
+        "figures": [as_image(figure) for figure, _ in figures.values()],
         "notes": dict.fromkeys((*reasons.values(), *captions)),
     }
 
 
 def make_views(
-    names: Iterable[str],
-    folder: Path,
-    bundle: Results | None,
-    draw: Callable[[str, Results | None], Made],
-) -> tuple[list[Page], dict[str, Made], dict[str, str]]:
+    names: Iterable[str], folder: Path, bundle: Results | None
+) -> tuple[list[Page], dict[str, Chart], dict[str, str]]:
     """The tables and the figures that a folder has under these names, and why it lacks others.
 
     Those of runs are of one experiment: that of the claim which they go with, or else the first.
-    A file that is damaged or cannot be written is a ``UserError``.
     """
     pages: list[Page] = []
-    figures: dict[str, Made] = {}
+    figures: dict[str, Chart] = {}
     reasons: dict[str, str] = {}
     for name in filter(lambda name: has_numbers(name, folder, bundle), names):
         part = bundle and of_experiment(bundle, HOMES.get(name, "vindication"))
         for kind in ("table", "figure"):
             try:
                 if kind == "figure" and name in schema.FIGURES:
-                    figures[name] = draw(name, part)
+                    figures[name] = make_figure(name, folder, bundle=part)
                 elif kind == "table" and name in schema.TABLES:
                     pages.append(make_page(name, part))
                 elif kind == "table" and name in schema.ALL_TABLES:
-                    runs = None if bundle is None else bundle.runs
-                    pages.append(study_page(name.replace("-", "_"), folder, runs))
+                    pages.append(study_page(name, folder, bundle and bundle.runs))
             except FileError:
                 raise
             except UserError as error:
@@ -233,16 +215,14 @@ def make_views(
 def has_numbers(name: str, folder: Path, bundle: Results | None) -> bool:
     """Whether a folder has the numbers of a table or figure."""
     of_runs = name in schema.TABLES or name in schema.FIGURES_OF_RUNS
-    return bundle is not None if of_runs else has_probe(folder, name.replace("-", "_"))
+    return bundle is not None if of_runs else has_probe(folder, name)
 
 
 def as_image(figure: Figure) -> dict[str, str]:
     """A figure as the address of an image, in which no script runs, and its title in words."""
-    drawing = " ".join(image(figure, ".svg").decode("utf8").split())
-    # Coordinates to a hundredth, of which the elements are full.
-    drawing = re.sub(r"<[^<>]+>", lambda tag: re.sub(r"(\.\d\d)\d+", r"\1", tag[0]), drawing)
-    address = "data:image/svg+xml," + quote(drawing, safe=" !$()*+,/:;=?@[]{}~'")
-    return {"alt": figure.get_suptitle(), "address": Markup(address)}
+    drawing = quote(image(figure, ".svg"), safe=" !$()*+,/:;=?@[]{}~'")
+    address = Markup(f"data:image/svg+xml,{drawing}")
+    return {"alt": figure.get_suptitle(), "address": address}
 
 
 # `bottleneck export --all`: the same as files in the results folder.
@@ -251,43 +231,23 @@ def as_image(figure: Figure) -> dict[str, str]:
 def write_out(folder: Path) -> tuple[list[str], list[str], list[str]]:
     """Write ``tables/``, ``figures/`` and last ``CONTENTS.md`` into a results folder.
 
-    Returns the names of tables and figures, and what is missing, with the reason. A folder without
-    results is a ``UserError``, and so is a damaged file.
+    Returns the names of tables and figures, and what is missing, with the reason.
     """
     check_results(folder)
-
-    def draw(name: str, part: Results | None) -> None:
-        if name == "compression" and part.runs["context_size"].nunique() < 2:
-            raise UserError("all runs have one context size")
-        for ending in (".png", ".svg"):  # drawn for each: the second layout of a figure differs
-            figure, data = make_figure(name, folder, bundle=part)
-            write_figure(figure, data, folder / "figures" / f"{name}{ending}")
-
     names = dict.fromkeys((*schema.ALL_TABLES, *schema.FIGURES))
-    pages, figures, reasons = make_views(names, folder, Results.find(folder), draw)
-    for page in pages:
-        for ending, form in FORMS.items():
-            write_text(folder / "tables" / f"{page.name}{ending}", page.render(form))
+    pages, figures, reasons = make_views(names, folder, Results.find(folder))
+    for name, text in page_files(pages).items():
+        write_text(folder / "tables" / name, text)
+    for name, (figure, data) in figures.items():
+        for ending in (".svg", ".png"):
+            write_figure(figure, data, folder / "figures" / f"{name}{ending}")
     missing = [f"{name}: {reason}" for name, reason in reasons.items()]
     lines = ["# What these results show", "", "## Tables", ""]
     lines += [f"- [{page.name}](tables/{page.name}.md): {page.title}" for page in pages]
     lines += ["", "## Figures", "", *(f"- [{name}](figures/{name}.png)" for name in figures)]
     lines += ["", "## Left out", "", *(f"- {line}" for line in missing)]
-    write_text(folder / CONTENTS, "\n".join(lines) + "\n")
+    write_text(folder / "CONTENTS.md", "\n".join(lines) + "\n")
     return [page.name for page in pages], list(figures), missing
-
-
-def write_end(folder: Path) -> tuple[str, int]:
-    """Write ``claims.md``, ``claims.csv`` and ``report.html`` of a folder and those inside it.
-
-    Returns how many claims hold, in words, and the page's size in bytes. Without any results a
-    ``UserError``.
-    """
-    size = write_report(folder, folder / REPORT)
-    decisions = claims.decide_results(folder)
-    for ending, form in FORMS.items():
-        write_text(folder / f"{CLAIMS}{ending}", claims.claims_page(decisions).render(form))
-    return claims.summary(decisions), size
 
 
 # The explorer: example sentences, the words that each arm kept, its weights.
@@ -316,14 +276,16 @@ def explorer_data(bundle: Results) -> dict[str, Any] | None:
 def _sentence(examples: Sequence[Example], corpus: CorpusSettings) -> dict[str, Any]:
     """A sentence through every arm. Weights are in thousandths, a row for each output token.
 
-    Where the rules of the corpus give a sentence's links, its source words are judged as the
-    question ``survival`` judges them. Of other text the words of the reference are looked for in
-    the output.
+    Where the grammar gives links, source words are judged as the question ``survival`` judges them;
+    of other text the words of the reference are looked for in the output.
     """
     source, reference = _words(examples[0]["source"], corpus), examples[0]["reference"]
     target = tuple(map(plain, tokenize(reference)))
     words, links = list(target), tuple((index, index) for index in range(len(target)))
-    if pair := find_pair(source, reference, corpus):
+    grammar = corpus.name == "grammar"
+    pair = english_french(corpus.lexicon).parse(readable(source)) if grammar else None
+    made = pair and [*map(plain, tokenize(pair.source))] == source and pair.target == reference
+    if made:  # by the grammar, which has its links
         words, links = source, pair.links
     linked, arms, judged = LinkedReference(len(words), target, links), [], []
     for example in examples:
@@ -344,19 +306,10 @@ def _sentence(examples: Sequence[Example], corpus: CorpusSettings) -> dict[str, 
         "length": count_words(readable(source)),
         "source": examples[0]["source"],
         "reference": reference,
-        "linked": pair is not None,
+        "linked": bool(made),
         "words": [[report.word, " ".join(report.targets)] for report in judged],
         "arms": arms,
     }
-
-
-def find_pair(source: Sequence[str], reference: str, corpus: CorpusSettings) -> SentencePair | None:
-    """The grammar's own pair of these texts, which has links; None if it does not make them."""
-    if corpus.name != "grammar":
-        return None
-    pair = english_french(corpus.lexicon).parse(readable(source))
-    same = pair and [*map(plain, tokenize(pair.source))] == [*source] and pair.target == reference
-    return pair if same else None
 
 
 def _words(tokens: Sequence[str], corpus: CorpusSettings) -> list[str]:

@@ -1,9 +1,9 @@
 """The verdict on every claim, from what a results folder holds, and all of them as text.
 
 Each claim is decided by one experiment, on the arms that come first in its sweep's file. What
-cannot be decided is "not measured", with the reason and the command that would produce what is
-lacking. A study of many sweeps has a folder of results folders: what its own runs do not decide,
-one of those may. A study's claim says nothing of a network that has not learned to translate.
+cannot be decided is "not measured", with the reason and the command that would measure it. What a
+folder's own runs do not decide, a results folder inside it may. A study's claim says nothing of a
+network that has not learned to translate.
 """
 
 import shlex
@@ -41,6 +41,7 @@ from .comparison import (
     compare_sizes,
     declared,
     describe,
+    of_experiment,
     paired,
     pairs,
 )
@@ -48,23 +49,18 @@ from .page import Page, in_line
 from .render import MEASURE, cell
 from .selection import where
 
-TITLE = "The lecture's claims"
 VERDICTS = {"held": "green", "partly": "yellow", "not held": "red", "not measured": "dim"}
 """The verdicts, and how each is coloured on a terminal."""
 CAPTION = (
-    "The rule of every verdict is in code (bottleneck/claims/ and bottleneck/questions/), written "
-    "before the reference runs; --format csv, markdown and json print it. Ranges are 95 % "
-    "intervals, over test sentences unless it is said otherwise. Nothing is corrected for the "
-    "number of claims, buckets or controls."
+    "The rules were written as code before the reference runs; --format csv prints them. Ranges "
+    "are 95 % intervals, over test sentences unless it is said otherwise. Nothing is corrected for "
+    "the number of claims, buckets or controls."
 )
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A claim, its verdict, and the runs it rests on in words.
-
-    ``folder`` has the results that decide it, or those that do not; ``bundle`` are its runs.
-    """
+    """A claim, its verdict, the runs it rests on in words, and the folder with its runs."""
 
     claim: Claim
     verdict: Verdict
@@ -89,39 +85,41 @@ class Decision:
         return f"{words} {option} {shlex.quote(str(self.folder))}"
 
 
-def decide_results(
-    folder: Path, conditions: Sequence[str] = (), existing: Results | None = None
-) -> list[Decision]:
+def decide_all(folder: Path, conditions: Sequence[str] = ()) -> list[Decision]:
     """Every claim, by the runs of a folder that meet the conditions of `where`.
 
     Without conditions, results folders inside it decide what it does not, the claim's home first.
-    ``existing`` is the folder's `Results.find` where it has been read already.
     """
-    whole = Results.find(folder) if existing is None else existing
-    bundle = whole and where(whole, conditions)
+    bundle = Results.find(folder)
+    bundle = bundle and where(bundle, conditions)
     inside, find = [] if conditions else results_inside(folder), cache(Results.find)
     decisions = []
     for claim in CLAIMS:
-        decided = decision(claim, folder, bundle)
-        places = sorted(inside, key=lambda place: (place.name != claim.home, place.name))
-        for place in [] if decided.measured else places:
-            other = decision(claim, place, find(place))
+        decided = decide(claim, folder, bundle)
+        homes = sorted(inside, key=lambda home: (home.name != claim.home, home.name))
+        for home in [] if decided.measured else homes:
+            other = decide(claim, home, find(home))
             if other.measured:
-                decided = replace(other, runs=f"{place.name}: {other.runs}")
+                decided = replace(other, runs=f"{home.name}: {other.runs}")
                 break
         decisions.append(decided)
     return decisions
 
 
-def decision(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
-    """The decision on one claim, by a folder's runs; None where there are none."""
+def decide(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
+    """The decision on one claim, by a folder's runs; None where there are none.
+
+    Of several experiments the claim's home decides, or else the first that can.
+    """
     # C7 is also decided by the user's gold links.
     tables = [claim.study, *([GOLD] if claim.study == "alignment" else [])]
     table = next((item for item in tables if item and has_probe(folder, item)), None)
     runs = ""
     if table:
         question = import_module("...questions.question", __name__).find_question(table)
-        verdict, rows = judge(claim, question.load(folder), None if bundle is None else bundle.runs)
+        verdict, rows = judge_study(
+            claim, question.load(folder), None if bundle is None else bundle.runs
+        )
         runs = describe(rows[rows["run"] != ""])
         if table == BENCHMARK:
             runs = import_module("...questions.cost", __name__).rests_on(rows)
@@ -131,21 +129,18 @@ def decision(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
         reason = "the folder holds no finished run"
         verdict = conclude(claim.id, RULES[claim.id][0], reason)
     else:
-        verdict, runs = _from_runs(claim, bundle)
+        results = []
+        names = sorted(bundle.runs["experiment"].unique(), key=lambda name: name != claim.home)
+        for name in names:
+            part = of_experiment(bundle, name)
+            try:
+                verdict, used = by_experiment(claim.id, part)
+            except UserError as error:
+                verdict, used = conclude(claim.id, RULES[claim.id][0], str(error)), part.runs[:0]
+            results.append((verdict, describe(used)))
+        decided = (item for item in results if item[0].verdict != "not measured")
+        verdict, runs = next(decided, results[0])
     return Decision(claim, verdict, runs, folder, bundle)
-
-
-def _from_runs(claim: Claim, bundle: Results) -> tuple[Verdict, str]:
-    """A claim that the runs decide: those of its home, or else the first that can; or why not."""
-    results = []
-    for name in sorted(bundle.runs["experiment"].unique(), key=lambda name: name != claim.home):
-        part = replace(bundle, runs=bundle.runs[bundle.runs["experiment"] == name])
-        try:
-            verdict, used = by_experiment(claim.id, part)
-        except UserError as error:
-            verdict, used = conclude(claim.id, RULES[claim.id][0], str(error)), part.runs[:0]
-        results.append((verdict, describe(used)))
-    return next((item for item in results if item[0].verdict != "not measured"), results[0])
 
 
 def by_experiment(claim: str, bundle: Results) -> tuple[Verdict, pd.DataFrame]:
@@ -158,21 +153,21 @@ def by_experiment(claim: str, bundle: Results) -> tuple[Verdict, pd.DataFrame]:
     if claim == "L-FAIL":
         none, _ = compare(bundle, alone=True)
         return verdict_on(claim, bucket_scores(none)), none.runs
-    known = [pair for pair in pairs(runs) if pair[1]["attention"].iloc[0] != UNIFORM]
-    if not known:
+    compared = [pair for pair in pairs(runs) if pair[1]["attention"].iloc[0] != UNIFORM]
+    if not compared:
         raise UserError("no runs with and without attention that differ in nothing else")
     if claim == "C10":
-        return _controlled(bundle, *known[0])
+        return _controlled(bundle, *compared[0])
     if claim == "C12":
-        for none, attention in known:
+        for none, attention in compared:
             longer = runs[runs["arm"] == f"{none['arm'].iloc[0]}, {LONGER}"]
             parts = common_seeds(none, longer, attention)
             if len(parts[0]):
                 once, twice, attended = (arm_of(bundle, part) for part in parts)
                 return verdict_on(claim, bucket_scores(once, attended, twice)), pd.concat(parts)
         raise UserError("no arm without attention was trained twice as long")
-    pair = paired(bundle, *known[0])
-    return verdict_on(claim, bucket_scores(*pair)), pd.concat(known[0])
+    pair = paired(bundle, *compared[0])
+    return verdict_on(claim, bucket_scores(*pair)), pd.concat(compared[0])
 
 
 def _controlled(
@@ -183,12 +178,13 @@ def _controlled(
     A control is an arm of the same test sentences that does not select, compared with attention on
     the seeds that both have. A variation is a group in which both arms were changed alike.
     """
-    selecting = arm_of(bundle, attention)
-    place, base = selecting.longest, none["arm"].iloc[0]
+    runs, selecting, base = declared(bundle), arm_of(bundle, attention), none["arm"].iloc[0]
+    index = selecting.longest
+    longest = selecting.buckets[index]
     controls: dict[str, tuple[Estimate, Estimate]] = {}
     variations: dict[str, Estimate] = {}
     used = [none, attention]
-    for arm, rows in declared(bundle).groupby("arm", sort=False):
+    for arm, rows in runs.groupby("arm", sort=False):
         kind, name = rows["attention"].iloc[0], str(arm).partition(", ")[2]
         if arm == base:
             name = PLAIN
@@ -196,21 +192,20 @@ def _controlled(
             name = UNIFORM_WEIGHTS
         both = common_seeds(rows, attention)
         if name and kind in UNSELECTIVE and set(rows[TEXT]) == set(none[TEXT]) and len(both[0]):
-            bleu, attended = (arm_of(bundle, part).buckets[place].bleu for part in both)
+            bleu, attended = (arm_of(bundle, part).buckets[index].bleu for part in both)
             controls[name] = bleu, attended
             used.append(both[0])
-    for pair in pairs(declared(bundle)):
+    for pair in pairs(runs):
         plain, varied = paired(bundle, *pair)
         group = varied.name.partition(", ")[2]
         if varied.attention == selecting.attention and group not in ("", LONGER):
-            longest = (arm.buckets[arm.longest].bleu for arm in (varied, plain))
-            variations[group] = difference(*longest)
+            variations[group] = difference(*(a.buckets[a.longest].bleu for a in (varied, plain)))
             used += pair
     verdict = verdict_on(
         "C10",
-        bucket=selecting.buckets[place].name,
-        sentences=selecting.buckets[place].n,
-        attention=selecting.buckets[place].bleu,
+        bucket=longest.name,
+        sentences=longest.n,
+        attention=longest.bleu,
         controls=controls,
         variations=variations,
         lacking=[
@@ -222,7 +217,7 @@ def _controlled(
     return verdict, pd.concat(used).drop_duplicates("run")
 
 
-def judge(
+def judge_study(
     claim: Claim, frame: pd.DataFrame, runs: pd.DataFrame | None
 ) -> tuple[Verdict, pd.DataFrame]:
     """The verdict on a claim from its study's table, and the rows of the arms it rests on.
@@ -230,8 +225,8 @@ def judge(
     ``runs`` is the tidy table of the chosen runs, None where there are none: a table that rests on
     others decides nothing. A claim with runs of its own takes all, others one `FAMILY`.
     """
-    known = set() if runs is None else set(runs.loc[(runs["arm"] != "") | claim.own_runs, "run"])
-    missing = sorted(set(frame["run"]) - known - {""})
+    chosen = set() if runs is None else set(runs.loc[(runs["arm"] != "") | claim.own_runs, "run"])
+    missing = sorted(set(frame["run"]) - chosen - {""})
     if missing and not (claim.own_runs and runs is None):
         because = (
             f"probes/{claim.study}.csv rests on runs that were not chosen, were replaced by later "
@@ -246,16 +241,23 @@ def judge(
     names = frame[frame["run"].isin(family["run"])].set_index("arm")["attention"].to_dict()
     rows = frame[frame["arm"].isin(names)]
     rows = rows.assign(arm=rows["arm"].map(names), note=rows["note"].replace(names))
-    low = _unlearned_arms(family) if claim.learned else {}
+    low: dict[str, tuple[str, float]] = {}
+    for arm, scores in family.groupby("attention", sort=False) if claim.learned else ():
+        # Its BLEU in its shortest filled bucket says whether an arm has learned to translate.
+        filled = scores[scores["bleu"].notna()]
+        bucket = "every bucket" if filled.empty else str(filled["bucket"].iloc[0])
+        bleu = float(filled.loc[filled["bucket"] == bucket, "bleu"].mean())
+        if not learned(bleu):
+            low[str(arm)] = bucket, bleu
     every = set(family["attention"])
-    kept = every - set(low)
+    trained = every - set(low)
     words = {NONE: "without attention", ATTENTION: "with attention"}
-    lost = [words[kind] for kind in claim.arms if kind in _kinds(every) - _kinds(kept)]
-    if lost or not kept:
+    lost = [words[kind] for kind in claim.arms if kind in _kinds(every) - _kinds(trained)]
+    if lost or not trained:
         bucket = next(bucket for bucket, _ in low.values())
         because = unlearned([*lost, "of every arm"][0], bucket)
         return replace(studied(claim, None), because=because), rows
-    rows = rows[rows["attention"].isin(kept)]
+    rows = rows[rows["attention"].isin(trained)]
     verdict = studied(claim, rows)
     if low:
         named = ", ".join(f"{arm} ({bleu:.1f} in {bucket})" for arm, (bucket, bleu) in low.items())
@@ -282,25 +284,13 @@ def _kinds(attentions: set[str]) -> set[str]:
     return attentions & {NONE} | ({ATTENTION} if attentions - set(UNSELECTIVE) else set())
 
 
-def _unlearned_arms(rows: pd.DataFrame) -> dict[str, tuple[str, float]]:
-    """The arms that have not learned to translate: their shortest filled bucket and its BLEU."""
-    low = {}
-    for arm, scores in rows.groupby("attention", sort=False):
-        filled = scores[scores["bleu"].notna()]
-        bucket = "every bucket" if filled.empty else str(filled["bucket"].iloc[0])
-        bleu = float(filled.loc[filled["bucket"] == bucket, "bleu"].mean())
-        if not learned(bleu):
-            low[str(arm)] = bucket, bleu
-    return low
-
-
 # All claims as text.
 
 
 def number(row: Mapping[str, object]) -> str:
     """``45.7 [41.0, 50.1]``, as many digits as the greatest of them needs; empty without one."""
-    known = [abs(row[name]) for name in ("value", "low", "high") if not pd.isna(row[name])]
-    greatest = max(known, default=0)
+    sizes = [abs(row[name]) for name in ("value", "low", "high") if not pd.isna(row[name])]
+    greatest = max(sizes, default=0)
     form = f"{{:.{1 if greatest >= 10 else 2 if greatest >= 0.1 else 4}f}}"
     return in_line(cell(row["value"], row["low"], row["high"], form))
 
@@ -314,7 +304,9 @@ def summary(decisions: Sequence[Decision]) -> str:
 
 def claims_page(decisions: Sequence[Decision]) -> Page:
     """Every claim as a row; on a terminal id, verdict, claim, number, why, runs or command."""
-    title, rows, texts = f"{TITLE}: {summary(decisions)}", [], []
+    title, rows, texts = f"The lecture's claims: {summary(decisions)}", [], []
+    bundles = [item.bundle for item in decisions if item.bundle]
+    caption = [CAPTION, *dict.fromkeys(line for bundle in bundles for line in bundle.left_out())]
     for item in decisions:
         row = vars(item.verdict) | {"id": item.claim.id, "claim": item.claim.says}
         row |= {"runs": item.runs, "command": item.command}
@@ -328,4 +320,4 @@ def claims_page(decisions: Sequence[Decision]) -> Page:
     frame = pd.DataFrame(rows, columns=columns.split())
     frame = frame.astype(dict.fromkeys(("value", "low", "high"), "float64"))
     table = Constrain(Group(Text(title, "bold"), *texts, ""), MEASURE)
-    return Page("claims", title, frame, table, [], [CAPTION])
+    return Page("claims", title, frame, table, [], caption)

@@ -1,7 +1,7 @@
 """An experiment's arms, and an arm and its baseline bucket by bucket, as paired estimates."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -16,7 +16,7 @@ from ..results.bundle import Counts, Results
 from ..results.schema import SETTING_COLUMNS
 from ..scoring.bleu import bleu, brevity_penalty
 from ..scoring.bootstrap import Estimate, draw, estimate
-from ..settings.concerns import ScoringSettings, bucket_labels, bucket_of
+from ..settings.concerns import ScoringSettings, bucket_members
 from ..settings.errors import UserError, counted
 from ..settings.sweep import LONGER
 from .selection import as_condition, list_values
@@ -25,6 +25,8 @@ NONE, UNIFORM = "none", "uniform"
 SIZE, TEXT = "context_size", "corpus_fingerprint"
 WIDTHS = ("hidden_size", "attention_size")
 """Columns of the sizes that follow the context if they are not set."""
+SAME = [name for name in (*SETTING_COLUMNS, TEXT) if name != "seed"]
+"""Columns in which the runs of an arm are the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +62,8 @@ class Arm:
 
     @property
     def longest(self) -> int:
-        """Place of the longest filled bucket."""
-        return max(place for place, bucket in enumerate(self.buckets) if bucket.n)
+        """The index of the longest filled bucket."""
+        return max(index for index, bucket in enumerate(self.buckets) if bucket.n)
 
 
 Pair = tuple[Arm, Arm | None]
@@ -79,7 +81,7 @@ def declared(bundle: Results) -> pd.DataFrame:
         )
     runs = bundle.runs.drop_duplicates("run")
     for _, arm in runs.groupby("arm", sort=False):
-        check_alike(arm)
+        check_alike(arm, SAME)
     return runs
 
 
@@ -97,10 +99,7 @@ def usual(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def pairs(runs: pd.DataFrame) -> list[Sequence[pd.DataFrame]]:
-    """Each baseline without attention and its arm with it, with the seeds that both have.
-
-    They are in declared order, but uniform weights come last.
-    """
+    """Each baseline without attention and an arm with it, of common seeds; uniform weights last."""
     arms = {str(name): rows for name, rows in usual(runs).groupby("arm", sort=False)}
     result = []
     for rows in arms.values():
@@ -120,22 +119,21 @@ def common_seeds(*arms: pd.DataFrame) -> Sequence[pd.DataFrame]:
 def compare(bundle: Results, *, alone: bool = False) -> Pair:
     """The first arm with attention and its baseline; ``alone``: or else the first without."""
     runs = declared(bundle)
-    known, none = pairs(runs), usual(runs[runs["attention"] == NONE])
-    if not known and alone and len(none):
-        known = [(none[none["arm"] == none["arm"].iloc[0]], runs[:0])]
-    if not known:
+    candidates, none = pairs(runs), usual(runs[runs["attention"] == NONE])
+    if alone and len(none):
+        candidates.append((none[none["arm"] == none["arm"].iloc[0]], runs[:0]))
+    if not candidates:
         raise UserError(
             "this table compares an arm with attention with its baseline without, of one seed: "
             f"there are {list_values(runs['arm'])}"
         )
-    return paired(bundle, *known[0])
+    return paired(bundle, *candidates[0])
 
 
 def compare_sizes(bundle: Results, *, together: bool = False) -> list[Pair]:
-    """The first arm without attention, with each of its context sizes, smallest first; their pairs.
+    """The first arm without attention at each context size, smallest first, with its pair if any.
 
-    They differ in the context size alone, and in widths that always equal it (``together``: both
-    or none). Attention may be missing.
+    Arms differ in the size alone, and in widths that always equal it (``together``: both or none).
     """
     runs = declared(bundle)
     none = usual(runs[runs["attention"] == NONE])
@@ -143,26 +141,25 @@ def compare_sizes(bundle: Results, *, together: bool = False) -> list[Pair]:
         raise UserError(f"no arm without attention: there are {list_values(runs['arm'])}")
     widths = [name for name in WIDTHS if (none[name] == none[SIZE]).all()]
     widths = [] if together and len(widths) < len(WIDTHS) else widths
-    fixed = [name for name in (*SETTING_COLUMNS, TEXT) if name not in ("seed", SIZE, *widths)]
-    codes = none[fixed].map(as_condition)
-    none, known = none[(codes == codes.iloc[0]).all(axis=1)], pairs(runs)
+    codes = none[[name for name in SAME if name not in (SIZE, *widths)]].map(as_condition)
+    none, candidates = none[(codes == codes.iloc[0]).all(axis=1)], pairs(runs)
     result = []
     for _, rows in none.groupby(SIZE):
-        same = (pair for pair in known if set(pair[0]["run"]) <= set(rows["run"]))
+        same = (pair for pair in candidates if set(pair[0]["run"]) <= set(rows["run"]))
         result.append(paired(bundle, *next(same, (rows, runs[:0]))))
     return result
 
 
 def paired(bundle: Results, none: pd.DataFrame, attention: pd.DataFrame) -> Pair:
     """The two arms of these runs, of which the second may have none."""
-    check_alike(pd.concat([none, attention]), {"attention"})
+    check_alike(pd.concat([none, attention]), [name for name in SAME if name != "attention"])
     return arm_of(bundle, none), arm_of(bundle, attention) if len(attention) else None
 
 
-def check_alike(runs: pd.DataFrame, free: Collection[str] = ()) -> None:
-    """A ``UserError`` where runs differ in a setting or text: merged folders may, by mistake."""
-    for column in (*SETTING_COLUMNS, TEXT):
-        if column not in ("seed", *free) and runs[column].nunique(dropna=False) > 1:
+def check_alike(runs: pd.DataFrame, columns: Sequence[str]) -> None:
+    """A ``UserError`` where runs differ in one of these: merged folders may, by mistake."""
+    for column in columns:
+        if runs[column].nunique(dropna=False) > 1:
             common = as_condition(Counter(runs[column].sort_values()).most_common(1)[0][0])
             raise UserError(
                 f"the results hold several values of {column} ({list_values(runs[column])}), this "
@@ -173,11 +170,7 @@ def check_alike(runs: pd.DataFrame, free: Collection[str] = ()) -> None:
 def every_arm(bundle: Results) -> list[Arm]:
     """All arms of the experiment, in declared order, scored in the same buckets."""
     runs = declared(bundle)
-    if len(edges := runs["edges"].unique()) > 1:
-        raise UserError(
-            f"the runs were scored in other buckets ({'; '.join(edges)}): choose with "
-            f"`--where`, as by `--where run={runs['run'].iloc[0]}`"
-        )
+    check_alike(runs, ["edges"])
     return [arm_of(bundle, rows) for _, rows in runs.groupby("arm", sort=False)]
 
 
@@ -197,16 +190,14 @@ def _scores(
 ) -> tuple[Bucket, ...]:
     """The scores of an arm from its seeds' counts, all with a bucket's same resamples."""
     words = seeds[0].words.astype(np.int64)
-    names, assigned = bucket_labels(scoring.lower_edges), bucket_of(words, scoring.lower_edges)
     statistics = np.stack([counts.statistics.T for counts in seeds])  # seeds, columns, sentences
     buckets = []
-    for place, name in enumerate(names):
-        inside = np.flatnonzero(assigned == place)
+    for index, (name, inside) in enumerate(bucket_members(words, scoring.lower_edges).items()):
         counts = np.moveaxis(statistics.take(inside, axis=2), 1, 2)
         sums = counts.sum(axis=1, dtype=np.int64)
         measured, mean = Estimate(np.nan, np.full(scoring.resamples, np.nan)), np.nan
         if len(inside):
-            weights = draw(len(inside), scoring.resamples, seed=scoring.seed, bucket=place)
+            weights = draw(len(inside), scoring.resamples, seed=scoring.seed, bucket=index)
             measured, mean = estimate(bleu, counts, weights), float(words[inside].mean())
         scores = measured, bleu(sums), float(brevity_penalty(sums).mean())
         buckets.append(Bucket(name, len(inside), mean, mean * numbers_per_context, *scores))
@@ -218,8 +209,8 @@ def bucket_scores(
 ) -> list[BucketScores]:
     """BLEU by bucket of up to three arms, as the rules of ``claims`` take it."""
     rows = []
-    for place, bucket in enumerate(none.buckets):
-        others = (arm and arm.buckets[place].bleu for arm in (attention, twice))
+    for index, bucket in enumerate(none.buckets):
+        others = (arm and arm.buckets[index].bleu for arm in (attention, twice))
         rows.append(BucketScores(bucket.name, bucket.n, bucket.bleu, *others))
     return rows
 
@@ -258,5 +249,5 @@ def what_was_run(rows: pd.DataFrame) -> str:
 
 
 def _seeds_text(seeds: pd.Series) -> str:
-    known = sorted(set(seeds.dropna().astype(int)))
-    return f"seed{'s' * (len(known) > 1)} {', '.join(map(str, known))}"
+    numbers = sorted(set(seeds.dropna().astype(int)))
+    return f"seed{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"

@@ -29,13 +29,13 @@ def audit_page(audits: Sequence[Audit]) -> Page:
         texts.append(Text.assemble(*head))
         for label in ("printed", "recomputed", "why"):
             texts.append(Text.assemble((f"  {label:<10}  ", "dim"), getattr(audit, label)))
-    frame = pd.DataFrame([[getattr(audit, name) for name in COLUMNS] for audit in audits])
-    frame.columns = COLUMNS
+    rows = [[getattr(audit, name) for name in COLUMNS] for audit in audits]
+    frame = pd.DataFrame(rows, columns=COLUMNS)
     counts = frame["verdict"].value_counts()
-    known = [verdict for verdict in RULES if verdict in counts]
-    total = ", ".join(f"{verdict} {counts[verdict]}" for verdict in known)
+    verdicts = [verdict for verdict in RULES if verdict in counts]
+    total = ", ".join(f"{verdict} {counts[verdict]}" for verdict in verdicts)
     first = f"Verdicts: {total}. `bottleneck lecture ID` shows one step by step."
-    caption = [first, *(f"{verdict}: {RULES[verdict]}." for verdict in known)]
+    caption = [first, *(f"{verdict}: {RULES[verdict]}." for verdict in verdicts)]
     return Page("lecture", TITLE, frame, Constrain(Group(*texts, ""), MEASURE), [], caption)
 
 
@@ -47,8 +47,8 @@ def print_walkthrough(audit: Audit, console: Console) -> None:
         console.print(Constrain(body, MEASURE))
 
     console.print(Text(f"{audit.id}  {audit.topic}", "bold"))
-    for place, step in enumerate(audit.steps, 1):
-        head = Text.assemble((f"{place}. {step.title}", "bold"), (f"   {step.formula}", "dim"))
+    for number, step in enumerate(audit.steps, 1):
+        head = Text.assemble((f"{number}. {step.title}", "bold"), (f"   {step.formula}", "dim"))
         head.rstrip()
         console.print("\n", head, sep="")
         if step.grids:
@@ -82,25 +82,15 @@ def grid_table(grid: Grid) -> Table:
 
 
 def lecture_evidence(cost: Exponent | None) -> Evidence:
-    """The slides, the grammar's alignment of L16's sentence, and what a benchmark measured."""
-    return Evidence(grammar_alignment(SLIDES["L16"]["english"]), cost)
-
-
-def grammar_alignment(sentence: str) -> Alignment:
-    """The gold links of one of the grammar's sentences, between whitespace-separated words.
-
-    Raises ValueError for a sentence that the grammar does not make.
-    """
-    pair = english_french().parse(sentence.lower())
-    if pair is None:
-        raise ValueError(f"the grammar does not make {sentence!r}")
+    """The slides, the grammar's alignment of L16's words, and what a benchmark measured."""
+    pair = english_french().parse(SLIDES["L16"]["english"].lower())
     # The word of each token: tokens of one word have no space between them.
     source, target = (
-        [len(detokenize(tokens[: place + 1]).split()) - 1 for place in range(len(tokens))]
+        [len(detokenize(tokens[: index + 1]).split()) - 1 for index in range(len(tokens))]
         for tokens in (tokenize(pair.source), tokenize(pair.target))
     )
-    words = pair.source.split()
-    links = [
-        sorted({target[j] for i, j in pair.links if source[i] == w}) for w in range(len(words))
-    ]
-    return Alignment(words, pair.target.split(), links)
+    links: list[set[int]] = [set() for _ in pair.source.split()]
+    for ours, theirs in pair.links:
+        links[source[ours]].add(target[theirs])
+    words = pair.source.split(), pair.target.split()
+    return Evidence(Alignment(*words, [sorted(places) for places in links]), cost)

@@ -1,12 +1,9 @@
 """One table and what belongs to it, in every form: terminal, CSV, Markdown, LaTeX, JSON, HTML."""
 
-import io
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
-from pathlib import Path
 
 import pandas as pd
 from rich.console import Console, RenderableType
@@ -14,24 +11,21 @@ from rich.console import Console, RenderableType
 from ..claims.verdict import MARKED_BELOW, Verdict
 from ..results.schema import FORMATS
 from ..settings.errors import UsageError, did_you_mean
-from ..settings.files import write_listed
 from .comparison import what_was_run
-from .render import PlainConsole, print_prose, tables_in, texts_of
+from .render import print_prose, tables_in, texts_of
 
-DETAILS = "Add --details for the rules, settings, losses and the rest of the caption."
-MARKDOWN = str.maketrans(
-    {sign: f"\\{sign}" for sign in "\\|*_`"} | {"<": "&lt;", ">": "&gt;", "\n": " "}
-)
-LATEX = str.maketrans(
-    {sign: f"\\{sign}" for sign in "%&#$_{}"}
+ESCAPES = {
+    "markdown": {sign: f"\\{sign}" for sign in "\\|*_`"} | {"<": "&lt;", ">": "&gt;", "\n": " "},
+    "latex": {sign: f"\\{sign}" for sign in "%&#$_{}"}
     | {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
-    | {"<": "\\textless{}", ">": "\\textgreater{}"}
-)
+    | {"<": "\\textless{}", ">": "\\textgreater{}"},
+    "html": {"&": "&amp;", "<": "&lt;", ">": "&gt;"},
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """One table and what belongs to it; ``run`` says in one line what was run."""
+    """One table and what belongs to it; ``setup`` says in one line what was run."""
 
     name: str
     title: str
@@ -39,7 +33,7 @@ class Page:
     table: RenderableType
     judged: list[Verdict]
     caption: list[str]
-    run: str = ""
+    setup: str = ""
 
     @property
     def verdicts(self) -> list[str]:
@@ -51,87 +45,75 @@ class Page:
         ]
 
     def print(self, console: Console, details: bool = False) -> None:
-        """Print the table, a line for each verdict and what was run.
-
-        With ``details`` also the rules, all reasons and the whole caption.
-        """
+        """Print the table, verdicts and what was run; ``details``: rules, reasons, all captions."""
         console.print(self.table)
         short = [line.split("; ")[0].rstrip(".") + "." for line in self.verdicts[::2]]
         if short:
             print_prose(console, self.verdicts if details else short)
             console.print()
-        brief = bool(self.run) and not details
-        print_prose(console, f"{self.run}. {DETAILS}" if brief else self.caption, "dim")
+        more = "Add --details for the rules, settings, losses and the rest of the caption."
+        brief = self.setup and not details
+        print_prose(console, f"{self.setup}. {more}" if brief else self.caption, "dim")
 
     def render(self, form: str) -> str:
-        """The page as text in one of `FORMATS`; ``UsageError`` for a different one."""
-        match form:
-            case "csv":
-                return csv(self.frame)
-            case "json":
-                return self._json()
-            case "markdown":
-                return self._markdown()
-            case "latex":
-                return self._latex()
-            case "html":
-                return self._html()
-            case "rich":
-                file = io.StringIO()
-                self.print(PlainConsole(file=file, width=80), details=True)
-                return file.getvalue()
-        raise UsageError(f"unknown format {form!r}{did_you_mean(form, FORMATS)}")
+        """The page as text in one of `FORMATS` but rich; ``UsageError`` for a different one."""
+        if form == "csv":  # four decimals; small numbers have four digits
+            return self.frame.to_csv(
+                index=False,
+                float_format=lambda x: f"{x:.4f}" if x == 0 or abs(x) >= 0.1 else f"{x:.4g}",
+                lineterminator="\n",
+            )
+        if form == "json":  # in full precision, null where there is no number
+            rows = self.frame.astype("object").where(self.frame.notna(), None).to_dict("records")
+            described = {"name": self.name, "title": self.title, "rows": rows}
+            described |= {"verdicts": [vars(item) for item in self.judged], "caption": self.caption}
+            return json.dumps(described, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        if form not in ESCAPES:
+            raise UsageError(f"unknown format {form!r}{did_you_mean(form, FORMATS)}")
+        signs = str.maketrans(ESCAPES[form])
+        title, *notes = (
+            line.translate(signs) for line in (self.title, *self.verdicts, *self.caption)
+        )
+        tables = [
+            (name.translate(signs), [[cell.translate(signs) for cell in row] for row in rows])
+            for name, rows in self.grids
+        ]
+        if form == "markdown":
+            lines = [f"# {title}", ""]
+            for name, (head, *body) in tables:
+                lines += [name, ""] if name != title else []
+                lines += [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+                lines += [*(f"| {' | '.join(row)} |" for row in body), ""]
+            lines += [f"- {note}" for note in notes]
+        elif form == "latex":  # for booktabs
+            caption = " ".join([f"{self.setup}."] if self.setup else self.caption)
+            lines = ["\\begin{table}", "\\centering"]
+            lines.append(f"\\caption{{{title}. {caption.translate(signs)}}}")
+            for _, (head, *body) in tables:
+                lines += [f"\\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}", "\\toprule"]
+                lines += [f"{' & '.join(head)} \\\\", "\\midrule"]
+                lines += [f"{' & '.join(row)} \\\\" for row in body]
+                lines += ["\\bottomrule", "\\end{tabular}"]
+            lines.append("\\end{table}")
+        else:
+            lines = ['<meta charset="utf-8">', f"<h2>{title}</h2>"]
+            for name, (head, *body) in tables:
+                lines += ["<table>", f"<caption>{name}</caption>"]
+                lines.append(f"<tr><th>{'</th><th>'.join(head)}</th></tr>")
+                lines += [f"<tr><td>{'</td><td>'.join(row)}</td></tr>" for row in body]
+                lines.append("</table>")
+            lines += [f"<p>{note}</p>" for note in notes]
+        return "\n".join(lines) + "\n"
 
     @property
     def grids(self) -> list[tuple[str, list[list[str]]]]:
         """Title, heads and rows of each table on the terminal, or else of the data."""
-        shown = [(str(t.title or self.title), texts_of(t)) for t in tables_in(self.table)]
-        if not shown:
+        grids = [(str(t.title or self.title), texts_of(t)) for t in tables_in(self.table)]
+        if not grids:
             cells = self.frame.map(lambda value: f"{value:.4g}" if type(value) is float else value)
             rows = cells.astype("object").where(cells.notna(), "").astype(str).to_numpy().tolist()
-            shown = [(self.title, [[*cells.columns], *rows])]
-        return [(title, [[in_line(cell) for cell in row] for row in rows]) for title, rows in shown]
-
-    def _markdown(self) -> str:
-        blocks = [f"# {self.title.translate(MARKDOWN)}\n"]
-        for title, rows in self.grids:
-            blocks += [f"{title.translate(MARKDOWN)}\n"] if title != self.title else []
-            head, *body = (
-                f"| {' | '.join(cell.translate(MARKDOWN) for cell in r)} |" for r in rows
-            )
-            blocks.append("\n".join([head, "|" + "---|" * len(rows[0]), *body, ""]))
-        blocks += [f"- {line.translate(MARKDOWN)}" for line in (*self.verdicts, *self.caption)]
-        return "\n".join(blocks) + "\n"
-
-    def _latex(self) -> str:
-        """Tables for booktabs; the caption has what was run, or else the whole caption."""
-        caption = " ".join([f"{self.title}.", *([f"{self.run}."] if self.run else self.caption)])
-        lines = ["\\begin{table}", "\\centering", f"\\caption{{{caption.translate(LATEX)}}}"]
-        for _, rows in self.grids:
-            head, *body = (" & ".join(cell.translate(LATEX) for cell in row) for row in rows)
-            lines += [f"\\begin{{tabular}}{{l{'r' * (len(rows[0]) - 1)}}}", "\\toprule"]
-            lines += [f"{head} \\\\", "\\midrule", *(f"{row} \\\\" for row in body)]
-            lines += ["\\bottomrule", "\\end{tabular}"]
-        return "\n".join([*lines, "\\end{table}"]) + "\n"
-
-    def _html(self) -> str:
-        """HTML without a style: title, rows, a paragraph per line."""
-        lines = ['<meta charset="utf-8">', f"<h2>{escape(self.title)}</h2>"]
-        for title, (head, *body) in self.grids:
-            lines += ["<table>", f"<caption>{escape(title)}</caption>"]
-            lines.append(f"<tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr>")
-            for row in body:
-                lines.append(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>")
-            lines.append("</table>")
-        lines += [f"<p>{escape(line)}</p>" for line in (*self.verdicts, *self.caption)]
-        return "\n".join(lines) + "\n"
-
-    def _json(self) -> str:
-        """One JSON object: rows in full precision, null where there is no number."""
-        rows = self.frame.astype("object").where(self.frame.notna(), None).to_dict("records")
-        described = {"name": self.name, "title": self.title, "rows": rows}
-        described |= {"verdicts": [vars(item) for item in self.judged], "caption": self.caption}
-        return json.dumps(described, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+            grids = [(self.title, [[*cells.columns], *rows])]
+        return [(title, [[in_line(cell) for cell in row] for row in rows]) for title, rows in grids]
 
 
 def in_line(cell: str, interval: str = "{} [{}, {}]") -> str:
@@ -141,29 +123,19 @@ def in_line(cell: str, interval: str = "{} [{}, {}]") -> str:
     return re.sub(r"(?<=\w)-\n(?=[a-z])", "", cell).replace("\n", " ")
 
 
-def csv(frame: pd.DataFrame) -> str:
-    """The table as CSV, four decimals (small numbers four digits), blanks where there is none."""
-
-    def four(value: float) -> str:
-        return f"{value:.4f}" if value == 0 or abs(value) >= 0.1 else f"{value:.4g}"
-
-    return frame.to_csv(index=False, float_format=four, lineterminator="\n")
-
-
-def write_pages(pages: Sequence[Page], folder: Path) -> None:
-    """Write each page as ``NAME.csv`` and ``NAME.md`` into a results folder."""
-    forms = {"csv": "csv", "md": "markdown"}
-    files = {f"{p.name}.{end}": p.render(form) for p in pages for end, form in forms.items()}
-    write_listed(folder, [(name, text.encode()) for name, text in files.items()])
+def page_files(pages: Iterable[Page]) -> dict[str, str]:
+    """Each page as Markdown and as CSV, by the file's name."""
+    forms = {"md": "markdown", "csv": "csv"}
+    return {f"{p.name}.{end}": p.render(form) for p in pages for end, form in forms.items()}
 
 
 # Of a study's numbers, ``probes/NAME.csv``.
 
 
 def wide(frame: pd.DataFrame, measures: Sequence[str], keys: Sequence[str]) -> pd.DataFrame:
-    """A row per combination of ``keys``; value, low, high and n of each measure as columns.
+    """Means over seeds: a row per combination of ``keys``, the measures' numbers as columns.
 
-    They are means over seeds. ``NAME_bounds`` says which numbers lie beyond what was tested.
+    ``NAME_bounds`` says which numbers lie beyond what was tested.
     """
     means = frame[frame["seed"].isna() & frame["measure"].isin(measures)]
     rows = means[[*keys]].drop_duplicates(ignore_index=True)
@@ -185,7 +157,7 @@ def run_line(frame: pd.DataFrame) -> str:
 
 
 def caption(frame: pd.DataFrame) -> list[str]:
-    """Of which runs a study's numbers are, and what the ranges are."""
+    """Which runs a study's numbers are of, and what the ranges are."""
     return [
         f"Corpus {what_was_run(frame)}. A value is the mean over its arm's seeds. An arm is named "
         f"by its attention and by settings in which the arms differ. * behind a count: under "

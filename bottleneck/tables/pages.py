@@ -13,12 +13,12 @@ from ..claims.registry import CLAIMS, verdict_on
 from ..claims.verdict import LEAST_BASE, small_buckets
 from ..lecture.slides import L4, L_FAIL, L_VIND
 from ..results.bundle import Results, holds_results, setting_columns
-from ..results.schema import ALL_TABLES, GOLD, GOLD_TABLE, QUESTIONS, SETTING_COLUMNS
+from ..results.schema import ALL_TABLES, SETTING_COLUMNS, TABLES
 from ..scoring.bootstrap import Estimate, difference, percent_change
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
 from ..settings.run import resolve
 from ..settings.sweep import LONGER
-from .claims import judge
+from .claims import judge_study
 from .comparison import (
     SIZE,
     Arm,
@@ -70,8 +70,7 @@ SPECS = {
     ),
     "arms": ("BLEU of every arm by sentence length", ""),
 }
-"""Title of each table, and columns of its data; those of `MEASURED` have both ends, too."""
-MEASURED = ("bleu", "bleu_none", "bleu_attention", "gain", "quality_drop", "improvement")
+"""Title of each table, and columns of its data; measured numbers have both ends, too."""
 COLUMNS = [
     Column("context", SIZE),
     *BUCKET_COLUMNS,
@@ -85,11 +84,11 @@ COLUMNS = [
     Column("BLEU\n{attention}", "bleu_attention", "{:.1f}"),
     Column("gain", "gain", "{:+.1f}"),
     Column("impr.", "improvement", lambda row: cell(row["improvement"], form="{:+.0f}%")),
-    Column("slide\nBLEU", "slide_bleu", "{:.1f}", printed=True),
-    Column("slide\ndrop", "slide_drop", "{:+.0f}%", zero="baseline", printed=True),
-    Column("slide\nnone", "slide_none", "{:.1f}", printed=True),
-    Column("slide\nattn", "slide_attention", "{:.1f}", printed=True),
-    Column("slide\nimpr.", "slide_improvement", "{:+.3g}%", printed=True),
+    Column("slide\nBLEU", "slide_bleu", "{:.1f}"),
+    Column("slide\ndrop", "slide_drop", "{:+.0f}%", zero="baseline"),
+    Column("slide\nnone", "slide_none", "{:.1f}"),
+    Column("slide\nattn", "slide_attention", "{:.1f}"),
+    Column("slide\nimpr.", "slide_improvement", "{:+.3g}%"),
 ]
 """How a terminal shows a column of the data."""
 QUALITY = "BLEU {bleu:.1f} (slide: {slide_word})"
@@ -124,75 +123,65 @@ RATIO = "Ratio: mean source words of the bucket x embedding size / context size 
 SLIDE_WORDS = "Slide L4: its word for the highest of its ratios that does not exceed the row's."
 
 
-def slide_pages(bundle: Results) -> list[Page]:
-    """The failure pattern and the vindication of a bundle of two arms."""
-    return [make_page(name, bundle) for name in ("failure-pattern", "vindication")]
-
-
-def fitting_pages(bundle: Results) -> list[Page]:
+def default_pages(bundle: Results) -> list[Page]:
     """The tables that show every arm of a bundle: the slides', that of context sizes, or `arms`."""
-    every = set(usual(declared(bundle))["arm"])
+    names, every = ["arms"], set(usual(declared(bundle))["arm"])
     with suppress(UserError):  # there is no arm without attention
         sizes = compare_sizes(bundle)
         if every == {arm.name for pair in sizes for arm in pair if arm}:
             slides = ["failure-pattern", "vindication"][: len(every)]
-            return [make_page(name, bundle) for name in (["context-size"] if sizes[1:] else slides)]
-    return [make_page("arms", bundle)]
+            names = ["context-size"] if sizes[1:] else slides
+    return [make_page(name, bundle) for name in names]
 
 
 def study_page(study: str, folder: Path, runs: pd.DataFrame | None = None) -> Page:
-    """The table of a question of `QUESTIONS` or `GOLD`, from ``probes/NAME.csv`` of a bundle.
-
-    ``runs`` is the folder's tidy table, if it has been read.
-    """
+    """The table of a question of a folder; ``runs`` is its tidy table, if it has been read."""
     question = import_module("...questions.question", __name__).find_question(study)
     frame = question.load(folder)
     if runs is None and holds_results(folder):
         runs = Results.open(folder, sentences=False).runs
-    claims = [claim for claim in CLAIMS if claim.study in (study, study.removesuffix("_gold"))]
-    judged = [judge(claim, frame, runs)[0] for claim in claims]
+    claims = [claim for claim in CLAIMS if claim.study == study.partition("-")[0]]
+    judged = [judge_study(claim, frame, runs)[0] for claim in claims]
     return replace(question.page(frame), judged=judged)
 
 
-def check_name(name: str, like_slide: bool = False) -> None:
-    """Refuse what `make_page` cannot make as a ``UsageError``, before anything is read."""
-    if name not in ALL_TABLES and name.replace("_", "-") not in ALL_TABLES:
+def check_name(name: str, like_slide: bool = False) -> str:
+    """The name of a table with ``-``; what `make_page` cannot make is a ``UsageError``."""
+    name = name.replace("_", "-")
+    if name not in ALL_TABLES:
         raise UsageError(f"unknown table {name!r}{did_you_mean(name, ALL_TABLES)}")
-    if like_slide and name.replace("_", "-") not in LIKE_SLIDE:
+    if like_slide and name not in LIKE_SLIDE:
         raise UsageError(f"--like-slide is for {', '.join(LIKE_SLIDE)}, not {name}")
+    return name
 
 
 def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
-    """The table of a name in `TABLES` (underscores do as well) or `QUESTIONS`, or `GOLD_TABLE`.
+    """The table of a name in `ALL_TABLES`, ``like_slide``: with the columns of its slide.
 
-    ``like_slide``: with the columns of the lecture's slide. ``UsageError`` for another name,
-    ``UserError`` where the bundle has not what the table needs.
+    A ``UserError`` says what the bundle lacks for the table.
     """
-    check_name(name, like_slide)
-    if name in QUESTIONS:
+    name = check_name(name, like_slide)
+    if name not in TABLES:
         return study_page(name, bundle.folder)
-    name = name.replace("_", "-")
-    if name == GOLD_TABLE:
-        return study_page(GOLD, bundle.folder)
-    of_sizes = name in ("context-size", "compression")
     pairs: list[Pair] = []
+    judged = []
     if name == "arms":
         arms = every_arm(bundle)
-        frame = arms_data(arms)
     else:
-        alone = name == "failure-pattern"
-        pairs = compare_sizes(bundle) if of_sizes else [compare(bundle, alone=alone)]
+        if name in ("context-size", "compression"):
+            pairs = compare_sizes(bundle)
+            judged = [verdict_on("C1", cells(pairs))]
+        else:
+            start = "L-FAIL" if name == "failure-pattern" else "L-VIND"
+            pairs = [compare(bundle, alone=start == "L-FAIL")]
+            ids = [claim.id for claim in CLAIMS if claim.id.startswith(start)]
+            judged = [verdict_on(claim, bucket_scores(*pairs[0])) for claim in ids]
         arms = [arm for pair in pairs for arm in pair if arm]
         frame = run_data(name, pairs)
     attention = next((arm.attention for _, arm in pairs if arm), None)
-    title = SPECS[name][0].format(attention=attention)
-    judged = []
-    if of_sizes:
-        judged = [verdict_on("C1", cells(pairs))]
-    elif pairs:
-        start = "L-FAIL" if name == "failure-pattern" else "L-VIND"
-        ids = [claim.id for claim in CLAIMS if claim.id.startswith(start)]
-        judged = [verdict_on(claim, bucket_scores(*pairs[0])) for claim in ids]
+    title, file = SPECS[name][0].format(attention=attention), name.replace("-", "_")
+    if name == "arms":
+        frame, table = arms_table(title, arms)
     used = pd.concat([arm.runs for arm in arms])
     small = small_buckets(dict(zip(frame["bucket"], frame["n"], strict=True)))
     others = len(set(bundle.runs["arm"]) - set(used["arm"]))
@@ -207,35 +196,30 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
             if item.verdict != "held" and item.claim != "C1"
         ]
         lines += [" ".join(["Not as on the slide.", *unlike])] if unlike else []
-        lines += [SLIDE_WORDS, *_word_spans(frame)] if name == "compression" else []
-        return Page(name.replace("-", "_"), title, texts, table, [], lines)
-    run = [what_was_run(used), "95 % intervals over test sentences", small and f"* {small}", others]
-    run = "; ".join(filter(None, run))
+        if name == "compression":
+            spans = frame[frame["n"] > 0].groupby("slide_word", sort=False)["bleu"]
+            words = [f"{word} {bleu.min():.1f} to {bleu.max():.1f}" for word, bleu in spans]
+            lines += [SLIDE_WORDS, f"Measured BLEU by the slide's word: {', '.join(words)}."]
+        return Page(file, title, texts, table, [], lines)
+    setup = [what_was_run(used), "95 % intervals over test sentences", small and f"* {small}"]
+    setup = "; ".join(filter(None, [*setup, others]))
     lines = [LEVELS, *([RATIO] if "compression_ratio" in frame else [])]
     lines += [SLIDE_WORDS] if name == "compression" else []
     if pairs:
         lines += [_arm_line(arm, bundle) for arm in arms]
         lines += bundle.environment["runs"][used["run"].iloc[0]]["environment"]["notes"]
-    table = run_table(title, frame, attention) if pairs else arms_table(title, frame)
-    lines += [f"{run}.", *_facts(used, bundle)]
-    return Page(name.replace("-", "_"), title, frame, table, judged, lines, run)
-
-
-def _word_spans(frame: pd.DataFrame) -> list[str]:
-    """The BLEU that each word of L4 covers, if a better word covers a lower one."""
-    spans = frame[frame["n"] > 0].groupby("slide_word")["bleu"].agg(["min", "max"])
-    spans = spans.reindex([row.quality for row in L4]).dropna()
-    if (spans["min"] > spans["max"].shift(-1, fill_value=-1.0)).all():
-        return []
-    covers = (f"{word} {low:.1f} to {high:.1f}" for word, low, high in spans.itertuples())
-    return [f"The slide's words do not order the BLEU measured here: {', '.join(covers)}."]
+        columns = [
+            replace(column, head=column.head.format(attention=attention))
+            for column in COLUMNS
+            if column.name in frame and frame[column.name].notna().any()
+        ]
+        table = filled_table(title, frame, columns)
+    lines += [f"{setup}.", *_facts(used, bundle)]
+    return Page(file, title, frame, table, judged, lines, setup)
 
 
 def _arm_line(arm: Arm, bundle: Results) -> str:
-    """An arm's size, its losses, how much its seeds differ, and what twice the training adds.
-
-    If validation's loss is far above training's, it lacks data more than capacity.
-    """
+    """An arm's size, its losses, how much its seeds differ, and what twice the training adds."""
     train, valid = arm.runs[["train_loss", "valid_loss"]].astype(float).mean()
     falling = (arm.runs["best_update"] == arm.runs["updates"]).any()
     text = (
@@ -287,27 +271,20 @@ def run_data(name: str, pairs: Sequence[Pair]) -> pd.DataFrame:
     the arm without attention. ``numbers`` are mean source words times the embedding size;
     ``slide_words``, ``slide_ratio`` and ``slide_word`` are of the row's L4.
     """
+    rows = [_row(*pair, index) for pair in pairs for index in range(len(pair[0].buckets))]
+    frame = typed_frame(rows, (SIZE, "bucket", "n", "slide_word"))
     columns = SPECS[name][1].split()
-    columns += [f"{x}_{end}" for x in columns if x in MEASURED for end in ("low", "high")]
-    rows = [_row(*pair, place) for pair in pairs for place in range(len(pair[0].buckets))]
-    frame = typed_frame(
-        [{column: row.get(column) for column in columns} for row in rows],
-        (SIZE, "bucket", "n", "slide_word"),
-    )
+    ends = [f"{column}_{end}" for column in columns for end in ("low", "high")]
+    frame = frame.reindex(columns=[*columns, *filter(frame.__contains__, ends)])
     if name == "compression":
         frame = frame.sort_values("compression_ratio", kind="stable", ignore_index=True)
     return frame
 
 
-def _row(none: Arm, attention: Arm | None, place: int) -> dict[str, Any]:
+def _row(none: Arm, attention: Arm | None, index: int) -> dict[str, Any]:
     """All that is known of a bucket, by column."""
-    bucket = none.buckets[place]
+    bucket = none.buckets[index]
     base = next((other.bleu for other in none.buckets if other.bleu.filled), None)
-    estimates = {
-        "bleu": bucket.bleu,
-        "bleu_none": bucket.bleu,
-        "quality_drop": _relative(bucket.bleu, base),
-    }
     row = {
         SIZE: none.context_size,
         "bucket": bucket.name,
@@ -318,14 +295,17 @@ def _row(none: Arm, attention: Arm | None, place: int) -> dict[str, Any]:
         "slide_word": "",
         "brevity_penalty": bucket.brevity,
         "brevity_penalty_none": bucket.brevity,
+        **with_bounds("bleu", bucket.bleu),
+        **with_bounds("bleu_none", bucket.bleu),
+        **with_bounds("quality_drop", _relative(bucket.bleu, base)),
     }
+    recovered = gain = improvement = None
     if attention:
-        other = attention.buckets[place]
-        estimates |= {"bleu_attention": other.bleu, "gain": difference(other.bleu, bucket.bleu)}
-        estimates["improvement"] = _relative(other.bleu, bucket.bleu)
-        row["brevity_penalty_attention"] = other.brevity
-    for name, estimate in estimates.items():
-        row |= with_bounds(name, estimate)
+        recovered = attention.buckets[index].bleu
+        gain, improvement = difference(recovered, bucket.bleu), _relative(recovered, bucket.bleu)
+        row["brevity_penalty_attention"] = attention.buckets[index].brevity
+    row |= with_bounds("bleu_attention", recovered) | with_bounds("gain", gain)
+    row |= with_bounds("improvement", improvement)
     if printed := L_FAIL.get(bucket.name):
         row |= {"slide_bleu": printed.bleu, "slide_drop": printed.drop_percent}
     if printed := L_VIND.get(bucket.name):
@@ -347,16 +327,6 @@ def _relative(measured: Estimate, base: Estimate | None) -> Estimate | None:
     return percent_change(measured, base)
 
 
-def run_table(title: str, frame: pd.DataFrame, attention: str | None = None) -> CompactTable:
-    """A table's data for a terminal of 80 columns or more, without the columns that are blank."""
-    columns = [
-        replace(column, head=column.head.format(attention=attention))
-        for column in COLUMNS
-        if column.name in frame and frame[column.name].notna().any()
-    ]
-    return filled_table(title, frame, columns)
-
-
 def slide_table(
     name: str, frame: pd.DataFrame, title: str
 ) -> tuple[pd.DataFrame, CompactTable, str]:
@@ -371,8 +341,8 @@ def slide_table(
     return pd.DataFrame(texts), filled_table(title, numbers, columns), f"{phrase} BLEU wide"
 
 
-def arms_data(arms: Sequence[Arm]) -> pd.DataFrame:
-    """One row per arm x bucket: BLEU, mean over seeds."""
+def arms_table(title: str, arms: Sequence[Arm]) -> tuple[pd.DataFrame, CompactTable]:
+    """The data, a row per arm and bucket; the table, a row per arm, n above where it changes."""
     rows = [
         {
             "arm": arm.name,
@@ -386,21 +356,14 @@ def arms_data(arms: Sequence[Arm]) -> pd.DataFrame:
         for arm in arms
         for bucket in arm.buckets
     ]
-    return typed_frame(rows, ("arm", "seeds", "parameters", "bucket", "n"))
-
-
-def arms_table(title: str, frame: pd.DataFrame) -> CompactTable:
-    """A row per arm, and above it n and ratio where they are not those of the arm before."""
-    table = new_table(title, ["arm", *frame["bucket"].unique()])
+    frame = typed_frame(rows, ("arm", "seeds", "parameters", "bucket", "n"))
+    table, above = new_table(title, ["arm", *frame["bucket"].unique()]), []
     table.padding = 0  # five ranges leave no space
-    above: dict[str, list[str]] = {}
-    for arm, rows in frame.groupby("arm", sort=False):
-        ratios = ["" if pd.isna(ratio) else f"{ratio:.1f}:1" for ratio in rows["compression_ratio"]]
-        lines = {"": [f"n={count(n)}" for n in rows["n"]], "ratio": ratios}
-        for head, texts in lines.items():
-            if texts != above.get(head):
-                table.add_row(head, *texts, style="dim")
-        above = lines
-        scores = rows[["bleu", "bleu_low", "bleu_high"]].to_numpy()
+    for arm, buckets in frame.groupby("arm", sort=False):
+        counts = [f"n={count(n)}" for n in buckets["n"]]
+        if counts != above:
+            table.add_row("", *counts, style="dim")
+        above = counts
+        scores = buckets[["bleu", "bleu_low", "bleu_high"]].to_numpy()
         table.add_row(arm, *(cell(*numbers) for numbers in scores))
-    return table
+    return frame, table

@@ -25,8 +25,6 @@ MEASURE = 100
 SHADES = " ░▒▓█"
 STEPS = (0.1, 0.3, 0.5, 0.8)
 """The least weight of each shade but the first."""
-SIDES = {"at least": ">", "under": "<"}
-"""What a note calls a number that lies beyond what was measured, and its sign."""
 CELL = 2
 """Columns of the terminal for a source word."""
 
@@ -65,15 +63,15 @@ def new_table(title: str, heads: Sequence[str], texts: int = 1) -> CompactTable:
     """A table without rows; its first ``texts`` columns hold text, aligned to the left."""
     look = {"title_justify": "left", "title_style": "bold", "box": box.SIMPLE_HEAD}
     table = CompactTable(title=title, padding=(0, 1, 0, 0), pad_edge=False, **look)
-    for place, head in enumerate(heads):
+    for index, head in enumerate(heads):
         # A name is folded, not cut: the end of it may be what distinguishes an arm.
-        table.add_column(head, justify="left" if place < texts else "right", overflow="fold")
+        table.add_column(head, justify="left" if index < texts else "right", overflow="fold")
     return table
 
 
 def beyond(note: str, end: str) -> str:
     """The sign of a number (``value``, ``low`` or ``high``) that a note says is a bound."""
-    return next((sign for side, sign in SIDES.items() if f"{end} {side}" in note), "")
+    return ">" if f"{end} at least" in note else "<" if f"{end} under" in note else ""
 
 
 def cell(
@@ -87,8 +85,12 @@ def cell(
     """
     ends = re.sub("[+%]", "", form) if ends is None else ends
     texts = [
-        "" if pd.isna(number) else beyond(note, end) + shown.format(number)
-        for end, number, shown in (("value", value, form), ("low", low, ends), ("high", high, ends))
+        "" if pd.isna(number) else beyond(note, end) + numeral.format(number)
+        for end, number, numeral in (
+            ("value", value, form),
+            ("low", low, ends),
+            ("high", high, ends),
+        )
     ]
     middle, first, last = texts
     if not (ends and first + last) or (first == last == middle and middle[0] in "<>"):
@@ -98,16 +100,12 @@ def cell(
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a terminal's table: its head, and how it prints the data's column ``name``.
-
-    ``form`` is that of a number, or prints a row; ``zero`` replaces 0; ``printed`` is the slide's.
-    """
+    """A column of a table: its head, and the form of a number, or of a row; ``zero`` replaces 0."""
 
     head: str
     name: str = ""
     form: str | Callable[[Mapping[str, Any]], str] = "{}"
     zero: str = ""
-    printed: bool = False
 
     def text(self, row: Mapping[str, Any]) -> str:
         """The cell of a row."""
@@ -120,10 +118,10 @@ class Column:
 
 
 def filled_table(title: str, frame: pd.DataFrame, columns: Sequence[Column]) -> CompactTable:
-    """A table with a row for each of the data."""
+    """A table with a row for each of the data; what the slide printed is dim."""
     table = new_table(title, [column.head for column in columns])
     for drawn, column in zip(table.columns, columns, strict=True):
-        drawn.style = "dim" if column.printed else ""
+        drawn.style = "dim" if column.head.startswith("slide") else ""
     for row in frame.to_dict("records"):
         table.add_row(*(column.text(row) for column in columns))
     return table
@@ -163,10 +161,12 @@ def with_bounds(name: str, measured: Estimate | None) -> dict[str, float | None]
     return {name: measured.value, f"{name}_low": interval.low, f"{name}_high": interval.high}
 
 
-def typed_frame(rows: list[dict[str, Any]], kept: Sequence[str] = ("bucket", "n")) -> pd.DataFrame:
-    """A data frame in which all but the ``kept`` columns (texts and counts) are floats."""
+def typed_frame(
+    rows: list[dict[str, Any]], others: Sequence[str] = ("bucket", "n")
+) -> pd.DataFrame:
+    """A data frame in which all but the ``others`` columns (texts and counts) are floats."""
     frame = pd.DataFrame(rows)
-    numbers = [name for name in frame.columns if name not in kept]
+    numbers = [name for name in frame.columns if name not in others]
     return frame.astype(dict.fromkeys(numbers, "float64"))
 
 

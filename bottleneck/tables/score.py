@@ -39,7 +39,7 @@ from ..scoring.bootstrap import (
     randomisation_p,
     ratio_of_sums,
 )
-from ..settings.concerns import ScoringSettings, bucket_labels, bucket_of
+from ..settings.concerns import ScoringSettings, bucket_labels, bucket_members
 from ..settings.errors import UsageError, UserError, counted
 from .page import Page
 from .render import BUCKET_COLUMNS, Column, filled_table, typed_frame, with_bounds
@@ -90,7 +90,7 @@ def read_systems(
 
     The files of the test set are read once, for they may be pipes.
     """
-    outputs, given = [], None
+    outputs, test_set = [], None
     for label, path in systems.items():
         if is_run(path):
             texts, settings = read_texts(path), read_settings(path)
@@ -103,15 +103,15 @@ def read_systems(
                 "give --references and --sources too"
             )
         name, hypotheses = _read(path, label, "DH")
-        if given is None:
-            given = _read(sources, "--sources", "S")[1], _read_references(references)
-        for file, lines in ((references[0], given[1][0]), (sources, given[0])):
+        if test_set is None:
+            test_set = _read(sources, "--sources", "S")[1], _read_references(references)
+        for file, lines in ((references[0], test_set[1][0]), (sources, test_set[0])):
             if len(lines) != len(hypotheses):
                 raise UserError(
                     f"{label} {name!r} has {len(hypotheses):,} lines and {str(file)!r} has "
                     f"{len(lines):,}; each line must be of the same sentence"
                 )
-        outputs.append(Output(name, *given, hypotheses))
+        outputs.append(Output(name, *test_set, hypotheses))
     for other in outputs[1:]:
         rows = (zip_longest(o.sources, *o.references, fillvalue="") for o in (outputs[0], other))
         for number, (ours, theirs) in enumerate(zip_longest(*rows, fillvalue=()), 1):
@@ -128,14 +128,13 @@ def _read(path: Path, option: str, kinds: str) -> tuple[str, list[str]]:
     """A file's name and lines; of fairseq's output those of the first kind that it has, by number.
 
     ``H-12<TAB>score<TAB>text`` is a translation, D the same detokenised, T its reference, S its
-    source. Of several translations of a sentence the first is the best.
+    source.
     """
-    lines, known = lines_as_given(str(path), option), {kind: {} for kind in kinds}
-    for match in filter(None, map(FAIRSEQ.fullmatch, lines)):
-        if match[1] in known:
-            known[match[1]].setdefault(int(match[2]), match[3])
-    for kind, texts in known.items():
-        if texts:
+    lines = lines_as_given(str(path), option)
+    matches = [match for match in map(FAIRSEQ.fullmatch, lines) if match]
+    for kind in kinds:
+        # Backwards, so that of several translations of a sentence the first stays, the best.
+        if texts := {int(match[2]): match[3] for match in reversed(matches) if match[1] == kind}:
             return f"{path} (fairseq's {kind} lines)", [texts[number] for number in sorted(texts)]
     return str(path), lines
 
@@ -167,9 +166,9 @@ def score_page(outputs: Sequence[Output], scoring: ScoringSettings, trials: int 
     (whole,) = frame[frame["bucket"] == "all"].to_dict("records")
     sizes = dict(zip(bucket_labels(edges), frame["n"], strict=False))
     outside, small = counted(whole["n"] - sum(sizes.values()), "sentence"), small_buckets(sizes)
-    names = zip("AB" if two else ["Hypotheses"], outputs, strict=True)
+    heads = "AB" if two else ["Hypotheses"]
     lines = [
-        *(f"{item}: {output.name}." for item, output in names),
+        *(f"{head}: {output.name}." for head, output in zip(heads, outputs, strict=True)),
         *([f"References: {len(gold.references)} per sentence."] if gold.references[1:] else []),
         "BLEU levels are not comparable across buckets: texts of other lengths have other n-grams.",
         f"Ranges: 95 % bootstrap over test sentences ({scoring.resamples:,} resamples, seed "
@@ -208,17 +207,15 @@ def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int)
         for item in outputs
     ]
     characters = [expanded(chrf_statistics(item.hypotheses, *item.references)) for item in outputs]
-    edges, labels = scoring.lower_edges, bucket_labels(scoring.lower_edges)
-    assigned = bucket_of(gold.words, edges)
-    parts = {name: assigned == place for place, name in enumerate(labels)}
+    parts = bucket_members(gold.words, scoring.lower_edges)
     scored = counts[0][:, REFERENCE] > 0
     if sum(bool(scored[part].any()) for part in parts.values()) < 2:
         raise UserError(
             f"the {scored.sum():,} sentences of {gold.name} whose references have words fill, of "
-            f"the buckets {', '.join(labels)}, fewer than two: give sentences of more lengths or "
+            f"the buckets {', '.join(parts)}, fewer than two: give sentences of more lengths or "
             "other --edges"
         )
-    parts["all"] = np.full(len(assigned), True)
+    parts["all"] = np.arange(len(gold.words))
     nothing = Estimate(np.nan, np.full(scoring.resamples, np.nan))
     rows, gains = [], []
     for stream, (bucket, part) in enumerate(parts.items()):
@@ -269,7 +266,7 @@ def text_warnings(outputs: Sequence[Output], tokenize: str) -> list[str]:
     texts |= {"references": [*chain(*gold.references)], "sources": gold.sources}
     for mark, command in SUBWORDS.items():
         counts = {name: sum(mark in line for line in text) for name, text in texts.items()}
-        found = [f"{name} ({counted(count, 'line')})" for name, count in counts.items() if count]
-        if found:
-            lines.append(f"Subwords ({mark!r}) in {', '.join(found)}: join them first, `{command}`")
+        names = [f"{name} ({counted(count, 'line')})" for name, count in counts.items() if count]
+        if names:
+            lines.append(f"Subwords ({mark!r}) in {', '.join(names)}: join them first, `{command}`")
     return lines + tokenizer_advice(gold.references[0], tokenize, "--tokenize ")

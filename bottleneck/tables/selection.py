@@ -12,13 +12,8 @@ from ..settings.errors import UsageError, UserError, did_you_mean
 
 CONDITIONS = ("run", "experiment", "arm", "corpus_fingerprint", *SETTING_COLUMNS)
 """Columns that say which run of which experiment a row belongs to."""
-SETTINGS = {
-    name: column
-    for column, (place, _) in SETTING_COLUMNS.items()
-    for name in (f"{place.partition('.')[0]}.{column}", place)
-}
-"""The column of a setting's own name, resolved or not: of ``model.hidden`` and
-``model.hidden_size``."""
+SETTINGS = {name: column for column, (name, _) in SETTING_COLUMNS.items()}
+"""The column of a setting's own name, such as ``model.hidden``."""
 
 
 def where(bundle: Results, conditions: Sequence[str]) -> Results:
@@ -42,19 +37,16 @@ def where(bundle: Results, conditions: Sequence[str]) -> Results:
             values = [_as_written(value) for value in values]
         chosen.setdefault(column, []).extend(values)
     for column, values in chosen.items():
-        known = runs[column].map(as_condition)
-        if lacking := [value for value in values if value not in set(known)]:
-            there = list_values(runs[column])
-            raise UserError(f"no run with {column}={','.join(lacking)}; there are {there}")
-        runs = runs[known.isin(values)]
-    names, described = set(runs["run"]), bundle.environment["runs"]
-    kept = {run: described[run] for run in bundle.names if run in names}
-    return replace(
-        bundle,
-        runs=runs,
-        sentences={run: counts for run, counts in bundle.sentences.items() if run in names},
-        environment={**bundle.environment, "runs": kept},
-    )
+        written = runs[column].map(as_condition)
+        if lacking := [value for value in values if value not in set(written)]:
+            names = list_values(runs[column])
+            raise UserError(f"no run with {column}={','.join(lacking)}; there are {names}")
+        runs = runs[written.isin(values)]
+    left, described = set(runs["run"]), bundle.environment["runs"]
+    described = {run: described[run] for run in bundle.names if run in left}
+    counts = {run: counts for run, counts in bundle.sentences.items() if run in left}
+    environment = {**bundle.environment, "runs": described}
+    return replace(bundle, runs=runs, sentences=counts, environment=environment)
 
 
 def _as_written(text: str) -> str:

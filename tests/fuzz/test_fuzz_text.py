@@ -16,7 +16,6 @@ from seq2seq_bottleneck.corpus.corpus import describe, load_corpus
 from seq2seq_bottleneck.corpus.files import PairFiles, read_pairs
 from seq2seq_bottleneck.corpus.vocabulary import Vocabulary, count_words
 from seq2seq_bottleneck.settings.concerns import CorpusSettings, ScoringSettings
-from seq2seq_bottleneck.tables.page import csv
 from seq2seq_bottleneck.tables.score import read_systems, score_page
 
 EDGES = (1, 4, 8)
@@ -124,7 +123,7 @@ def test_scores_and_differences_are_sacrebleus(tmp_path, budget):
         systems = read_systems({"a": paths[0], "b": paths[1]}, gold, sources)
         page = score_page(systems[:1], SCORING)
         frame = score_page(systems, SCORING, 9).frame
-        csv(page.frame)
+        page.render("csv")
         rows, gains = (
             {row["bucket"]: row for row in table.to_dict("records")}
             for table in (page.frame, frame)

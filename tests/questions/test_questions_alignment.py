@@ -194,7 +194,7 @@ def test_a_gold_set_has_a_table_of_its_own(finished, tmp_path, capsys):
     options = [text for name in names for text in (f"--{name}", str(tmp_path / name))]
     where = ["--results", str(finished)]
     assert run(["study", "alignment", *where, "--quiet", *options]) == 0
-    measured = load_probe(finished, "alignment_gold")
+    measured = load_probe(finished, "alignment-gold")
     assert (set(measured["arm"]), set(measured["n"])) == ({"additive"}, {2})
     assert set(measured["seed"].dropna()) == {1, 2}
     assert run(["study", "alignment", *where, "--first-word", "1", *options]) == 1

@@ -18,15 +18,14 @@ pytestmark = [
 ]
 
 
-def explorer(page, fragment, folder):
+def explorer(page, folder):
     """The explorer of a page after its script has run without an error."""
-    dom, console = visit(page.as_uri() + fragment, folder)
+    dom, console = visit(page.as_uri(), folder)
     assert console == []
     return parse(dom.replace("<!DOCTYPE html>", ""))
 
 
-@pytest.mark.parametrize(("fragment", "source"), [("", PAIR[0]), ("#sentence=2", "dogs run")])
-def test_the_explorer_shows_the_sentence_of_the_address(fragment, source, tmp_path):
+def test_the_explorer_shows_the_longest_sentence_that_fits(tmp_path):
     results = write_results(tmp_path / "results")
     for path in results.glob("runs/*/examples.json"):
         examples = json.loads(path.read_text())
@@ -34,23 +33,23 @@ def test_the_explorer_shows_the_sentence_of_the_address(fragment, source, tmp_pa
         other["weights"] = [row[:3] for row in examples[0]["weights"]]
         write_relisted(path, json.dumps([*examples, other]))
     (tmp_path / "report.html").write_text(make_report(results), encoding="utf8")
-    page = explorer(tmp_path / "report.html", fragment, tmp_path)
+    page = explorer(tmp_path / "report.html", tmp_path)
     assert "hidden" not in page.by_id("explorer-app").attributes
     assert len(page.by_id("explorer-choice").all("option")) == 2
     shown = page.by_id("explorer-shown")
-    assert shown.all("dd")[0].text == source
+    assert shown.all("dd")[0].text == PAIR[0]
     maps = [table for table in shown.all("table") if "heat" in table.attributes.get("class", "")]
     assert [table.attributes["class"] for table in maps] == ["heat arm-none", "heat arm-additive"]
     for table in maps:
         rows = table.all("tbody")[0].all("tr")
         assert len(rows) == 4
-        assert all(len(row.all("td")) == len(source.split()) + 1 for row in rows)
+        assert all(len(row.all("td")) == len(PAIR[0].split()) + 1 for row in rows)
         assert rows[-1].all("td")[0].attributes["title"].endswith(": 0.25")
 
 
 def test_markup_in_the_text_stays_text(tmp_path):
     page = tmp_path / "report.html"
     page.write_text(make_report(write_hostile(tmp_path / "results")), encoding="utf8")
-    shown = explorer(page, "", tmp_path).by_id("explorer-shown")
+    shown = explorer(page, tmp_path).by_id("explorer-shown")
     assert SCRIPT in shown.all("dd")[0].text
     assert CLOSING in shown.all("thead")[0].text

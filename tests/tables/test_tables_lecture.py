@@ -9,7 +9,6 @@ from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.lecture.walkthroughs import audit
 from seq2seq_bottleneck.tables.lecture import (
     audit_page,
-    grammar_alignment,
     lecture_evidence,
     print_walkthrough,
 )
@@ -47,10 +46,8 @@ def test_a_walkthrough_fits_the_terminal_and_marks_its_matrix(evidence):
     assert ["tapis", "0.14", "0.05", "0.32*", "0.21", "0.06", "[0.23]"] in rows
 
 
-def test_the_grammars_alignment_joins_the_tokens_of_a_word():
-    source, target, links = grammar_alignment("The black cat sat on the mat")
+def test_the_grammars_alignment_joins_the_tokens_of_a_word(evidence):
+    source, target, links = evidence.alignment
     assert source == ["the", "black", "cat", "sat", "on", "the", "mat"]
     assert target == ["le", "chat", "noir", "s'est", "assis", "sur", "le", "tapis"]
     assert links == [[0], [2], [1], [3, 4], [5], [6], [7]]
-    with pytest.raises(ValueError, match="does not make"):
-        grammar_alignment("colourless green ideas")

@@ -11,7 +11,7 @@ from planted import (
 from sacrebleu import corpus_bleu
 
 from seq2seq_bottleneck.results.bundle import Results
-from seq2seq_bottleneck.tables.pages import make_page, slide_pages
+from seq2seq_bottleneck.tables.pages import default_pages, make_page
 
 FALLING = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1, 0.1, 0.1, 0.1, 0.1]}
 BUCKETS = {"5-10": 7, "11-20": 15, "21-30": 25, "31-40": 35, "41+": 50}
@@ -104,7 +104,7 @@ def test_like_the_slide_a_table_has_its_columns_and_one_measured_number_per_cell
 )
 def test_a_flat_curve_is_not_called_a_fall(tmp_path, shares, verdict):
     write_planted(tmp_path, shares)
-    failure, gains = slide_pages(Results.open(tmp_path))
+    failure, gains = default_pages(Results.open(tmp_path))
     assert failure.verdicts[0].startswith(f"L-FAIL: {verdict}: ")
     assert gains.verdicts[0].startswith(f"L-VIND: {verdict}: ")
     like = make_page("failure-pattern", Results.open(tmp_path), like_slide=True)
@@ -132,7 +132,7 @@ def test_the_caption_says_all_that_an_honest_table_must(pair):
 def test_an_empty_bucket_is_a_row_of_blanks(tmp_path):
     write_planted(tmp_path, FALLING, seeds=1, keep=frozenset({7, 15, 25, 35}))
     bundle = Results.open(tmp_path)
-    for page in slide_pages(bundle):
+    for page in default_pages(bundle):
         row = page.frame.iloc[-1]
         assert (row["bucket"], row["n"]) == ("41+", 0)
         measured = [name for name in page.frame.columns[2:] if not name.startswith("slide")]
