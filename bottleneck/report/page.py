@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import pandas as pd
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
@@ -31,7 +32,7 @@ from ..lecture.walkthroughs import audit
 from ..questions.cost import measured_exponent
 from ..questions.word_survival import LinkedReference, word_reports
 from ..results import schema
-from ..results.bundle import Example, Results, holds_results
+from ..results.bundle import Example, Results, holds_results, tidy_csv
 from ..results.folders import has_probe, results_inside
 from ..results.folders import tables as measured_tables
 from ..settings.concerns import CorpusSettings
@@ -118,6 +119,8 @@ def collect(folder: Path) -> dict[str, Any]:
     page = claims.claims_page(decisions)
     rows = page.frame.to_dict("records")
     bundles = {item.folder: item.bundle for item in decisions if item.bundle}
+    names = ["run", "experiment", "arm", *schema.SETTING_COLUMNS]
+    settings = [bundle.runs[names].drop_duplicates() for bundle in bundles.values()]
     return {
         "folder": folder,
         "bench": bench,
@@ -133,6 +136,7 @@ def collect(folder: Path) -> dict[str, Any]:
             path: f"{counted(len(bundle.names), 'run')}: {what_was_run(bundle.runs)}"
             for path, bundle in bundles.items()
         },
+        "settings": quote(tidy_csv(pd.concat(settings)), safe=",/") if settings else "",
     }
 
 

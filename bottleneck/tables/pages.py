@@ -342,7 +342,7 @@ def slide_table(
 
 
 def arms_table(title: str, arms: Sequence[Arm]) -> tuple[pd.DataFrame, CompactTable]:
-    """The data, a row per arm and bucket; the table, a row per arm, n above where it changes."""
+    """The data, a row per arm and bucket; the table, a row per arm, n and ratio above where they change."""
     rows = [
         {
             "arm": arm.name,
@@ -357,13 +357,17 @@ def arms_table(title: str, arms: Sequence[Arm]) -> tuple[pd.DataFrame, CompactTa
         for bucket in arm.buckets
     ]
     frame = typed_frame(rows, ("arm", "seeds", "parameters", "bucket", "n"))
-    table, above = new_table(title, ["arm", *frame["bucket"].unique()]), []
+    table, above = new_table(title, ["arm", *frame["bucket"].unique()]), {}
     table.padding = 0  # five ranges leave no space
     for arm, buckets in frame.groupby("arm", sort=False):
-        counts = [f"n={count(n)}" for n in buckets["n"]]
-        if counts != above:
-            table.add_row("", *counts, style="dim")
-        above = counts
+        ratios = [
+            "" if pd.isna(ratio) else f"{ratio:.1f}:1" for ratio in buckets["compression_ratio"]
+        ]
+        lines = {"": [f"n={count(n)}" for n in buckets["n"]], "ratio": ratios}
+        for head, texts in lines.items():
+            if texts != above.get(head):
+                table.add_row(head, *texts, style="dim")
+        above = lines
         scores = buckets[["bleu", "bleu_low", "bleu_high"]].to_numpy()
         table.add_row(arm, *(cell(*numbers) for numbers in scores))
     return frame, table
