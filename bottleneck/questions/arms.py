@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Float, Real
+from jaxtyping import Float
 
 from ..claims.verdict import Measured
 from ..scoring.bootstrap import Estimate, Score, draw, estimate
-from ..settings.concerns import UNSELECTIVE, bucket_labels, bucket_of
+from ..settings.concerns import UNSELECTIVE, bucket_of, in_buckets
 from ..settings.run import RunSettings
 from ..settings.sweep import Cell, declare
 
@@ -117,36 +117,25 @@ def rows_by_bucket(
     splits: Iterable[str] = ("",),
     least: int | None = None,
 ) -> list[Row]:
-    """The rows of scores of per-sentence counts, for every arm and bucket.
+    """The rows of scores of per-sentence counts, for every arm and bucket that has sentences.
 
     ``scores`` are a measure, its control, its score, and the columns that it is a score of. A split
-    is a part of the table; ``least`` is that of `in_buckets`.
+    is a part of the table. With ``least`` all sentences of that bucket or a longer one come last,
+    under the name "".
     """
     rows: list[Row] = []
     for arm, split in product(arms_of(probed), splits):
-        first = arm.runs[0].found
-        kept = first["split"] == split if split else np.ones(len(first["source_words"]), bool)
-        for place, bucket, inside in in_buckets(arm.runs[0], first["source_words"][kept], least):
+        first, edges = arm.runs[0].found, arm.settings.scoring.lower_edges
+        buckets = in_buckets(first["source_words"], edges)
+        if least is not None:
+            buckets[""] = np.flatnonzero(bucket_of(first["source_words"], edges) >= least)
+        for place, (bucket, inside) in enumerate(buckets.items()):
+            chosen = inside[first["split"][inside] == split] if split else inside
             keys = {"place": place, "bucket": bucket, "part": split}
-            for measure, control, score, names in scores:
-                counts = arm.statistics(names)[:, kept][:, inside]
+            for measure, control, score, names in scores if len(chosen) else ():
+                counts = arm.statistics(names)[:, chosen]
                 rows += arm.rows(measure, score, counts, control=control, **keys)
     return rows
-
-
-def in_buckets(
-    run: Probed, words: Real[np.ndarray, "sentences"], least: int | None = None
-) -> list[tuple[int, str, Bool[np.ndarray, "sentences"]]]:
-    """Place (from 0), name and members of each of the run's length buckets that has any.
-
-    With ``least`` sentences of that place or more come last, under the name "".
-    """
-    edges = run.settings.scoring.lower_edges
-    assigned = bucket_of(words, edges)
-    members = [(place, name, assigned == place) for place, name in enumerate(bucket_labels(edges))]
-    if least is not None:
-        members.append((len(members), "", assigned >= least))
-    return [item for item in members if item[2].any()]
 
 
 class Estimates:
@@ -178,13 +167,10 @@ class Estimates:
         """The first arm without attention; "" if there is none."""
         return next((arm for arm, name in self._attention.items() if name == "none"), "")
 
-    def arms(self, selective: bool | None = None) -> list[str]:
-        """The arms in order; ``selective``: only those that can (or cannot) attend to a word."""
-        return [
-            arm
-            for arm, attention in self._attention.items()
-            if selective is None or selective == (attention not in UNSELECTIVE)
-        ]
+    def arms(self, selective: bool = False) -> list[str]:
+        """The arms in order; ``selective``: only those that can attend to a word."""
+        left_out = UNSELECTIVE if selective else ()
+        return [arm for arm, name in self._attention.items() if name not in left_out]
 
     def buckets(self) -> list[str]:
         """The length buckets, shortest first."""

@@ -1,30 +1,28 @@
 """C2, C12: how many words does a context of so many numbers hold after so much training?
 
-A word survives if the words of the reference that it is linked to stand in the output (gold links).
-The share by chance is taken away: (r - c) / (1 - c). A capacity is the length up to which 90 % or
-50 % of the words survive, or a bound of it, after one training: an answer can only be "at least".
+Words survive as in `survival`, less the share by chance: (r - c) / (1 - c). A capacity is the
+length up to which 90 % or 50 % of the words survive, or a bound of it, after one training: an
+answer can only be "at least".
 """
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+from math import inf, isinf, isnan, nan
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ..corpus.vocabulary import is_word, tokenize
-from ..results.folders import read_texts
-from ..scoring.bootstrap import ratio_of_sums
+from ..scoring.bootstrap import Estimate, ratio_of_sums
 from ..settings.errors import UserError
 from ..settings.sweep import SEED, Cell, varying
 from ..tables.render import beyond
 from .arms import Arm, Estimates, Measured, arms_of
-from .censored import Censored, change, growth, last_lengths, text, unbounded
+from .censored import ENDS, Censored, percentiles, text, unbounded
 from .question import Axes, Columns, Judgement, Probed, Question, Row, StudyColumn, StudyTable, Tell
-from .word_survival import LinkedReference, chance_survival, survival
+from .survival import source_words
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -53,19 +51,12 @@ RULE = (
 def probe(subject: "Subject", tell: Tell) -> Columns:
     """One row per test sentence: its point of the curve; its words kept, by chance and in all."""
     tell("looking for the words")
-    pairs = subject.corpus.test
-    outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
-    linked = [LinkedReference.of(pair, pair.links) for pair in pairs]
-    lengths = np.array([pair.words for pair in pairs], np.int64)
+    lengths = np.array([pair.words for pair in subject.corpus.test], np.int64)
     points = points_of(lengths)
-    by_chance = chance_survival(linked, outputs, points, seed=subject.settings.scoring.seed)
-    survived = survival(linked, outputs)
-    tokens = [token for pair in pairs for token in tokenize(pair.source)]
-    counted = np.array(list(map(is_word, tokens))) & ~np.isnan(survived)
-    sentence = np.repeat(np.arange(len(pairs)), [item.words for item in linked])[counted]
-    words = survived, by_chance, np.ones(len(tokens))
-    sums = [np.bincount(sentence, column[counted], len(pairs)) for column in words]
-    return {"source_words": lengths, "point": points} | dict(zip(COUNTS, sums, strict=True))
+    words = source_words(subject, points).dropna(subset="survived").assign(words=1.0)
+    sums = words.groupby("sentence")[["survived", "by_chance", "words"]].sum()
+    sums = sums.reindex(range(len(lengths)), fill_value=0.0).set_axis(COUNTS, axis=1)
+    return {"source_words": lengths, "point": points, **sums}
 
 
 def points_of(words: Int[ndarray, "sentences"]) -> Int[ndarray, "sentences"]:
@@ -142,6 +133,52 @@ def lengths_of(arm: Arm) -> Lengths:
     return measured
 
 
+def last_lengths(
+    at: Float[ndarray, "points"],
+    rows: Float[ndarray, "rows points"],
+    words: Float[ndarray, "points"],
+    shares: Iterable[float],
+) -> list[Float[ndarray, "rows"]]:
+    """For each share, the last length at which each row is still at it, or a bound."""
+    from scipy.optimize import isotonic_regression  # here, because it takes a second to import
+
+    def last(curve: Float[ndarray, "points"], share: float) -> float:
+        reached = int((curve >= share - 1e-9).sum())  # means may differ from it by rounding
+        if reached in (0, len(at)):
+            return inf if reached else -inf
+        high, low = curve[reached - 1 : reached + 1]
+        part = max(0.0, (high - share) / (high - low))
+        return at[reached - 1] + part * (at[reached] - at[reached - 1])
+
+    curves = [isotonic_regression(row, weights=words, increasing=False).x for row in rows]
+    return [np.array([last(curve, share) for curve in curves]) for share in shares]
+
+
+def change(once: Censored, twice: Censored) -> dict[str, Any]:
+    """Twice minus once, paired by resample: what censored lengths allow."""
+    (least, most), (once_least, once_most) = twice.bounds(), once.bounds()
+    least, most = least - once_most, most - once_least
+    unknown = isinf(once.value) and once.value == twice.value
+    ends = nan if unknown else least[0], percentiles(least[1:])[0], percentiles(most[1:])[1]
+    row = {name: nan if isinf(end) else float(end) for name, end in zip(ENDS, ends, strict=True)}
+    return row | {"note": "value at least" if most[0] > row["value"] else ""}
+
+
+def growth(by_size: Mapping[int, Censored]) -> dict[str, Any]:
+    """Exponent b of length = a size^b by least squares of the logarithms; nan under two sizes."""
+    fitted = {size: length for size, length in sorted(by_size.items()) if not isinf(length.value)}
+    censored = ", ".join(str(size) for size in sorted(set(by_size) - set(fitted)))
+    row = {"n": len(fitted), "note": f"censored: {censored}" if censored else ""}
+    if len(fitted) < 2:
+        return row | {"value": nan}
+    values = np.log([length.value for length in fitted.values()])
+    draws = np.log([np.clip(item.draws, item.lowest, item.highest) for item in fitted.values()])
+    centred = np.log(list(fitted)) - np.log(list(fitted)).mean()
+    line = centred / (centred**2).sum()
+    exponent = Estimate(float(line @ values), line @ draws)
+    return row | {"value": exponent.value, **vars(exponent.interval)}
+
+
 def beyond_chance(sums: Float[ndarray, "*rows 3"]) -> Float[ndarray, "*rows"]:
     """(r - c) / (1 - c) of words kept, kept by chance, and in all."""
     kept, by_chance, words = np.moveaxis(sums, -1, 0)
@@ -162,7 +199,7 @@ def decide(estimates: Estimates) -> Judgement | str:
 
     def number(condition: str) -> Measured:
         found = rows.query(condition)[["value", "low", "high", "note"]].to_dict("records")
-        return Measured(**found[0]) if found else Measured(math.nan, math.nan, math.nan)
+        return Measured(**found[0]) if found else Measured(nan, nan, nan)
 
     half = number(f"measure == 'length' and updates == {once} and context_size == {size}")
     added = number(f"measure == 'added' and updates == {2 * once} and context_size == {size}")
@@ -173,10 +210,10 @@ def decide(estimates: Estimates) -> Judgement | str:
     )
     if beyond(half.note, "value"):
         return f"the length is beyond the tested ones; {because}"
-    if math.isnan(added.value):
+    if isnan(added.value):
         return f"no run was trained twice as long; {because}"
     because += f"; twice the updates change that by {text(added, '{:+z.1f}')}"
-    if math.isnan(exponent.value):
+    if isnan(exponent.value):
         return f"fewer than two context sizes have a length within the tested ones; {because}"
     because += f"; the length grows with the context size to the power {text(exponent, '{:.2f}')}"
     most = MOST_ADDED * half.value

@@ -17,9 +17,9 @@ from ..claims.verdict import FAMILY
 from ..corpus.vocabulary import UNK
 from ..results.folders import SENTENCES, run_rows
 from ..scoring.bootstrap import Estimate, difference, ratio_of_sums
-from ..settings.concerns import holds
+from ..settings.concerns import holds, in_buckets
 from ..settings.run import RunSettings
-from .arms import Arm, Estimates, Measured, arms_of, in_buckets
+from .arms import Arm, Estimates, Measured, arms_of
 from .question import Axes, Columns, Judgement, Probed, Question, Row, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
@@ -102,10 +102,13 @@ def _summary(arm: Arm) -> tuple[list[Row], dict[str, Estimate]]:
     """The rows of an arm, and the share of a further word's bits that it keeps, by part."""
     found = arm.runs[0].found
     words, known, rows, kept = found["source_words"], found["unknown"] == 0, [], {}
+    members = in_buckets(words, arm.settings.scoring.lower_edges).items()
     buckets = [
-        (place, name, inside & known) for place, name, inside in in_buckets(arm.runs[0], words)
+        (place, name, inside[known[inside]])
+        for place, (name, inside) in enumerate(members)
+        if len(inside)
     ]
-    filled = [item for item in buckets if item[2].any()]
+    filled = [item for item in buckets if len(item[2])]
     longer = filled[len(filled) // 2 :]
     means = np.array([words[inside].mean() for *_, inside in longer])
 
@@ -117,7 +120,7 @@ def _summary(arm: Arm) -> tuple[list[Row], dict[str, Estimate]]:
         nats, bits = np.moveaxis(arm.statistics([column, "bits"]), -1, 0)
         counts = np.stack([bits - nats / np.log(2.0), bits, np.ones_like(bits)], axis=-1)
         for place, name, inside in buckets:
-            keys, sums = {"bucket": name, "n": int(inside.sum())}, counts[:, inside]
+            keys, sums = {"bucket": name, "n": len(inside)}, counts[:, inside]
             if column == "probe":
                 whole = arm.estimate(ratio_of_sums, sums[..., 1:], place)
                 rows.append(arm.row("source_bits", whole, **keys))
@@ -128,7 +131,7 @@ def _summary(arm: Arm) -> tuple[list[Row], dict[str, Estimate]]:
             slopes = [slope(counts[..., [which, 2]]) for which in (0, 1)]
             value, *draws = ratio_of_sums(np.stack(slopes, axis=-1))
             kept[part] = Estimate(float(value), np.array(draws))
-            n = sum(int(inside.sum()) for *_, inside in longer)
+            n = sum(len(inside) for *_, inside in longer)
             rows.append(arm.row("kept", kept[part], part=LONGER[part], n=n))
     return rows, kept
 

@@ -1,13 +1,18 @@
-"""C3: which source words reach the output? By word class, place and sentence length.
+"""C3: which source words reach the output? By word class, position and sentence length.
 
-Gist is nouns and verbs; detail is modifiers (adjectives, adverbs, numerals) and names: asked is the
-grammar, which knows both classes and links. Chance is the same outputs against other sources.
+A source word survives if the output has the words of the reference that it is linked to. If the
+reference has a word m times and the output k times, each copy has the share min(m, k) / m, as in
+BLEU's clipping. A source word with several target words has the mean of their shares. Chance is the
+same outputs against other sources.
+
+Gist is nouns and verbs; detail is modifiers (adjectives, adverbs, numerals) and names: the text is
+the grammar's, which knows both classes and links.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,18 +20,24 @@ from jaxtyping import Float, Int, Real
 from numpy import ndarray
 
 from ..claims.verdict import FAMILY, small_buckets
+from ..corpus.grammar import word_class
+from ..corpus.pair import Link, SentencePair
 from ..corpus.vocabulary import is_word, tokenize
 from ..figures.plot import longest
 from ..lecture.slides import SLIDES
 from ..results.folders import read_texts
 from ..scoring.bootstrap import Score, ratio_of_sums
-from ..settings.concerns import bucket_of
-from .arms import Arm, Estimates, by_arm, in_buckets
+from ..settings.concerns import bucket_of, in_buckets
+from .arms import Arm, Estimates, by_arm
 from .question import Axes, Columns, Judgement, Line, Question, Row, StudyColumn, StudyTable, Tell
-from .word_survival import CLASSES, LinkedReference, chance_survival, class_of, survival
 
 if TYPE_CHECKING:
     from .subject import Subject
+
+Tokens = Sequence[str]
+SURVIVED, PARTLY, LOST, UNLINKED = "survived", "in part", "lost", "not linked"
+CLASSES = ("noun", "verb", "adjective", "adverb, numeral", "name", "function word")
+"""Adverbs and numerals together: either is missing in parts of some bucket's sentences."""
 
 DETAILS = ("modifiers", "names")
 DOUBLINGS = (0, *(2**power for power in range(4, 16)))
@@ -47,27 +58,103 @@ RULE = (
 )
 
 
+def found_shares(reference: Tokens, output: Tokens) -> Float[ndarray, "target"]:
+    """Share of each reference token that the output has: min(m, k) / m."""
+    expected, actual = Counter(reference), Counter(output)
+    return np.array([min(actual[word] / expected[word], 1.0) for word in reference], np.float64)
+
+
+def survival(
+    pairs: Sequence[SentencePair], outputs: Sequence[Tokens], groups: Int[ndarray, "sentences"],
+    *, seed: int,
+) -> Float[ndarray, "words 2"]:  # fmt: skip
+    """Share of each source token that survived, 0 to 1, and by chance; nan where it has no link.
+
+    Chance is the mean over the outputs of ten other sentences of the group: ten times all sentences
+    of a group take the output of the next one in a random cycle (PCG64 of seed, group + 1). It is
+    nan for a sentence that is alone.
+    """
+    others = np.full((10, len(pairs)), -1, np.int64)
+    for group in np.unique(groups):
+        ids = np.flatnonzero(groups == group)
+        stream = np.random.Generator(np.random.PCG64([seed, int(group) + 1]))
+        for row in others if len(ids) > 1 else ():
+            cycle = stream.permutation(ids)
+            row[cycle] = np.roll(cycle, 1)
+    survived = []
+    for sentence, pair in enumerate(pairs):
+        target = tokenize(pair.target)
+        links = np.zeros((len(tokenize(pair.source)), len(target)))
+        for i, j in pair.links:
+            links[i, j] = 1.0
+        own, *other = [
+            links @ found_shares(target, outputs[place])
+            for place in (sentence, *others[:, sentence])
+        ]
+        chance = np.mean(other, axis=0) if others[0, sentence] >= 0 else np.full(len(own), np.nan)
+        with np.errstate(invalid="ignore"):
+            survived.append(np.stack([own, chance], axis=1) / links.sum(axis=1, keepdims=True))
+    return np.concatenate(survived)
+
+
+def source_words(subject: "Subject", groups: Int[ndarray, "sentences"]) -> pd.DataFrame:
+    """A row for each token of the test set's sources, with its `survival`; punctuation has none."""
+    pairs = subject.corpus.test
+    outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
+    sources = [tokenize(pair.source) for pair in pairs]
+    rows = [(row, i, token) for row, source in enumerate(sources) for i, token in enumerate(source)]
+    words = pd.DataFrame(rows, columns=["sentence", "place", "token"])
+    words[["survived", "by_chance"]] = survival(
+        pairs, outputs, groups, seed=subject.settings.scoring.seed
+    )
+    words.loc[~words["token"].map(is_word), "survived"] = np.nan
+    return words
+
+
+class WordReport(NamedTuple):
+    """A source word, what became of it, its words in the reference, and those in the output."""
+
+    word: str
+    fate: str
+    targets: tuple[str, ...]
+    found: tuple[str, ...]
+
+
+def word_reports(
+    source: Tokens, reference: Tokens, links: Sequence[Link], output: Tokens
+) -> list[WordReport]:
+    """What became of every source token but punctuation, in order."""
+    shares, reports = found_shares(reference, output), []
+    for i, word in enumerate(source):
+        linked = sorted({target for place, target in links if place == i})
+        found = tuple(reference[j] for j in linked if shares[j] > 0)
+        whole = all(shares[j] == 1 for j in linked)
+        fate = (SURVIVED if whole else PARTLY if found else LOST) if linked else UNLINKED
+        if is_word(word):
+            reports.append(WordReport(word, fate, tuple(reference[j] for j in linked), found))
+    return reports
+
+
+def class_of(token: str) -> str:
+    """The class, of `CLASSES`, of a token of the grammar; "" of punctuation."""
+    name = word_class(token) if is_word(token) else ""
+    content = (item for item in CLASSES if name in item.split(", "))
+    return next(content, CLASSES[-1]) if name else ""
+
+
 def probe(subject: "Subject", tell: Tell) -> Columns:
     """A row for each token of the test set's sources: how far it survived, and what it is."""
     tell("counting")
-    pairs, seed = subject.corpus.test, subject.settings.scoring.seed
-    outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
-    linked = [LinkedReference.of(pair, pair.links) for pair in pairs]
-    lengths = np.array([pair.words for pair in pairs], np.int64)
-    buckets = bucket_of(lengths, subject.edges)
-    sizes = [pair.words for pair in linked]
-    tokens = [token for pair in pairs for token in tokenize(pair.source)]
+    lengths = np.array([pair.words for pair in subject.corpus.test], np.int64)
+    words = source_words(subject, bucket_of(lengths, subject.edges))
     seen = Counter(token for pair in subject.corpus.train for token in tokenize(pair.source))
-    return {
-        "sentence": np.repeat(np.arange(len(sizes)), sizes),
-        "source_words": np.repeat(lengths, sizes),
-        "place": np.concatenate(list(map(np.arange, sizes))),
-        "tokens": np.repeat(sizes, sizes),
-        "seen": [seen[token] for token in tokens],
-        "survived": np.where(list(map(is_word, tokens)), survival(linked, outputs), np.nan),
-        "by_chance": chance_survival(linked, outputs, buckets, seed=seed),
-        "class": list(map(class_of, tokens)),
-    }
+    sentences = words["sentence"]
+    return words.drop(columns="token").assign(
+        source_words=lengths[sentences],
+        tokens=sentences.map(sentences.value_counts()),
+        seen=words["token"].map(seen.__getitem__),
+        **{"class": words["token"].map(class_of)},
+    )
 
 
 @by_arm
@@ -83,7 +170,10 @@ def summarise(arm: Arm) -> Iterator[Row]:
     bands = (doublings, len(DOUBLINGS)), (thirds, 3)
     by_place, by_class = _sums(arm, (fifths, 5)), _sums(arm, (classes, len(CLASSES)), *bands)
     lengths = columns["source_words"][columns["place"] == 0]
-    for place, bucket, inside in in_buckets(arm.runs[0], lengths):
+    buckets = in_buckets(lengths, arm.settings.scoring.lower_edges)
+    for place, (bucket, inside) in enumerate(buckets.items()):
+        if not len(inside):
+            continue
         keys = {"place": place, "bucket": bucket}
         whole = by_place[:, inside][:, :, None]
         parts = [("", 0, whole.sum(axis=3, keepdims=True))]
@@ -95,7 +185,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
         parts += [(name, group, kinds) for group, name in enumerate(("gist", *DETAILS))]
         for part, group, cells in parts:
             # The words are the same for every seed.
-            n = int(cells[0, :, group, :, 2].sum() if part else inside.sum())
+            n = int(cells[0, :, group, :, 2].sum() if part else len(inside))
             for measure in MEASURES:
                 rate = _rate(measure, cells, group)
                 yield from arm.rows(measure, *rate, part=part, n=n, **keys)

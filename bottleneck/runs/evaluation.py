@@ -1,7 +1,6 @@
 """A trained run on its test set: translations, counts, scores, examples, all written down."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
 from ..results.schema import BLEU_COLUMNS, CHRF_COLUMNS
 from ..scoring import bleu
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
-from ..settings.concerns import bucket_labels, bucket_of
+from ..settings.concerns import in_buckets
 from ..settings.files import write_text
 from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
@@ -84,7 +83,7 @@ def evaluate(
         "train_seconds": round(trained.seconds, 3),
         "train_tokens_per_second": round(trained.target_tokens / max(trained.seconds, 1e-9), 1),
     }
-    inside = by_bucket(columns["source_words"], settings)
+    inside = in_buckets(columns["source_words"], settings.scoring.lower_edges)
     rows = [
         facts | row | {"near_copies": share(corpus.near_copies[place] for place in places)}
         for row, places in zip(bucket_rows(columns, settings), inside.values(), strict=True)
@@ -97,17 +96,6 @@ def evaluate(
         lines.append(f"{json.dumps(row, ensure_ascii=False)}\n")
     write_text(folder.path / HYPOTHESES, "".join(lines))
     folder.write_json(EXAMPLES, make_examples(run, corpus))
-
-
-def by_bucket(
-    words: Sequence[int] | Int[ndarray, " sentences"], settings: RunSettings
-) -> dict[str, Int[ndarray, " rows"]]:
-    """Of each length bucket the places of its sentences, of which these are the source words."""
-    edges = settings.scoring.lower_edges
-    assigned = bucket_of(words, edges)
-    return {
-        name: np.flatnonzero(assigned == place) for place, name in enumerate(bucket_labels(edges))
-    }
 
 
 def sentence_columns(
@@ -136,7 +124,8 @@ def sentence_columns(
 def bucket_rows(columns: dict[str, ndarray], settings: RunSettings) -> list[dict[str, Any]]:
     """One row per bucket: n, ratio, scores with their interval, and what explains them."""
     model, scoring, rows = settings.model, settings.scoring, []
-    for bucket, (name, places) in enumerate(by_bucket(columns["source_words"], settings).items()):
+    buckets = in_buckets(columns["source_words"], scoring.lower_edges)
+    for bucket, (name, places) in enumerate(buckets.items()):
         n = len(places)
         rows.append({"bucket": name, "n": n})
         if n == 0:
@@ -173,7 +162,8 @@ def make_examples(run: TrainedRun, corpus: Corpus) -> list[dict[str, Any]]:
 
     They are the lecture's own (numbers below 0), and the first two test sentences of each bucket.
     """
-    inside = by_bucket([pair.words for pair in corpus.test], run.settings)
+    words = [pair.words for pair in corpus.test]
+    inside = in_buckets(words, run.settings.scoring.lower_edges)
     chosen = np.concatenate([places[:2] for places in inside.values()]).tolist()
     lecture = lecture_pairs(run.settings.corpus)
     pairs = [*lecture, *(corpus.test[place] for place in chosen)]

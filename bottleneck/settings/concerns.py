@@ -213,6 +213,12 @@ def bucket_labels(edges: tuple[int, ...]) -> tuple[str, ...]:
     return *(span_label(low, high - 1) for low, high in pairwise(edges)), f"{edges[-1]}+"
 
 
+def in_buckets(words: Sequence[int] | np.ndarray, edges: tuple[int, ...]) -> dict[str, np.ndarray]:
+    """Of each bucket the indices of its sentences, of which these are the source words."""
+    buckets = bucket_of(words, edges)
+    return {name: np.flatnonzero(buckets == i) for i, name in enumerate(bucket_labels(edges))}
+
+
 def span_label(low: int, high: int) -> str:
     """``"5-10"``, or ``"5"`` where both ends are the same."""
     return str(low) if low == high else f"{low}-{high}"

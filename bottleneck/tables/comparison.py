@@ -16,7 +16,7 @@ from ..results.bundle import Counts, Results
 from ..results.schema import SETTING_COLUMNS
 from ..scoring.bleu import bleu, brevity_penalty
 from ..scoring.bootstrap import Estimate, draw, estimate
-from ..settings.concerns import ScoringSettings, bucket_labels, bucket_of
+from ..settings.concerns import ScoringSettings, in_buckets
 from ..settings.errors import UserError, counted
 from ..settings.sweep import LONGER
 from .selection import as_condition, list_values
@@ -197,11 +197,9 @@ def _scores(
 ) -> tuple[Bucket, ...]:
     """The scores of an arm from its seeds' counts, all with a bucket's same resamples."""
     words = seeds[0].words.astype(np.int64)
-    names, assigned = bucket_labels(scoring.lower_edges), bucket_of(words, scoring.lower_edges)
     statistics = np.stack([counts.statistics.T for counts in seeds])  # seeds, columns, sentences
     buckets = []
-    for place, name in enumerate(names):
-        inside = np.flatnonzero(assigned == place)
+    for place, (name, inside) in enumerate(in_buckets(words, scoring.lower_edges).items()):
         counts = np.moveaxis(statistics.take(inside, axis=2), 1, 2)
         sums = counts.sum(axis=1, dtype=np.int64)
         measured, mean = Estimate(np.nan, np.full(scoring.resamples, np.nan)), np.nan

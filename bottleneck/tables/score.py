@@ -39,7 +39,7 @@ from ..scoring.bootstrap import (
     interaction,
     randomisation_p,
 )
-from ..settings.concerns import ScoringSettings, bucket_labels, bucket_of
+from ..settings.concerns import ScoringSettings, bucket_labels, in_buckets
 from ..settings.errors import UsageError, UserError, counted
 from .page import Page
 from .render import BUCKET_COLUMNS, Column, filled_table, typed_frame, with_bounds
@@ -208,17 +208,15 @@ def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int)
         for item in outputs
     ]
     characters = [expanded(chrf_statistics(item.hypotheses, *item.references)) for item in outputs]
-    edges, labels = scoring.lower_edges, bucket_labels(scoring.lower_edges)
-    assigned = bucket_of(gold.words, edges)
-    parts = {name: assigned == place for place, name in enumerate(labels)}
+    parts = in_buckets(gold.words, scoring.lower_edges)
     scored = counts[0][:, REFERENCE] > 0
     if sum(bool(scored[part].any()) for part in parts.values()) < 2:
         raise UserError(
             f"the {scored.sum():,} sentences of {gold.name} whose references have words fill, of "
-            f"the buckets {', '.join(labels)}, fewer than two: give sentences of more lengths or "
+            f"the buckets {', '.join(parts)}, fewer than two: give sentences of more lengths or "
             "other --edges"
         )
-    parts["all"] = np.full(len(assigned), True)
+    parts["all"] = np.arange(len(gold.words))
     nothing = Estimate(np.nan, np.full(scoring.resamples, np.nan))
     rows, gains = [], []
     for stream, (bucket, part) in enumerate(parts.items()):

@@ -10,8 +10,14 @@ from planted_pages import frame as table_of
 from planted_pages import row_of
 
 from seq2seq_bottleneck.corpus.vocabulary import is_word, tokenize
-from seq2seq_bottleneck.questions.capacity import QUESTION, points_of
-from seq2seq_bottleneck.questions.censored import Censored, change, growth, last_lengths
+from seq2seq_bottleneck.questions.capacity import (
+    QUESTION,
+    change,
+    growth,
+    last_lengths,
+    points_of,
+)
+from seq2seq_bottleneck.questions.censored import Censored
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.settings.errors import UserError
