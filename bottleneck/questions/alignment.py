@@ -286,8 +286,8 @@ GOLD_QUESTION = replace(
     title="Alignment (C7): attention weights against the user's gold links",
     summarise=summarise_gold,
     suits=lambda settings: settings.model.points,
-    counted="sentences of the gold set",
-    run=lambda table: "; ".join(
+    over="sentences of the gold set",
+    short_caption=lambda table: "; ".join(
         [run_line(table), *table.loc[table["measure"] == "linked", "note"]]
     ),
 )

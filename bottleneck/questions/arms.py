@@ -1,4 +1,4 @@
-"""Runs that differ in their seed alone, the rows of a question's table for them, and those read."""
+"""Arms, which are runs that differ in their seed alone, and the rows of a question's table."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -119,9 +119,8 @@ def rows_by_bucket(
 ) -> list[Row]:
     """The rows of scores of per-sentence counts, for every arm and bucket that has sentences.
 
-    ``scores`` are a measure, its control, its score, and the columns that it is a score of. A split
-    is a part of the table. With ``least`` all sentences of that bucket or a longer one come last,
-    under the name "".
+    ``scores`` are measure, control, score, and the columns that it is a score of; a split is a part
+    of the table. With ``least`` all sentences from that bucket on come last, as bucket "".
     """
     rows: list[Row] = []
     for arm, split in product(arms_of(probed), splits):

@@ -5,7 +5,7 @@ length up to which 90 % or 50 % of the words survive, or a bound of it, after on
 answer can only be "at least".
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from math import inf, isinf, isnan, nan
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,6 @@ SIZE, MOST_ADDED = 256, 0.1
 """Numbers of the lecture's context, and the share of the length that twice the updates may add."""
 VARIED = ("model.context_size", "training.updates", SEED)
 """Settings in which the runs of a curve may differ."""
-Lengths = dict[str, list[Censored]]
 RULE = (
     "The number is the length of the sentences of which half of the words survive beyond chance, "
     f"without attention, in {SIZE} numbers (else the largest context), on `copy` if it was trained "
@@ -85,73 +84,64 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
                 f"the {' '.join(names)} runs differ in {', '.join(others)}, and their capacities "
                 "cannot stand in one table: choose one value with `--where`"
             )
-        measured: dict[float, dict[int, Lengths]] = {}
-        by_size = {
-            (arm.settings.training.updates, arm.settings.model.context_size): arm for arm in arms
-        }
-        for (updates, size), arm in sorted(by_size.items()):
-            lengths, earlier = lengths_of(arm), measured.get(updates / 2, {}).get(size)
-            measured.setdefault(updates, {})[size] = lengths
-            for part, (mean, *seeds) in lengths.items():
+        measured: dict[tuple[float, int], dict[str, list[Censored]]] = {}
+        for arm in sorted(arms, key=lambda arm: arm.settings.training.updates):
+            updates, size = arm.settings.training.updates, arm.settings.model.context_size
+            measured[updates, size] = lengths_of(arm)
+            earlier = measured.get((updates / 2, size))
+            for part, (mean, *seeds) in measured[updates, size].items():
                 keys = {"part": part, "n": len(arm.runs[0].found["point"])}
                 rows += arm.with_seeds("length", mean.row(), map(Censored.row, seeds), **keys)
                 if earlier:
                     rows.append(arm.row("added", change(earlier[part][0], mean), **keys))
-        for updates, sizes in measured.items():
+        for updates, part in product(sorted({updates for updates, _ in measured}), SHARES):
+            same = [(size, lengths) for (n, size), lengths in measured.items() if n == updates]
+            fit = growth({size: lengths[part][0] for size, lengths in same})
             keys = {"arm": f"{' '.join(names)} updates={updates}", "updates": updates}
-            for part in SHARES if len(sizes) > 1 else ():
-                fit = growth({size: lengths[part][0] for size, lengths in sizes.items()})
+            if len(same) > 1:
                 rows.append(arm.row("growth", fit, context_size=None, part=part, **keys))
     return rows
 
 
-def lengths_of(arm: Arm) -> Lengths:
+def lengths_of(arm: Arm) -> dict[str, list[Censored]]:
     """By share, the length of the mean over seeds, then that of each seed."""
     probed, statistics = arm.runs[0].found, arm.statistics(COUNTS)
-    at, rows, words = [], [], []
+    at, survival, words = [], [], []
     for point in np.unique(probed["point"]):
         inside = probed["point"] == point
         sums = statistics[:, inside]
         mean = arm.estimate(beyond_chance, sums, int(point))
         if mean.filled:
             at.append(float(probed["source_words"][inside].mean()))
-            rows.append([mean.value, *beyond_chance(sums.sum(axis=1)), *mean.draws])
+            survival.append([mean.value, *beyond_chance(sums.sum(axis=1)), *mean.draws])
             words.append(probed["words"][inside].sum())
-    if len(at) < 2:
-        raise UserError(
-            f"the {len(probed['point']):,} test sentences of the {arm.settings.corpus.name} runs "
-            f"do not make two points of a curve, of {FEWEST} sentences each: train with more "
-            "corpus.test_pairs"
-        )
-    lasts = last_lengths(np.array(at), np.array(rows).T, np.array(words), SHARES.values())
-    measured, seeds = {}, 1 + len(arm.runs)
-    for part, last in zip(SHARES, lasts, strict=True):
-        measured[part] = [
-            Censored(float(value), last[seeds:] if place == 0 else last[:0], at[0], at[-1])
-            for place, value in enumerate(last[:seeds])
-        ]
+    measured, draws = {}, 1 + len(arm.runs)
+    for part, share in SHARES.items():
+        last = np.array([
+            last_length(np.array(at), curve, np.array(words), share)
+            for curve in np.transpose(survival)
+        ])  # fmt: skip
+        alone = [Censored(float(value), last[:0], at[0], at[-1]) for value in last[1:draws]]
+        measured[part] = [Censored(float(last[0]), last[draws:], at[0], at[-1]), *alone]
     return measured
 
 
-def last_lengths(
+def last_length(
     at: Float[ndarray, "points"],
-    rows: Float[ndarray, "rows points"],
+    survival: Float[ndarray, "points"],
     words: Float[ndarray, "points"],
-    shares: Iterable[float],
-) -> list[Float[ndarray, "rows"]]:
-    """For each share, the last length at which each row is still at it, or a bound."""
+    share: float,
+) -> float:
+    """The last length at which as many words still survive, or a bound; rises are pooled."""
     from scipy.optimize import isotonic_regression  # here, because it takes a second to import
 
-    def last(curve: Float[ndarray, "points"], share: float) -> float:
-        reached = int((curve >= share - 1e-9).sum())  # means may differ from it by rounding
-        if reached in (0, len(at)):
-            return inf if reached else -inf
-        high, low = curve[reached - 1 : reached + 1]
-        part = max(0.0, (high - share) / (high - low))
-        return at[reached - 1] + part * (at[reached] - at[reached - 1])
-
-    curves = [isotonic_regression(row, weights=words, increasing=False).x for row in rows]
-    return [np.array([last(curve, share) for curve in curves]) for share in shares]
+    curve = isotonic_regression(survival, weights=words, increasing=False).x
+    reached = int((curve >= share - 1e-9).sum())  # means may differ from it by rounding
+    if reached in (0, len(at)):
+        return inf if reached else -inf
+    high, low = curve[reached - 1 : reached + 1]
+    part = max(0.0, (high - share) / (high - low))
+    return float(at[reached - 1] + part * (at[reached] - at[reached - 1]))
 
 
 def change(once: Censored, twice: Censored) -> dict[str, Any]:
@@ -243,7 +233,6 @@ QUESTION = Question(
     ids=("C2", "C12"),
     question="Can 256 numbers really hold 40 words of meaning?",
     title="Words that a context holds (C2, C12)",
-    own_runs=True,
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.is_drawn,

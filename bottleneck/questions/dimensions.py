@@ -168,7 +168,7 @@ QUESTION = Question(
             ),
         )
     ],
-    counted="groups of sentences (jackknife)",
+    over="groups of sentences (jackknife)",
     axes=[
         Axes("Components, 95 % of variance", "components", "dimensions",
              select=lambda rows: rows[rows["part"] == ""], printed=_printed)

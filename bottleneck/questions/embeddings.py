@@ -159,7 +159,7 @@ QUESTION = Question(
         )
         for label, name in LABELS.items()
     ],
-    counted="words",
+    over="words",
     axes=[
         Axes(
             name, f"same_{label}", "% of nearest five", scale=100.0, x="like", x_label="",

@@ -19,8 +19,13 @@ from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTabl
 if TYPE_CHECKING:
     from .subject import Subject
 
-FAULTS = ("empty", "unfinished", "repeating", "repeating_references")
-"""Measures that are shares of the sentences, 0 to 1."""
+FAULTS = {
+    "empty": "empty",
+    "unfinished": "un-\nfinished",
+    "repeating": "repeat-\ning",
+    "repeating_references": "of\nrefs",
+}
+"""Measures that are shares of the sentences, 0 to 1, and their heads in the table."""
 RATIO, MOST_FAULTS, ENOUGH = (0.9, 1.1), 0.05, 0.5
 """Ends of the length ratio; shares (0 to 1) of the outputs, and of the buckets."""
 RULE = (
@@ -59,9 +64,9 @@ def repeats(tokens: Sequence[str]) -> bool:
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Every measure of every arm and bucket."""
-    parts = {"length_ratio": ("hypothesis_tokens", "reference_tokens")}
-    parts |= {fault: (fault, "sentences") for fault in FAULTS}
-    return rows_by_bucket(probed, [(name, "", ratio_of_sums, parts[name]) for name in parts])
+    scores = [("length_ratio", "", ratio_of_sums, ("hypothesis_tokens", "reference_tokens"))]
+    scores += [(fault, "", ratio_of_sums, (fault, "sentences")) for fault in FAULTS]
+    return rows_by_bucket(probed, scores)
 
 
 def decide(estimates: Estimates) -> Judgement | str:
@@ -92,8 +97,6 @@ def decide(estimates: Estimates) -> Judgement | str:
     return Judgement(not failed, share >= ENOUGH, clauses, measure, worst)
 
 
-HEADS = ("empty", "un-\nfinished", "repeat-\ning", "of\nrefs")
-
 QUESTION = Question(
     name="length",
     ids=("C11",),
@@ -112,7 +115,7 @@ QUESTION = Question(
         StudyTable("Output length (C11)", [
             StudyColumn("ratio", "length_ratio", form="{:.2f}"),
             *(StudyColumn(head, fault, scale=100.0, ends="{:.2g}")
-              for fault, head in zip(FAULTS, HEADS, strict=True)),
+              for fault, head in FAULTS.items()),
         ])
     ],
     axes=[Axes("Length of outputs", "length_ratio", "output tokens / reference tokens")],

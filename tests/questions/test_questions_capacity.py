@@ -14,7 +14,7 @@ from seq2seq_bottleneck.questions.capacity import (
     QUESTION,
     change,
     growth,
-    last_lengths,
+    last_length,
     points_of,
 )
 from seq2seq_bottleneck.questions.censored import Censored
@@ -36,8 +36,8 @@ INF, NAN = math.inf, math.nan
     ],
 )
 def test_a_length_is_the_last_at_the_share_or_a_bound(at, survival, share, expected):
-    rows, words = np.array([survival], np.float64), np.full(len(at), 100.0)
-    ((length,),) = last_lengths(np.array(at, float), rows, words, [share])
+    words = np.full(len(at), 100.0)
+    length = last_length(np.array(at, float), np.array(survival), words, share)
     assert length == pytest.approx(expected)
 
 
