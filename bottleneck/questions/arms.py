@@ -79,16 +79,16 @@ class Arm:
         return np.moveaxis(np.array(runs, np.float64), 1, 2)
 
     def rows(
-        self, measure: str, score: Score, statistics: Statistics, *, place: int, **others: Any
+        self, measure: str, score: Score, statistics: Statistics, *, stream: int, **others: Any
     ) -> list[Row]:
         """The mean over seeds with its interval over sentences, then one row per seed."""
-        mean, alone = self.estimate(score, statistics, place), score(statistics.sum(axis=1))
+        mean, alone = self.estimate(score, statistics, stream), score(statistics.sum(axis=1))
         return self.with_seeds(measure, mean, alone, **{"n": statistics.shape[1]} | others)
 
-    def estimate(self, score: Score, statistics: Statistics, place: int) -> Estimate:
-        """The mean over seeds with its resamples: the same sentences for every seed and arm."""
+    def estimate(self, score: Score, statistics: Statistics, stream: int) -> Estimate:
+        """The mean over seeds with its resamples: of a stream, the same for every seed and arm."""
         scoring = self.settings.scoring
-        weights = draw(statistics.shape[1], scoring.resamples, seed=scoring.seed, bucket=place)
+        weights = draw(statistics.shape[1], scoring.resamples, seed=scoring.seed, bucket=stream)
         return estimate(score, statistics, weights)
 
 
@@ -128,9 +128,9 @@ def rows_by_bucket(
         buckets = in_buckets(first["source_words"], edges)
         if least is not None:
             buckets[""] = np.flatnonzero(bucket_of(first["source_words"], edges) >= least)
-        for place, (bucket, inside) in enumerate(buckets.items()):
+        for stream, (bucket, inside) in enumerate(buckets.items()):
             chosen = inside[first["split"][inside] == split] if split else inside
-            keys = {"place": place, "bucket": bucket, "part": split}
+            keys = {"stream": stream, "bucket": bucket, "part": split}
             for measure, control, score, names in scores if len(chosen) else ():
                 counts = arm.statistics(names)[:, chosen]
                 rows += arm.rows(measure, score, counts, control=control, **keys)

@@ -89,7 +89,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
             (f"same_{label}_added", "", trained - untrained),
         ):
             sums = np.stack([share, np.ones_like(share)], axis=-1)
-            keys = {"part": "source", "place": 0, "control": control}
+            keys = {"part": "source", "stream": 0, "control": control}
             yield from arm.rows(measure, ratio_of_sums, sums, **keys)
 
 

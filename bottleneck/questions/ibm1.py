@@ -35,9 +35,9 @@ class IBM1:
         e = np.array([0, *(self.source_ids.get(word, -1) for word in source)], np.int64)
         f = np.array([self.target_ids.get(word, -1) for word in target], np.int64)
         keys = e[None, :] * len(self.target_ids) + f[:, None]
-        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        seen = (e[None, :] >= 0) & (f[:, None] >= 0) & (self.keys[places] == keys)
-        return np.where(seen, self.probabilities[places], 0.0)
+        entries = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        seen = (e[None, :] >= 0) & (f[:, None] >= 0) & (self.keys[entries] == keys)
+        return np.where(seen, self.probabilities[entries], 0.0)
 
     def align(self, source: Tokens, target: Tokens) -> frozenset[Link]:
         """(source, target) positions of the likeliest source word of each target word."""

@@ -104,8 +104,8 @@ def _summary(arm: Arm) -> tuple[list[Row], dict[str, Estimate]]:
     words, known, rows, kept = found["source_words"], found["unknown"] == 0, [], {}
     members = in_buckets(words, arm.settings.scoring.lower_edges).items()
     buckets = [
-        (place, name, inside[known[inside]])
-        for place, (name, inside) in enumerate(members)
+        (stream, name, inside[known[inside]])
+        for stream, (name, inside) in enumerate(members)
         if len(inside)
     ]
     filled = [item for item in buckets if len(item[2])]
@@ -113,18 +113,18 @@ def _summary(arm: Arm) -> tuple[list[Row], dict[str, Estimate]]:
     means = np.array([words[inside].mean() for *_, inside in longer])
 
     def slope(sums: np.ndarray) -> np.ndarray:
-        parts = [arm.estimate(ratio_of_sums, sums[:, inside], place) for place, _, inside in longer]
+        parts = [arm.estimate(ratio_of_sums, sums[:, i], stream) for stream, _, i in longer]
         return (means - means.mean()) @ [np.append(part.value, part.draws) for part in parts]
 
     for column, (part, control) in MEASURES.items():
         nats, bits = np.moveaxis(arm.statistics([column, "bits"]), -1, 0)
         counts = np.stack([bits - nats / np.log(2.0), bits, np.ones_like(bits)], axis=-1)
-        for place, name, inside in buckets:
+        for stream, name, inside in buckets:
             keys, sums = {"bucket": name, "n": len(inside)}, counts[:, inside]
             if column == "probe":
-                whole = arm.estimate(ratio_of_sums, sums[..., 1:], place)
+                whole = arm.estimate(ratio_of_sums, sums[..., 1:], stream)
                 rows.append(arm.row("source_bits", whole, **keys))
-            keys |= {"part": part, "control": control, "place": place}
+            keys |= {"part": part, "control": control, "stream": stream}
             rows += arm.rows("recovered", ratio_of_sums, sums[..., [0, 2]], **keys)
             rows += arm.rows("share", ratio_of_sums, sums[..., [0, 1]], **keys)
         if not control and len(filled) > 2:

@@ -82,8 +82,8 @@ class Subject:
         buckets: list[Pairs] = [()] * len(edges)
         for group in length_groups(*ends):
             random = Random(f"{corpus.seed}:fresh:{group[0]}")
-            if (place := bucket_of(group[0], edges)) != OUTSIDE:
-                buckets[place] = draw_pairs(language, wanted, chances, random, group, known, True)
+            if (bucket := bucket_of(group[0], edges)) != OUTSIDE:
+                buckets[bucket] = draw_pairs(language, wanted, chances, random, group, known, True)
         return buckets
 
     @cached_property

@@ -42,7 +42,7 @@ CLASSES = ("noun", "verb", "adjective", "adverb, numeral", "name", "function wor
 DETAILS = ("modifiers", "names")
 DOUBLINGS = (0, *(2**power for power in range(4, 16)))
 """Bands of a word's count in the training text."""
-FIFTHS = [f"fifth {place}" for place in range(1, 6)]
+FIFTHS = [f"fifth {number}" for number in range(1, 6)]
 MEASURES = ("recall", "chance", "corrected")
 SURVIVES, LEARNED = 0.5, 0.1
 """Recall beyond chance, 0 to 1."""
@@ -88,8 +88,7 @@ def survival(
         for i, j in pair.links:
             links[i, j] = 1.0
         own, *other = [
-            links @ found_shares(target, outputs[place])
-            for place in (sentence, *others[:, sentence])
+            links @ found_shares(target, outputs[row]) for row in (sentence, *others[:, sentence])
         ]
         chance = np.mean(other, axis=0) if others[0, sentence] >= 0 else np.full(len(own), np.nan)
         with np.errstate(invalid="ignore"):
@@ -103,7 +102,7 @@ def source_words(subject: "Subject", groups: Int[ndarray, "sentences"]) -> pd.Da
     outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
     sources = [tokenize(pair.source) for pair in pairs]
     rows = [(row, i, token) for row, source in enumerate(sources) for i, token in enumerate(source)]
-    words = pd.DataFrame(rows, columns=["sentence", "place", "token"])
+    words = pd.DataFrame(rows, columns=["sentence", "position", "token"])
     words[["survived", "by_chance"]] = survival(
         pairs, outputs, groups, seed=subject.settings.scoring.seed
     )
@@ -126,7 +125,7 @@ def word_reports(
     """What became of every source token but punctuation, in order."""
     shares, reports = found_shares(reference, output), []
     for i, word in enumerate(source):
-        linked = sorted({target for place, target in links if place == i})
+        linked = sorted({j for position, j in links if position == i})
         found = tuple(reference[j] for j in linked if shares[j] > 0)
         whole = all(shares[j] == 1 for j in linked)
         fate = (SURVIVED if whole else PARTLY if found else LOST) if linked else UNLINKED
@@ -162,20 +161,20 @@ def summarise(arm: Arm) -> Iterator[Row]:
     """Every measure of all words, of each fifth, class and kind, and gist less detail."""
     columns = arm.runs[0].found
     thirds, fifths = (
-        ((2 * columns["place"] + 1) * bands // (2 * columns["tokens"])).astype(np.int64)
+        ((2 * columns["position"] + 1) * bands // (2 * columns["tokens"])).astype(np.int64)
         for bands in (3, 5)
     )
     classes = pd.Index(CLASSES).get_indexer(columns["class"])
     doublings = bucket_of(columns["seen"], DOUBLINGS)
     bands = (doublings, len(DOUBLINGS)), (thirds, 3)
-    by_place, by_class = _sums(arm, (fifths, 5)), _sums(arm, (classes, len(CLASSES)), *bands)
-    lengths = columns["source_words"][columns["place"] == 0]
+    by_fifth, by_class = _sums(arm, (fifths, 5)), _sums(arm, (classes, len(CLASSES)), *bands)
+    lengths = columns["source_words"][columns["position"] == 0]
     buckets = in_buckets(lengths, arm.settings.scoring.lower_edges)
-    for place, (bucket, inside) in enumerate(buckets.items()):
+    for stream, (bucket, inside) in enumerate(buckets.items()):
         if not len(inside):
             continue
-        keys = {"place": place, "bucket": bucket}
-        whole = by_place[:, inside][:, :, None]
+        keys = {"stream": stream, "bucket": bucket}
+        whole = by_fifth[:, inside][:, :, None]
         parts = [("", 0, whole.sum(axis=3, keepdims=True))]
         parts += [(name, 0, whole[..., [band], :]) for band, name in enumerate(FIFTHS)]
         counts = by_class[:, inside]
@@ -200,14 +199,14 @@ def summarise(arm: Arm) -> Iterator[Row]:
 
 
 def _sums(
-    arm: Arm, *places: tuple[Int[ndarray, "words"], int]
-) -> Float[ndarray, "seeds sentences *places 3"]:
-    """Words that survived, that do by chance, and all: by sentence and by places, of so many each.
+    arm: Arm, *groups: tuple[Int[ndarray, "words"], int]
+) -> Float[ndarray, "seeds sentences *groups 3"]:
+    """Words that survived, that do by chance, and all: by sentence and by groups, of so many each.
 
-    Words without a link and of a place under 0 are left out.
+    Words without a link and of a group under 0 are left out.
     """
-    indices = arm.runs[0].found["sentence"].astype(np.int64), *(index for index, _ in places)
-    shape = 1 + int(indices[0][-1]), *(count for _, count in places)
+    indices = arm.runs[0].found["sentence"].astype(np.int64), *(index for index, _ in groups)
+    shape = 1 + int(indices[0][-1]), *(count for _, count in groups)
     sums = np.zeros((len(arm.runs), *shape, 3))
     for run, counts in zip(arm.runs, sums, strict=True):
         survived = run.found["survived"]
@@ -335,7 +334,7 @@ QUESTION = Question(
     ids=("C3", "L-LOST"),
     question="Which source words reach the output: does gist survive, and detail get lost?",
     title="Which source words reach the output (C3)",
-    version=3,
+    version=4,
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.has_classes,
@@ -351,7 +350,7 @@ QUESTION = Question(
     measures=(*MEASURES, "gist_more", "gist_more_alike"),
     tables=[
         StudyTable("Survival of all words by sentence length, % (C3)", RATES),
-        StudyTable("Survival in the longest sentences by place and class, % (C3)", RATES,
+        StudyTable("Survival in the longest sentences by position and class, % (C3)", RATES,
              ("words", "source\nwords", "arm"), by_part((*FIFTHS, *CLASSES), True)),
         StudyTable("Gist less other words, beyond chance, points (C3)", [
             StudyColumn("gist\nless these", "gist_more", **PERCENT),
@@ -359,7 +358,7 @@ QUESTION = Question(
         ], ("words", "source\nwords", "arm"), by_part(DETAILS, False)),
     ],
     axes=[
-        panel("By place in the source", "fifth of the source",
+        panel("By position in the source", "fifth of the source",
               {name: name[-1] for name in FIFTHS}, True),
         panel("By word class", "", {name: name.replace(" ", "\n") for name in CLASSES}
               | {"adjective": "adjec-\ntive"}, False),
