@@ -112,12 +112,11 @@ class Step:
         graph, weights = create(model, VOCABULARY, VOCABULARY, TRAINING.seed)
         self.state: TrainState = initial_state(weights, TRAINING)
         self.update = make_update(graph, TRAINING)
-        draw = np.random.default_rng(1)
-        sides = [draw.integers(UNK + 1, VOCABULARY, (BATCH, length), np.int32) for _ in range(2)]
-        for side in sides:
-            side[:, -1] = EOS
+        size = (2, BATCH, length)
+        source, target = np.random.default_rng(1).integers(UNK + 1, VOCABULARY, size, np.int32)
+        source[:, -1] = target[:, -1] = EOS
         lengths = np.full(BATCH, length, np.int32)
-        self.batch = Batch(sides[0], lengths, sides[1], lengths)
+        self.batch = Batch(source, lengths, target, lengths)
         self.seconds(1)
 
     def seconds(self, steps: int) -> float:

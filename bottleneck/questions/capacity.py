@@ -34,8 +34,6 @@ COUNTS = ("kept", "kept_by_chance", "words")
 """The probe's columns: words kept, by chance, and in all."""
 SIZE, MOST_ADDED = 256, 0.1
 """Numbers of the lecture's context, and the share of the length that twice the updates may add."""
-VARIED = ("model.context_size", "training.updates", SEED)
-"""Settings in which the runs of a curve may differ."""
 RULE = (
     "The number is the length of the sentences of which half of the words survive beyond chance, "
     f"without attention, in {SIZE} numbers (else the largest context), on `copy` if it was trained "
@@ -78,8 +76,8 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
         families.setdefault((corpus, model.attention, model.placement), []).append(arm)
     rows: list[Row] = []
     for names, arms in families.items():
-        varied = varying([Cell("", arm.settings) for arm in arms])
-        if others := [name for name in varied if name not in VARIED]:
+        varied = set(varying([Cell("", arm.settings) for arm in arms]))
+        if others := sorted(varied - {"model.context_size", "training.updates", SEED}):
             raise UserError(
                 f"the {' '.join(names)} runs differ in {', '.join(others)}, and their capacities "
                 "cannot stand in one table: choose one value with `--where`"

@@ -41,8 +41,8 @@ greatest group. ``attention_...`` is what the arm has beyond its `baseline`.
 """
 OUTPUT = "-output"
 """Behind the name of an arm in Luong's placement."""
-FITTED = {"seconds": "seconds", "attention_seconds": "attention's seconds"}
-"""What exponents are fitted to, and its name in a table."""
+FITTED = ("seconds", "attention_seconds")
+"""What exponents are fitted to."""
 
 
 def in_long_form(costs: pd.DataFrame) -> pd.DataFrame:
@@ -208,8 +208,8 @@ QUESTION = CostQuestion(
             ],
             ("quantity", "arm"),
             lambda estimates: [
-                ((name, arm), {"arm": arm, "control": quantity})
-                for (quantity, name), arm in product(FITTED.items(), estimates.arms())
+                ((quantity.replace("_", " "), arm), {"arm": arm, "control": quantity})
+                for quantity, arm in product(FITTED, estimates.arms())
             ],
             with_n=False,
         ),

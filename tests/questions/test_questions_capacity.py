@@ -127,7 +127,7 @@ def test_twice_the_training_is_compared_by_its_updates_within_corpus_and_attenti
 
 def test_runs_that_differ_in_more_are_refused():
     other = planted(16, hidden_size=600, dropout=0.1)
-    with pytest.raises(UserError, match=r"differ in model.hidden_size, model.dropout, .*--where"):
+    with pytest.raises(UserError, match=r"differ in model.dropout, model.hidden_size, .*--where"):
         QUESTION.summarise([planted(16), other])
 
 
