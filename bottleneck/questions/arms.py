@@ -64,11 +64,11 @@ class Arm:
         }
 
     def with_seeds(
-        self, measure: str, mean: Estimate | Mapping[str, Any], alone: Iterable, **others: Any
+        self, measure: str, mean: Estimate | Mapping[str, Any], by_seed: Iterable, **others: Any
     ) -> list[Row]:
         """The row of the mean over seeds, then one per seed."""
         rows = [self.row(measure, mean, **others)]
-        for run, value in zip(self.runs, alone, strict=True):
+        for run, value in zip(self.runs, by_seed, strict=True):
             seed = {"run": run.folder.name, "seed": run.settings.training.seed}
             rows.append(self.row(measure, value, **others) | seed)
         return rows
@@ -82,8 +82,8 @@ class Arm:
         self, measure: str, score: Score, statistics: Statistics, *, stream: int, **others: Any
     ) -> list[Row]:
         """The mean over seeds with its interval over sentences, then one row per seed."""
-        mean, alone = self.estimate(score, statistics, stream), score(statistics.sum(axis=1))
-        return self.with_seeds(measure, mean, alone, **{"n": statistics.shape[1]} | others)
+        mean, by_seed = self.estimate(score, statistics, stream), score(statistics.sum(axis=1))
+        return self.with_seeds(measure, mean, by_seed, **{"n": statistics.shape[1]} | others)
 
     def estimate(self, score: Score, statistics: Statistics, stream: int) -> Estimate:
         """The mean over seeds with its resamples: of a stream, the same for every seed and arm."""

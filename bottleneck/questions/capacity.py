@@ -119,8 +119,8 @@ def lengths_of(arm: Arm) -> dict[str, list[Censored]]:
             last_length(np.array(at), curve, np.array(words), share)
             for curve in np.transpose(survival)
         ])  # fmt: skip
-        alone = [Censored(float(value), last[:0], at[0], at[-1]) for value in last[1:draws]]
-        measured[part] = [Censored(float(last[0]), last[draws:], at[0], at[-1]), *alone]
+        by_seed = [Censored(float(value), last[:0], at[0], at[-1]) for value in last[1:draws]]
+        measured[part] = [Censored(float(last[0]), last[draws:], at[0], at[-1]), *by_seed]
     return measured
 
 
@@ -186,8 +186,8 @@ def decide(estimates: Estimates) -> Judgement | str:
     once = next((count for count in budgets if 2 * count in budgets), budgets[-1])
 
     def number(condition: str) -> Measured:
-        found = rows.query(condition)[["value", "low", "high", "note"]].to_dict("records")
-        return Measured(**found[0]) if found else Measured(nan, nan, nan)
+        matching = rows.query(condition)[["value", "low", "high", "note"]].to_dict("records")
+        return Measured(**matching[0]) if matching else Measured(nan, nan, nan)
 
     half = number(f"measure == 'length' and updates == {once} and context_size == {size}")
     added = number(f"measure == 'added' and updates == {2 * once} and context_size == {size}")

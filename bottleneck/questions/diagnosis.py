@@ -62,7 +62,7 @@ def diagnosis_page(
             "class": classes,
             "reference": [plain(" ".join(item.targets)) for item in reports],
             arm: [item.fate for item in reports],
-            f"{arm}_found": [plain(" ".join(item.found)) for item in reports],
+            f"{arm}_found": [plain(" ".join(item.translated)) for item in reports],
         }
         words = [Text(FATES[r.fate][2].format(plain(r.word)), FATES[r.fate][1]) for r in reports]
         sentences.add_row(arm, Text(" ").join(words))

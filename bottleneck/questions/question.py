@@ -175,8 +175,8 @@ class Question:
     def page(self, frame: pd.DataFrame) -> Page:
         """The table with all that belongs to it."""
         estimates, body = Estimates(frame), Table.grid()
-        for each in self.tables:
-            if (table := each.table(estimates)).row_count:
+        for item in self.tables:
+            if (table := item.table(estimates)).row_count:
                 body.add_row(table)
         runs, resamples = caption(frame)
         lines = [*self.notes, runs, self.intervals or resamples]

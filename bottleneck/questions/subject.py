@@ -76,14 +76,14 @@ class Subject:
         if not corpus.is_drawn:
             return self.first_of_each(self.corpus.test + self.corpus.valid, wanted)
         language = language_of(corpus)
-        known = frozenset().union(*map(sources, self.corpus.splits.values()))
+        used = frozenset().union(*map(sources, self.corpus.splits.values()))
         ends = corpus.min_words, corpus.max_words, edges
         chances = length_probabilities(corpus.lengths, *ends)
         buckets: list[Pairs] = [()] * len(edges)
         for group in length_groups(*ends):
             random = Random(f"{corpus.seed}:fresh:{group[0]}")
             if (bucket := bucket_of(group[0], edges)) != OUTSIDE:
-                buckets[bucket] = draw_pairs(language, wanted, chances, random, group, known, True)
+                buckets[bucket] = draw_pairs(language, wanted, chances, random, group, used, True)
         return buckets
 
     @cached_property

@@ -87,12 +87,13 @@ def survival(
         links = np.zeros((len(tokenize(pair.source)), len(target)))
         for i, j in pair.links:
             links[i, j] = 1.0
-        own, *other = [
-            links @ found_shares(target, outputs[row]) for row in (sentence, *others[:, sentence])
-        ]
-        chance = np.mean(other, axis=0) if others[0, sentence] >= 0 else np.full(len(own), np.nan)
+        rows = sentence, *others[:, sentence]
+        shares = np.stack([links @ found_shares(target, outputs[row]) for row in rows])
+        if others[0, sentence] < 0:
+            shares[1:] = np.nan
         with np.errstate(invalid="ignore"):
-            survived.append(np.stack([own, chance], axis=1) / links.sum(axis=1, keepdims=True))
+            columns = np.stack([shares[0], shares[1:].mean(axis=0)], axis=1)
+            survived.append(columns / links.sum(axis=1, keepdims=True))
     return np.concatenate(survived)
 
 
@@ -116,7 +117,7 @@ class WordReport(NamedTuple):
     word: str
     fate: str
     targets: tuple[str, ...]
-    found: tuple[str, ...]
+    translated: tuple[str, ...]
 
 
 def word_reports(
@@ -126,11 +127,11 @@ def word_reports(
     shares, reports = found_shares(reference, output), []
     for i, word in enumerate(source):
         linked = sorted({j for position, j in links if position == i})
-        found = tuple(reference[j] for j in linked if shares[j] > 0)
+        translated = tuple(reference[j] for j in linked if shares[j] > 0)
         whole = all(shares[j] == 1 for j in linked)
-        fate = (SURVIVED if whole else PARTLY if found else LOST) if linked else UNLINKED
+        fate = (SURVIVED if whole else PARTLY if translated else LOST) if linked else UNLINKED
         if is_word(word):
-            reports.append(WordReport(word, fate, tuple(reference[j] for j in linked), found))
+            reports.append(WordReport(word, fate, tuple(reference[j] for j in linked), translated))
     return reports
 
 

@@ -332,7 +332,7 @@ def _sentence(examples: Sequence[Example], corpus: CorpusSettings) -> dict[str, 
             {
                 "text": readable(output),
                 "output": example["hypothesis"],
-                "fates": [[report.fate, " ".join(report.found)] for report in judged],
+                "fates": [[report.fate, " ".join(report.translated)] for report in judged],
                 "weights": [[round(1000 * weight) for weight in row] for row in example["weights"]],
             }
         )
