@@ -148,10 +148,6 @@ QUESTION = Question(
         f"{SLIDE_USED} of {SLIDE_SIZE}, said of one sentence of {SENTENCE_WORDS} words.",
     ],
     measures=("components", "components_added"),
-    intervals=(
-        "Ranges are 95 % by the jackknife over 20 groups of sentences; they say nothing of other "
-        "seeds."
-    ),
     tables=[
         StudyTable(
             "Principal components for 95 % of the contexts' variance (C4)",

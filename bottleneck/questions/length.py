@@ -19,13 +19,8 @@ from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTabl
 if TYPE_CHECKING:
     from .subject import Subject
 
-FAULTS = {
-    "empty": "empty",
-    "unfinished": "un-\nfinished",
-    "repeating": "repeat-\ning",
-    "repeating_references": "of\nrefs",
-}
-"""Measures that are shares of the sentences, 0 to 1, and their heads in the table."""
+FAULTS = ("empty", "unfinished", "repeating", "repeating_references")
+"""Measures that are shares of the sentences, 0 to 1."""
 RATIO, MOST_FAULTS, ENOUGH = (0.9, 1.1), 0.05, 0.5
 """Ends of the length ratio; shares (0 to 1) of the outputs, and of the buckets."""
 RULE = (
@@ -114,8 +109,8 @@ QUESTION = Question(
     tables=[
         StudyTable("Output length (C11)", [
             StudyColumn("ratio", "length_ratio", form="{:.2f}"),
-            *(StudyColumn(head, fault, scale=100.0, ends="{:.2g}")
-              for fault, head in FAULTS.items()),
+            *(StudyColumn(head, fault, scale=100.0, ends="{:.2g}") for head, fault in
+              zip(("empty", "un-\nfinished", "repeat-\ning", "of\nrefs"), FAULTS, strict=True)),
         ])
     ],
     axes=[Axes("Length of outputs", "length_ratio", "output tokens / reference tokens")],

@@ -131,8 +131,8 @@ class Question:
     different. ``suits`` says whether a run can be probed at all.
 
     ``rules`` are those of its claims, in words and in code. ``measures`` are the columns of its
-    CSV; ``keys`` say what a row is of. ``notes`` are the caption of the table. ``intervals`` and
-    ``over`` say what its intervals are over, and the figure's, if not over test sentences.
+    CSV; ``keys`` say what a row is of. ``notes`` are the caption of the table. Its intervals are
+    ``over`` test sentences, or over what this says.
     """
 
     name: str
@@ -152,7 +152,6 @@ class Question:
     rules: Mapping[str, tuple[str, Callable[[Estimates], Judgement | str]]] = field(
         default_factory=dict
     )
-    intervals: str = ""
     over: str = "test sentences"
 
     @property
@@ -178,8 +177,7 @@ class Question:
         for item in self.tables:
             if (table := item.table(estimates)).row_count:
                 body.add_row(table)
-        runs, resamples = caption(frame)
-        lines = [*self.notes, runs, self.intervals or resamples]
+        lines = [*self.notes, *caption(frame, self.over)]
         data = wide(frame, self.measures, self.keys)
         return Page(self.name, self.title, data, body, [], lines, self.short_caption(frame))
 
