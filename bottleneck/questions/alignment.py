@@ -231,8 +231,7 @@ def decide(estimates: Estimates) -> Judgement | str:
 RANGED = {"scale": 100.0, "ends": "{:.0f}"}
 QUESTION = Question(
     name="alignment",
-    ids=("C7",),
-    question="Is alignment learned for free: can it be read off the attention weights?",
+    question="Is alignment learned for free: can it be read off the attention weights? (C7)",
     title="Alignment (C7): attention weights against gold links",
     version=2,
     probe=probe,

@@ -228,8 +228,7 @@ def panel(part: str, corpus: str) -> Axes:
 
 QUESTION = Question(
     name="capacity",
-    ids=("C2", "C12"),
-    question="Can 256 numbers really hold 40 words of meaning?",
+    question="Can 256 numbers really hold 40 words of meaning? (C2, C12)",
     title="Words that a context holds (C2, C12)",
     probe=probe,
     summarise=summarise,

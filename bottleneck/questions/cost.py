@@ -175,8 +175,7 @@ class CostQuestion(Question):
 
 QUESTION = CostQuestion(
     name=BENCHMARK,
-    ids=("C9", "L15"),
-    question="Does attention's cost grow with Tx x Ty? Measured by `bottleneck study cost`.",
+    question="Does attention's cost grow with Tx x Ty? `study cost` measures it. (C9, L15)",
     title="Cost of a training step (C9)",
     rules={"C9": (RULE, decide)},
     notes=[

@@ -136,8 +136,7 @@ def _printed(frame: pd.DataFrame) -> dict[str, float]:
 
 QUESTION = Question(
     name="dimensions",
-    ids=("C4", "L14"),
-    question="How many of the context's numbers are in use: 200 of 256, as the slide says?",
+    question="How many of the context's numbers are in use: 200 of 256, as on the slide? (C4, L14)",
     title="Dimensions of the context in use (C4)",
     version=3,
     probe=probe,

@@ -128,8 +128,7 @@ PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
 
 QUESTION = Question(
     name="embeddings",
-    ids=("C13",),
-    question="Does training place words of a class, and nouns of a gender, near each other?",
+    question="Does training place words of a class, and nouns of a gender, near each other? (C13)",
     title="Neighbours among the embeddings (C13)",
     version=2,
     probe=probe,

@@ -46,8 +46,7 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 
 QUESTION = Question(
     name="fit",
-    ids=("C12",),
-    question="Are the training sentences translated, or not even those?",
+    question="Are the training sentences translated, or not even those? (C12)",
     title="Training and test sentences (C12)",
     probe=probe,
     summarise=summarise,

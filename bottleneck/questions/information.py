@@ -207,8 +207,7 @@ PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
 
 QUESTION = Question(
     name="information",
-    ids=("C5", "C6", "L9"),
-    question="How many bits of the source reach the decoder: do they level off, or rise with it?",
+    question="Do the source bits that reach the decoder level off, or rise with it? (C5, C6, L9)",
     title="Bits of the source that reach the decoder (C5, C6)",
     version=2,
     probe=probe,

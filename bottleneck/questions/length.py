@@ -94,8 +94,7 @@ def decide(estimates: Estimates) -> Judgement | str:
 
 QUESTION = Question(
     name="length",
-    ids=("C11",),
-    question="Does one network serve any length: are long outputs as long as they should be?",
+    question="Does one network serve any length: are long outputs as long as they should be? (C11)",
     title="Output length (C11)",
     probe=probe,
     summarise=summarise,

@@ -127,8 +127,8 @@ class Axes:
 class Question:
     """A question of the lecture: how it is measured, and all that a reader sees of it.
 
-    ``ids`` are its claims and slides. ``version`` rises when the probe measures something
-    different. ``suits`` says whether a run can be probed at all.
+    ``question`` ends with the ids of its claims and slides. ``version`` rises when the probe
+    measures something different. ``suits`` says whether a run can be probed at all.
 
     ``rules`` are those of its claims, in words and in code. ``measures`` are the columns of its
     CSV; ``keys`` say what a row is of. ``notes`` are the caption of the table. Its intervals are
@@ -136,7 +136,6 @@ class Question:
     """
 
     name: str
-    ids: tuple[str, ...]
     question: str
     probe: "Callable[[Subject, Tell], Columns] | None" = None
     summarise: Callable[[Sequence[Probed]], list[Row]] | None = None

@@ -234,8 +234,7 @@ def decide(estimates: Estimates) -> Judgement | str:
 
 QUESTION = Question(
     name="reading",
-    ids=("C14",),
-    question="Is the state the understanding so far: which words so far can be read from it?",
+    question="Is the state the understanding so far: which words so far can be read from it? (C14)",
     title="Words read from the state (C14)",
     version=2,
     probe=probe,

@@ -332,8 +332,7 @@ RATES = [
 
 QUESTION = Question(
     name="survival",
-    ids=("C3", "L-LOST"),
-    question="Which source words reach the output: does gist survive, and detail get lost?",
+    question="Which source words reach the output: does gist survive, is detail lost? (C3, L-LOST)",
     title="Which source words reach the output (C3)",
     version=4,
     probe=probe,
