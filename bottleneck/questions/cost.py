@@ -97,7 +97,7 @@ RULE = (
     f"with Tx x Ty if its interval lies within {QUADRATIC[0]:g} to {QUADRATIC[1]:g} and above that "
     "of no attention in its placement. Held if every arm does; partly if some do, or if some arm's "
     f"interval lies above {LINEAR:g} and above that of no attention; otherwise not held. Left out "
-    f"are arms with fewer than {FEWEST_POINTS} such lengths, without seconds of their own at one "
+    f"are arms with fewer than {FEWEST_POINTS} such lengths, where attention adds no time at one "
     f"of them, or with an interval wider than {WIDEST:g}; not measured if that leaves none."
 )
 

@@ -299,12 +299,12 @@ def decide(estimates: Estimates) -> Judgement | str:
     )
 
 
-def by_part(parts: Sequence[str], longest_alone: bool) -> Callable[[Estimates], Iterator[Line]]:
-    """Rows for each part, bucket (or the longest alone) and arm."""
+def by_part(parts: Sequence[str], first: int = 0) -> Callable[[Estimates], Iterator[Line]]:
+    """Rows for each part, filled bucket from the ``first`` on, and arm."""
 
     def lines(estimates: Estimates) -> Iterator[Line]:
         for part, arm in product(parts, estimates.arms()):
-            for bucket in filled_buckets(estimates, arm)[-1 if longest_alone else 0 :]:
+            for bucket in filled_buckets(estimates, arm)[first:]:
                 yield (part, bucket, arm), {"arm": arm, "bucket": bucket, "part": part}
 
     return lines
@@ -342,8 +342,8 @@ QUESTION = Question(
     notes=[
         "All numbers but n are %. By chance: the same outputs against other sources of their "
         "length. Classes are compared at equal positions. As common: of words in the same third of "
-        "the sentence that were seen about as often in training (under 16 times, 16-31, 32-63, and "
-        "so on; Mantel-Haenszel weights). n: source words; by length, sentences.",
+        "the sentence that were seen about as often in training. n: source words; by length, "
+        "sentences.",
         f"Slide (L-LOST), of one sentence that `bottleneck translate --diagnose` shows: "
         f"{', '.join(SLIDES['L-LOST']['lost'])} are lost.",
     ],
@@ -351,11 +351,11 @@ QUESTION = Question(
     tables=[
         StudyTable("Survival of all words by sentence length, % (C3)", RATES),
         StudyTable("Survival in the longest sentences by position and class, % (C3)", RATES,
-             ("words", "source\nwords", "arm"), by_part((*FIFTHS, *CLASSES), True)),
+             ("words", "source\nwords", "arm"), by_part((*FIFTHS, *CLASSES), -1)),
         StudyTable("Gist less other words, beyond chance, points (C3)", [
             StudyColumn("gist\nless these", "gist_more", **PERCENT),
             StudyColumn("words as\ncommon", "gist_more_alike", **PERCENT),
-        ], ("words", "source\nwords", "arm"), by_part(DETAILS, False)),
+        ], ("words", "source\nwords", "arm"), by_part(DETAILS)),
     ],
     axes=[
         panel("By position in the source", "fifth of the source",
