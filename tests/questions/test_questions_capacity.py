@@ -10,13 +10,7 @@ from planted_pages import frame as table_of
 from planted_pages import row_of
 
 from seq2seq_bottleneck.corpus.vocabulary import is_word, tokenize
-from seq2seq_bottleneck.questions.capacity import (
-    QUESTION,
-    change,
-    growth,
-    last_length,
-    points_of,
-)
+from seq2seq_bottleneck.questions.capacity import QUESTION, change, growth, last_length, points_of
 from seq2seq_bottleneck.questions.censored import Censored
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed

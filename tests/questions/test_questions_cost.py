@@ -10,11 +10,7 @@ from planted_cost import PAIR, plant_costs
 from planted_pages import printed
 from scipy import stats
 
-from seq2seq_bottleneck.questions.cost import (
-    QUESTION,
-    fit,
-    measured_exponent,
-)
+from seq2seq_bottleneck.questions.cost import QUESTION, fit, measured_exponent
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.claims import decide_results
 from seq2seq_bottleneck.tables.pages import study_page
