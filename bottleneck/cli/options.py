@@ -88,9 +88,8 @@ def table_lines(names: tuple[str, ...]) -> dict[str, str]:
     """Tables, figures or questions with a line of text: a question's own, or that of `OF_RUNS`."""
     from ..questions.question import find_question
 
-    studies = {name: find_question(name) for name in QUESTIONS}
-    texts = {name: f"{item.question} ({', '.join(item.ids)})" for name, item in studies.items()}
-    return {name: (OF_RUNS | texts)[name] for name in names}
+    texts = OF_RUNS | {name: find_question(name).question for name in QUESTIONS}
+    return {name: texts[name] for name in names}
 
 
 def results_folder(results: Path | None, name: str = "") -> Path:

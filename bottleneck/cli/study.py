@@ -42,7 +42,7 @@ def study(
     if not name:
         print_names(options.table_lines(QUESTIONS))
         return
-    from ..questions.probing import write_table
+    from ..questions.probing import probe_runs, write_table
     from ..questions.question import find_question
     from ..results.folders import check_named, check_trainable, has_probe, latest_output
     from ..tables.pages import study_page
@@ -57,7 +57,10 @@ def study(
         options.refuse(given, "study cost uses no trained runs")
         folder = results or DEFAULT_OUT / "bench"
         if quick or not has_probe(folder, name):
-            _measure_cost(folder, quick, tell)
+            from ..questions.benchmark import measure
+
+            check_place(folder)
+            measure(folder, quick, tell)
         show(study_page(name, folder), form, details)
         return
     options.refuse({"--quick": quick}, "for study cost")
@@ -86,7 +89,7 @@ def study(
     if gold is not None:
         probed = _probe_gold(runs, files, first_word, tell)
     else:
-        probed = _probe(question, runs, tell)
+        probed = probe_runs(question, runs, tell)
     path = write_table(question, probed, folder)
     tell(f"{question.question} ({counted(len(runs), 'run')}; numbers: {path})")
     show(study_page(question.name, folder), form, details)
@@ -132,21 +135,6 @@ def _train(
         sweep(name, out=folder, preset=preset, dry_run=dry_run, quiet=quiet)
 
 
-def _probe(question: "Question", runs: Sequence[Path], tell: "Tell") -> "list[Probed]":
-    """What the study's probe found on the runs, on those that lack it now."""
-    from ..questions.probing import kept_file, probe_runs, read_kept
-    from ..results.folders import read_settings
-    from ..runs.pool import divide
-
-    waiting = [run for run in runs if not kept_file(run, question).is_file()]
-
-    def listen(run: Path, phase: str) -> None:
-        tell(f"{run.name} ({waiting.index(run) + 1} of {len(waiting)}): {phase}")
-
-    probe_runs(question, waiting, listen, divide(1, threads=1)[0])
-    return [read_kept(run, read_settings(run), question) for run in runs]
-
-
 def _probe_gold(
     runs: Sequence[Path], files: Sequence[Path], first_word: int | None, tell: "Tell"
 ) -> "list[Probed]":
@@ -164,17 +152,3 @@ def _probe_gold(
         measured = probe_gold(subject, sentences, first, lambda _: None)
         probed.append(Probed(run, subject.settings, measured))
     return probed
-
-
-def _measure_cost(folder: Path, quick: bool, tell: "Tell") -> None:
-    """Time a training step of each arm at each length, and write the table."""
-    from ..questions import benchmark
-
-    check_place(folder)
-    lengths = benchmark.QUICK_LENGTHS if quick else benchmark.LENGTHS
-    rows = []
-    for done, of_length in enumerate(benchmark.measure(lengths), 1):
-        rows += of_length
-        steps = ", ".join(f"{row['arm']} {1e3 * row['seconds']:,.1f} ms" for row in of_length)
-        tell(f"length {of_length[0]['length']} ({done} of {len(lengths)}): {steps}")
-    benchmark.write(folder, rows)

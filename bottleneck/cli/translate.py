@@ -162,11 +162,9 @@ def _diagnose(sentence: str | None, results: Path | None, form: str) -> None:
     use_cache()
     arms = dict(sorted(arms.items(), reverse=True))
     result = diagnosis.diagnose(sentence or SLIDES["L14"]["sentence"], arms)
-    notes = [f"Sentence: {counted(result.words, 'word')}."]
-    if sentence is None:
-        lost = ", ".join(SLIDES["L-LOST"]["lost"])
-        notes.append(f"Slide (L-LOST): {lost} and the conference's exact name are lost.")
-    show(diagnosis.diagnosis_page(result, notes), form)
+    lost = ", ".join(SLIDES["L-LOST"]["lost"])
+    slide = f"Slide (L-LOST): {lost} and the conference's exact name are lost."
+    show(diagnosis.diagnosis_page(*result, [] if sentence else [slide]), form)
     for note in notes_on(where, arms):
         say(note, err=True)
 

@@ -29,8 +29,8 @@ from ..settings.concerns import OUTSIDE
 from ..settings.errors import UsageError, UserError
 from ..tables.page import run_line
 from .arms import Estimates, arms_of, rows_by_bucket
+from .ibm1 import IBM1, nearest_to_diagonal, train, words_of
 from .question import Axes, Columns, Judgement, Probed, Question, Row, StudyColumn, StudyTable, Tell
-from .word_survival import IBM1, nearest_to_diagonal, train, words_of
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -83,8 +83,7 @@ def measure(subject: "Subject", pairs: Sequence[LinkedPair], model: IBM1, tell: 
             pieces.append(shares_of(vocabulary.pieces(text), words, vocabulary.tokenizer))
             # A word is linked where any of its word tokens is.
             places.append(shares_of(tokens[side], words, WORDS).argmax(axis=1).tolist())
-        (links,) = model.align([tokens])
-        aligned = frozenset((places[0][i], places[1][j]) for i, j in links)
+        aligned = frozenset((places[0][i], places[1][j]) for i, j in model.align(*tokens))
         rows.append(count_links(item, *(by_word(matrix, *pieces) for matrix in matrices), aligned))
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
@@ -232,8 +231,7 @@ def decide(estimates: Estimates) -> Judgement | str:
 RANGED = {"scale": 100.0, "ends": "{:.0f}"}
 QUESTION = Question(
     name="alignment",
-    ids=("C7",),
-    question="Is alignment learned for free: can it be read off the attention weights?",
+    question="Is alignment learned for free: can it be read off the attention weights? (C7)",
     title="Alignment (C7): attention weights against gold links",
     version=2,
     probe=probe,
@@ -287,8 +285,8 @@ GOLD_QUESTION = replace(
     title="Alignment (C7): attention weights against the user's gold links",
     summarise=summarise_gold,
     suits=lambda settings: settings.model.points,
-    counted="sentences of the gold set",
-    run=lambda table: "; ".join(
+    over="sentences of the gold set",
+    short_caption=lambda table: "; ".join(
         [run_line(table), *table.loc[table["measure"] == "linked", "note"]]
     ),
 )

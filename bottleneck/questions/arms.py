@@ -1,4 +1,4 @@
-"""Runs that differ in their seed alone, the rows of a question's table for them, and those read."""
+"""Arms, which are runs that differ in their seed alone, and the rows of a question's table."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Float, Real
+from jaxtyping import Float
 
 from ..claims.verdict import Measured
 from ..scoring.bootstrap import Estimate, Score, draw, estimate
-from ..settings.concerns import UNSELECTIVE, bucket_labels, bucket_of
+from ..settings.concerns import UNSELECTIVE, bucket_members, bucket_of
 from ..settings.run import RunSettings
 from ..settings.sweep import Cell, declare
 
@@ -64,11 +64,11 @@ class Arm:
         }
 
     def with_seeds(
-        self, measure: str, mean: Estimate | Mapping[str, Any], alone: Iterable, **others: Any
+        self, measure: str, mean: Estimate | Mapping[str, Any], by_seed: Iterable, **others: Any
     ) -> list[Row]:
         """The row of the mean over seeds, then one per seed."""
         rows = [self.row(measure, mean, **others)]
-        for run, value in zip(self.runs, alone, strict=True):
+        for run, value in zip(self.runs, by_seed, strict=True):
             seed = {"run": run.folder.name, "seed": run.settings.training.seed}
             rows.append(self.row(measure, value, **others) | seed)
         return rows
@@ -79,16 +79,16 @@ class Arm:
         return np.moveaxis(np.array(runs, np.float64), 1, 2)
 
     def rows(
-        self, measure: str, score: Score, statistics: Statistics, *, place: int, **others: Any
+        self, measure: str, score: Score, statistics: Statistics, *, stream: int, **others: Any
     ) -> list[Row]:
         """The mean over seeds with its interval over sentences, then one row per seed."""
-        mean, alone = self.estimate(score, statistics, place), score(statistics.sum(axis=1))
-        return self.with_seeds(measure, mean, alone, **{"n": statistics.shape[1]} | others)
+        mean, by_seed = self.estimate(score, statistics, stream), score(statistics.sum(axis=1))
+        return self.with_seeds(measure, mean, by_seed, **{"n": statistics.shape[1]} | others)
 
-    def estimate(self, score: Score, statistics: Statistics, place: int) -> Estimate:
-        """The mean over seeds with its resamples: the same sentences for every seed and arm."""
+    def estimate(self, score: Score, statistics: Statistics, stream: int) -> Estimate:
+        """The mean over seeds with its resamples: of a stream, the same for every seed and arm."""
         scoring = self.settings.scoring
-        weights = draw(statistics.shape[1], scoring.resamples, seed=scoring.seed, bucket=place)
+        weights = draw(statistics.shape[1], scoring.resamples, seed=scoring.seed, bucket=stream)
         return estimate(score, statistics, weights)
 
 
@@ -117,36 +117,24 @@ def rows_by_bucket(
     splits: Iterable[str] = ("",),
     least: int | None = None,
 ) -> list[Row]:
-    """The rows of scores of per-sentence counts, for every arm and bucket.
+    """The rows of scores of per-sentence counts, for every arm and bucket that has sentences.
 
-    ``scores`` are a measure, its control, its score, and the columns that it is a score of. A split
-    is a part of the table; ``least`` is that of `in_buckets`.
+    ``scores`` are measure, control, score, and the columns that it is a score of; a split is a part
+    of the table. With ``least`` all sentences from that bucket on come last, as bucket "".
     """
     rows: list[Row] = []
     for arm, split in product(arms_of(probed), splits):
-        first = arm.runs[0].found
-        kept = first["split"] == split if split else np.ones(len(first["source_words"]), bool)
-        for place, bucket, inside in in_buckets(arm.runs[0], first["source_words"][kept], least):
-            keys = {"place": place, "bucket": bucket, "part": split}
-            for measure, control, score, names in scores:
-                counts = arm.statistics(names)[:, kept][:, inside]
+        first, edges = arm.runs[0].found, arm.settings.scoring.lower_edges
+        buckets = bucket_members(first["source_words"], edges)
+        if least is not None:
+            buckets[""] = np.flatnonzero(bucket_of(first["source_words"], edges) >= least)
+        for stream, (bucket, inside) in enumerate(buckets.items()):
+            chosen = inside[first["split"][inside] == split] if split else inside
+            keys = {"stream": stream, "bucket": bucket, "part": split}
+            for measure, control, score, names in scores if len(chosen) else ():
+                counts = arm.statistics(names)[:, chosen]
                 rows += arm.rows(measure, score, counts, control=control, **keys)
     return rows
-
-
-def in_buckets(
-    run: Probed, words: Real[np.ndarray, "sentences"], least: int | None = None
-) -> list[tuple[int, str, Bool[np.ndarray, "sentences"]]]:
-    """Place (from 0), name and members of each of the run's length buckets that has any.
-
-    With ``least`` sentences of that place or more come last, under the name "".
-    """
-    edges = run.settings.scoring.lower_edges
-    assigned = bucket_of(words, edges)
-    members = [(place, name, assigned == place) for place, name in enumerate(bucket_labels(edges))]
-    if least is not None:
-        members.append((len(members), "", assigned >= least))
-    return [item for item in members if item[2].any()]
 
 
 class Estimates:
@@ -178,13 +166,10 @@ class Estimates:
         """The first arm without attention; "" if there is none."""
         return next((arm for arm, name in self._attention.items() if name == "none"), "")
 
-    def arms(self, selective: bool | None = None) -> list[str]:
-        """The arms in order; ``selective``: only those that can (or cannot) attend to a word."""
-        return [
-            arm
-            for arm, attention in self._attention.items()
-            if selective is None or selective == (attention not in UNSELECTIVE)
-        ]
+    def arms(self, selective: bool = False) -> list[str]:
+        """The arms in order; ``selective``: only those that can attend to a word."""
+        left_out = UNSELECTIVE if selective else ()
+        return [arm for arm, name in self._attention.items() if name not in left_out]
 
     def buckets(self) -> list[str]:
         """The length buckets, shortest first."""

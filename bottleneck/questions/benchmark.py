@@ -5,7 +5,7 @@ behind. All arms are compiled first; then they take turns, A B A B, a group of s
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
@@ -25,7 +25,9 @@ from ..settings.errors import UserError
 from ..settings.files import write_listed
 from ..settings.machine import cores
 from ..training.step import TrainState, initial_state, make_update
+from .arms import Row
 from .cost import COLUMNS, OUTPUT, baseline
+from .question import Tell
 
 ARMS = ("none", "additive", "dot", "none-output", "dot-output")
 CONTEXT, EMBEDDING, BATCH, VOCABULARY = 256, 100, 64, 2_000
@@ -35,18 +37,21 @@ GROUPS = 5
 """Groups of steps that are timed, after a first one that is not."""
 TRAINING = TrainingSettings()
 
-Row = dict[str, Any]
 
-
-def measure(lengths: Sequence[int]) -> Iterator[list[Row]]:
-    """Of each length the row of every arm."""
-    for length in lengths:
+def measure(folder: Path, quick: bool, tell: Tell) -> None:
+    """Time a step of each arm at each length, or at a few with ``quick``, and write the table."""
+    lengths, rows = QUICK_LENGTHS if quick else LENGTHS, []
+    for number, length in enumerate(lengths, 1):
         with worker_processes() as (start, events):
             start(None, "questions.benchmark:measure_length", {"length": length}, threads=1)
             _, result = events.get()
         if result["phase"] == "failed":
             raise UserError(f"length {length} could not be measured: {result['reason']}")
-        yield [point_row(length, arm, result["seconds"], result["machine"]) for arm in ARMS]
+        seconds = result["seconds"]
+        rows += [point_row(length, arm, seconds, result["machine"]) for arm in ARMS]
+        steps = ", ".join(f"{arm} {1e3 * median(seconds[arm]):,.1f} ms" for arm in ARMS)
+        tell(f"length {length} ({number} of {len(lengths)}): {steps}")
+    write(folder, rows)
 
 
 def point_row(
@@ -107,12 +112,11 @@ class Step:
         graph, weights = create(model, VOCABULARY, VOCABULARY, TRAINING.seed)
         self.state: TrainState = initial_state(weights, TRAINING)
         self.update = make_update(graph, TRAINING)
-        draw = np.random.default_rng(1)
-        sides = [draw.integers(UNK + 1, VOCABULARY, (BATCH, length), np.int32) for _ in range(2)]
-        for side in sides:
-            side[:, -1] = EOS
+        size = (2, BATCH, length)
+        source, target = np.random.default_rng(1).integers(UNK + 1, VOCABULARY, size, np.int32)
+        source[:, -1] = target[:, -1] = EOS
         lengths = np.full(BATCH, length, np.int32)
-        self.batch = Batch(sides[0], lengths, sides[1], lengths)
+        self.batch = Batch(source, lengths, target, lengths)
         self.seconds(1)
 
     def seconds(self, steps: int) -> float:

@@ -1,30 +1,28 @@
 """C2, C12: how many words does a context of so many numbers hold after so much training?
 
-A word survives if the words of the reference that it is linked to stand in the output (gold links).
-The share by chance is taken away: (r - c) / (1 - c). A capacity is the length up to which 90 % or
-50 % of the words survive, or a bound of it, after one training: an answer can only be "at least".
+Words survive as in `survival`, less the share by chance: (r - c) / (1 - c). A capacity is the
+length up to which 90 % or 50 % of the words survive, or a bound of it, after one training: an
+answer can only be "at least".
 """
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+from math import inf, isinf, isnan, nan
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ..corpus.vocabulary import is_word, tokenize
-from ..results.folders import read_texts
-from ..scoring.bootstrap import ratio_of_sums
+from ..scoring.bootstrap import Estimate, ratio_of_sums
 from ..settings.errors import UserError
 from ..settings.sweep import SEED, Cell, varying
 from ..tables.render import beyond
 from .arms import Arm, Estimates, Measured, arms_of
-from .censored import Censored, change, growth, last_lengths, text, unbounded
+from .censored import ENDS, Censored, percentiles, text, unbounded
 from .question import Axes, Columns, Judgement, Probed, Question, Row, StudyColumn, StudyTable, Tell
-from .word_survival import LinkedReference, chance_survival, survival
+from .survival import source_words
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -36,9 +34,6 @@ COUNTS = ("kept", "kept_by_chance", "words")
 """The probe's columns: words kept, by chance, and in all."""
 SIZE, MOST_ADDED = 256, 0.1
 """Numbers of the lecture's context, and the share of the length that twice the updates may add."""
-VARIED = ("model.context_size", "training.updates", SEED)
-"""Settings in which the runs of a curve may differ."""
-Lengths = dict[str, list[Censored]]
 RULE = (
     "The number is the length of the sentences of which half of the words survive beyond chance, "
     f"without attention, in {SIZE} numbers (else the largest context), on `copy` if it was trained "
@@ -53,19 +48,12 @@ RULE = (
 def probe(subject: "Subject", tell: Tell) -> Columns:
     """One row per test sentence: its point of the curve; its words kept, by chance and in all."""
     tell("looking for the words")
-    pairs = subject.corpus.test
-    outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
-    linked = [LinkedReference.of(pair, pair.links) for pair in pairs]
-    lengths = np.array([pair.words for pair in pairs], np.int64)
+    lengths = np.array([pair.words for pair in subject.corpus.test], np.int64)
     points = points_of(lengths)
-    by_chance = chance_survival(linked, outputs, points, seed=subject.settings.scoring.seed)
-    survived = survival(linked, outputs)
-    tokens = [token for pair in pairs for token in tokenize(pair.source)]
-    counted = np.array(list(map(is_word, tokens))) & ~np.isnan(survived)
-    sentence = np.repeat(np.arange(len(pairs)), [item.words for item in linked])[counted]
-    words = survived, by_chance, np.ones(len(tokens))
-    sums = [np.bincount(sentence, column[counted], len(pairs)) for column in words]
-    return {"source_words": lengths, "point": points} | dict(zip(COUNTS, sums, strict=True))
+    words = source_words(subject, points).dropna(subset="survived").assign(words=1.0)
+    sums = words.groupby("sentence")[["survived", "by_chance", "words"]].sum()
+    sums = sums.reindex(range(len(lengths)), fill_value=0.0).set_axis(COUNTS, axis=1)
+    return {"source_words": lengths, "point": points, **sums}
 
 
 def points_of(words: Int[ndarray, "sentences"]) -> Int[ndarray, "sentences"]:
@@ -88,58 +76,95 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
         families.setdefault((corpus, model.attention, model.placement), []).append(arm)
     rows: list[Row] = []
     for names, arms in families.items():
-        varied = varying([Cell("", arm.settings) for arm in arms])
-        if others := [name for name in varied if name not in VARIED]:
+        varied = set(varying([Cell("", arm.settings) for arm in arms]))
+        if others := sorted(varied - {"model.context_size", "training.updates", SEED}):
             raise UserError(
                 f"the {' '.join(names)} runs differ in {', '.join(others)}, and their capacities "
                 "cannot stand in one table: choose one value with `--where`"
             )
-        measured: dict[float, dict[int, Lengths]] = {}
-        by_size = {
-            (arm.settings.training.updates, arm.settings.model.context_size): arm for arm in arms
-        }
-        for (updates, size), arm in sorted(by_size.items()):
-            lengths, earlier = lengths_of(arm), measured.get(updates / 2, {}).get(size)
-            measured.setdefault(updates, {})[size] = lengths
-            for part, (mean, *seeds) in lengths.items():
+        measured: dict[tuple[float, int], dict[str, list[Censored]]] = {}
+        for arm in sorted(arms, key=lambda arm: arm.settings.training.updates):
+            updates, size = arm.settings.training.updates, arm.settings.model.context_size
+            measured[updates, size] = lengths_of(arm)
+            earlier = measured.get((updates / 2, size))
+            for part, (mean, *seeds) in measured[updates, size].items():
                 keys = {"part": part, "n": len(arm.runs[0].found["point"])}
                 rows += arm.with_seeds("length", mean.row(), map(Censored.row, seeds), **keys)
                 if earlier:
                     rows.append(arm.row("added", change(earlier[part][0], mean), **keys))
-        for updates, sizes in measured.items():
+        for updates, part in product(sorted({updates for updates, _ in measured}), SHARES):
+            same = [(size, lengths) for (n, size), lengths in measured.items() if n == updates]
+            fit = growth({size: lengths[part][0] for size, lengths in same})
             keys = {"arm": f"{' '.join(names)} updates={updates}", "updates": updates}
-            for part in SHARES if len(sizes) > 1 else ():
-                fit = growth({size: lengths[part][0] for size, lengths in sizes.items()})
+            if len(same) > 1:
                 rows.append(arm.row("growth", fit, context_size=None, part=part, **keys))
     return rows
 
 
-def lengths_of(arm: Arm) -> Lengths:
+def lengths_of(arm: Arm) -> dict[str, list[Censored]]:
     """By share, the length of the mean over seeds, then that of each seed."""
     probed, statistics = arm.runs[0].found, arm.statistics(COUNTS)
-    at, rows, words = [], [], []
+    at, survival, words = [], [], []
     for point in np.unique(probed["point"]):
         inside = probed["point"] == point
         sums = statistics[:, inside]
         mean = arm.estimate(beyond_chance, sums, int(point))
         if mean.filled:
             at.append(float(probed["source_words"][inside].mean()))
-            rows.append([mean.value, *beyond_chance(sums.sum(axis=1)), *mean.draws])
+            survival.append([mean.value, *beyond_chance(sums.sum(axis=1)), *mean.draws])
             words.append(probed["words"][inside].sum())
-    if len(at) < 2:
-        raise UserError(
-            f"the {len(probed['point']):,} test sentences of the {arm.settings.corpus.name} runs "
-            f"do not make two points of a curve, of {FEWEST} sentences each: train with more "
-            "corpus.test_pairs"
-        )
-    lasts = last_lengths(np.array(at), np.array(rows).T, np.array(words), SHARES.values())
-    measured, seeds = {}, 1 + len(arm.runs)
-    for part, last in zip(SHARES, lasts, strict=True):
-        measured[part] = [
-            Censored(float(value), last[seeds:] if place == 0 else last[:0], at[0], at[-1])
-            for place, value in enumerate(last[:seeds])
-        ]
+    measured, draws = {}, 1 + len(arm.runs)
+    for part, share in SHARES.items():
+        last = np.array([
+            last_length(np.array(at), curve, np.array(words), share)
+            for curve in np.transpose(survival)
+        ])  # fmt: skip
+        by_seed = [Censored(float(value), last[:0], at[0], at[-1]) for value in last[1:draws]]
+        measured[part] = [Censored(float(last[0]), last[draws:], at[0], at[-1]), *by_seed]
     return measured
+
+
+def last_length(
+    at: Float[ndarray, "points"],
+    survival: Float[ndarray, "points"],
+    words: Float[ndarray, "points"],
+    share: float,
+) -> float:
+    """The last length at which as many words still survive, or a bound; rises are pooled."""
+    from scipy.optimize import isotonic_regression  # here, because it takes a second to import
+
+    curve = isotonic_regression(survival, weights=words, increasing=False).x
+    reached = int((curve >= share - 1e-9).sum())  # means may differ from it by rounding
+    if reached in (0, len(at)):
+        return inf if reached else -inf
+    high, low = curve[reached - 1 : reached + 1]
+    part = max(0.0, (high - share) / (high - low))
+    return float(at[reached - 1] + part * (at[reached] - at[reached - 1]))
+
+
+def change(once: Censored, twice: Censored) -> dict[str, Any]:
+    """Twice minus once, paired by resample: what censored lengths allow."""
+    (least, most), (once_least, once_most) = twice.bounds(), once.bounds()
+    least, most = least - once_most, most - once_least
+    unknown = isinf(once.value) and once.value == twice.value
+    ends = nan if unknown else least[0], percentiles(least[1:])[0], percentiles(most[1:])[1]
+    row = {name: nan if isinf(end) else float(end) for name, end in zip(ENDS, ends, strict=True)}
+    return row | {"note": "value at least" if most[0] > row["value"] else ""}
+
+
+def growth(by_size: Mapping[int, Censored]) -> dict[str, Any]:
+    """Exponent b of length = a size^b by least squares of the logarithms; nan under two sizes."""
+    fitted = {size: length for size, length in sorted(by_size.items()) if not isinf(length.value)}
+    censored = ", ".join(str(size) for size in sorted(set(by_size) - set(fitted)))
+    row = {"n": len(fitted), "note": f"censored: {censored}" if censored else ""}
+    if len(fitted) < 2:
+        return row | {"value": nan}
+    values = np.log([length.value for length in fitted.values()])
+    draws = np.log([np.clip(item.draws, item.lowest, item.highest) for item in fitted.values()])
+    centred = np.log(list(fitted)) - np.log(list(fitted)).mean()
+    line = centred / (centred**2).sum()
+    exponent = Estimate(float(line @ values), line @ draws)
+    return row | {"value": exponent.value, **vars(exponent.interval)}
 
 
 def beyond_chance(sums: Float[ndarray, "*rows 3"]) -> Float[ndarray, "*rows"]:
@@ -161,8 +186,8 @@ def decide(estimates: Estimates) -> Judgement | str:
     once = next((count for count in budgets if 2 * count in budgets), budgets[-1])
 
     def number(condition: str) -> Measured:
-        found = rows.query(condition)[["value", "low", "high", "note"]].to_dict("records")
-        return Measured(**found[0]) if found else Measured(math.nan, math.nan, math.nan)
+        matching = rows.query(condition)[["value", "low", "high", "note"]].to_dict("records")
+        return Measured(**matching[0]) if matching else Measured(nan, nan, nan)
 
     half = number(f"measure == 'length' and updates == {once} and context_size == {size}")
     added = number(f"measure == 'added' and updates == {2 * once} and context_size == {size}")
@@ -173,10 +198,10 @@ def decide(estimates: Estimates) -> Judgement | str:
     )
     if beyond(half.note, "value"):
         return f"the length is beyond the tested ones; {because}"
-    if math.isnan(added.value):
+    if isnan(added.value):
         return f"no run was trained twice as long; {because}"
     because += f"; twice the updates change that by {text(added, '{:+z.1f}')}"
-    if math.isnan(exponent.value):
+    if isnan(exponent.value):
         return f"fewer than two context sizes have a length within the tested ones; {because}"
     because += f"; the length grows with the context size to the power {text(exponent, '{:.2f}')}"
     most = MOST_ADDED * half.value
@@ -203,10 +228,8 @@ def panel(part: str, corpus: str) -> Axes:
 
 QUESTION = Question(
     name="capacity",
-    ids=("C2", "C12"),
-    question="Can 256 numbers really hold 40 words of meaning?",
+    question="Can 256 numbers really hold 40 words of meaning? (C2, C12)",
     title="Words that a context holds (C2, C12)",
-    own_runs=True,
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.is_drawn,

@@ -4,9 +4,8 @@ Beyond the range it is infinite: +inf reads "at least the highest tested", -inf 
 In the rows of a table the bound is the end of the range, and ``note`` says so ("value at least").
 """
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import inf, isinf, isnan, nan
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,9 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ..claims.verdict import Measured
-from ..scoring.bootstrap import LEVEL, Estimate
-from ..tables.render import beyond
+from ..scoring.bootstrap import LEVEL
+from ..tables.page import in_line
+from ..tables.render import beyond, cell
 
 ENDS = ("value", "low", "high")
 
@@ -56,13 +56,8 @@ def percentiles(draws: Float[ndarray, "resamples"]) -> tuple[float, float]:
 
 
 def text(number: Measured, form: str = "{:.1f}") -> str:
-    """``14.2 [13.8, at least 14.9]``; a number that is its interval stands alone."""
-    words = {"": "", ">": "at least ", "<": "under "}
-    value, low, high = (
-        "open" if isnan(end) else words[beyond(number.note, name)] + form.format(end)
-        for name, end in ((name, getattr(number, name)) for name in ENDS)
-    )
-    return value if value == low == high else f"{value} [{low}, {high}]"
+    """``14.2 [13.8, >14.9]``; a number beyond the tested range stands alone."""
+    return in_line(cell(number.value, number.low, number.high, form, form, number.note))
 
 
 def unbounded(number: Measured) -> Measured:
@@ -70,49 +65,3 @@ def unbounded(number: Measured) -> Measured:
     sides = {">": inf, "<": -inf}
     ends = (sides.get(beyond(number.note, end), getattr(number, end)) for end in ENDS)
     return Measured(*ends, number.n)
-
-
-def last_lengths(
-    at: Float[ndarray, "points"],
-    rows: Float[ndarray, "rows points"],
-    words: Float[ndarray, "points"],
-    shares: Iterable[float],
-) -> list[Float[ndarray, "rows"]]:
-    """For each share, the last length at which each row is still at it, or a bound."""
-    from scipy.optimize import isotonic_regression  # here, because it takes a second to import
-
-    def last(curve: Float[ndarray, "points"], share: float) -> float:
-        reached = int((curve >= share - 1e-9).sum())  # means may differ from it by rounding
-        if reached in (0, len(at)):
-            return inf if reached else -inf
-        high, low = curve[reached - 1 : reached + 1]
-        part = max(0.0, (high - share) / (high - low))
-        return at[reached - 1] + part * (at[reached] - at[reached - 1])
-
-    curves = [isotonic_regression(row, weights=words, increasing=False).x for row in rows]
-    return [np.array([last(curve, share) for curve in curves]) for share in shares]
-
-
-def change(once: Censored, twice: Censored) -> dict[str, Any]:
-    """Twice minus once, paired by resample: what censored lengths allow."""
-    (least, most), (once_least, once_most) = twice.bounds(), once.bounds()
-    least, most = least - once_most, most - once_least
-    unknown = isinf(once.value) and once.value == twice.value
-    ends = nan if unknown else least[0], percentiles(least[1:])[0], percentiles(most[1:])[1]
-    row = {name: nan if isinf(end) else float(end) for name, end in zip(ENDS, ends, strict=True)}
-    return row | {"note": "value at least" if most[0] > row["value"] else ""}
-
-
-def growth(by_size: Mapping[int, Censored]) -> dict[str, Any]:
-    """Exponent b of length = a size^b by least squares of the logarithms; nan under two sizes."""
-    fitted = {size: length for size, length in sorted(by_size.items()) if not isinf(length.value)}
-    censored = ", ".join(str(size) for size in sorted(set(by_size) - set(fitted)))
-    row = {"n": len(fitted), "note": f"censored: {censored}" if censored else ""}
-    if len(fitted) < 2:
-        return row | {"value": nan}
-    values = np.log([length.value for length in fitted.values()])
-    draws = np.log([np.clip(item.draws, item.lowest, item.highest) for item in fitted.values()])
-    centred = np.log(list(fitted)) - np.log(list(fitted)).mean()
-    line = centred / (centred**2).sum()
-    exponent = Estimate(float(line @ values), line @ draws)
-    return row | {"value": exponent.value, **vars(exponent.interval)}

@@ -1,13 +1,12 @@
 """C9 and L15: does attention's cost grow with source length times target length?
 
-`benchmark` measures it: ``probes/cost.csv`` has a row for each arm and length.
-Both sides of its sentences are equally long. Attention's own part is the time of a step beyond that
-of the same model without attention; part of it occurs once per word, so that its exponent climbs
-from 1 to 2 as sentences grow: the rule reads that of the upper lengths.
+`benchmark` measures it: ``probes/cost.csv`` has a row for each arm and length, the same on both
+sides. What attention adds is the time of a step beyond that of the same model without it; part of
+that occurs once per word, so that its exponent climbs from 1 to 2 as sentences grow: the rule reads
+that of the upper lengths.
 """
 
 import math
-import shlex
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -18,10 +17,9 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ..lecture.slides import Exponent
-from ..results.bundle import read_table
-from ..results.folders import has_probe, probe_file
+from ..results.bundle import load_probe
+from ..results.folders import has_probe
 from ..results.schema import BENCHMARK
-from ..settings.errors import UserError
 from ..tables.page import Page
 from .arms import Estimates, Measured
 from .question import Axes, Judgement, Question, StudyColumn, StudyTable
@@ -43,8 +41,8 @@ greatest group. ``attention_...`` is what the arm has beyond its `baseline`.
 """
 OUTPUT = "-output"
 """Behind the name of an arm in Luong's placement."""
-FITTED = {"seconds": "seconds", "attention_seconds": "attention's seconds"}
-"""What exponents are fitted to, and its name in a table."""
+FITTED = ("seconds", "attention_seconds")
+"""What exponents are fitted to."""
 
 
 def in_long_form(costs: pd.DataFrame) -> pd.DataFrame:
@@ -99,7 +97,7 @@ RULE = (
     f"with Tx x Ty if its interval lies within {QUADRATIC[0]:g} to {QUADRATIC[1]:g} and above that "
     "of no attention in its placement. Held if every arm does; partly if some do, or if some arm's "
     f"interval lies above {LINEAR:g} and above that of no attention; otherwise not held. Left out "
-    f"are arms with fewer than {FEWEST_POINTS} such lengths, without seconds of their own at one "
+    f"are arms with fewer than {FEWEST_POINTS} such lengths, where attention adds no time at one "
     f"of them, or with an interval wider than {WIDEST:g}; not measured if that leaves none."
 )
 
@@ -123,24 +121,20 @@ def decide(estimates: Estimates) -> Judgement | str:
             continue
         powers[arm] = attention
         above.append(attention.low > max(LINEAR, without.high))
-        known = estimates.means.query("measure == 'seconds' and arm == @arm")["bucket"].tolist()
-        shares = [
-            f"{estimates.get('attention_share', arm, length).value:.0%} at {length}"
-            for length in dict.fromkeys(("30" if "30" in known else known[0], known[-1]))
-        ]
+        shares = estimates.means.query("measure == 'attention_share' and arm == @arm")
         clauses.append(
-            f"{arm}: attention's own seconds grow as the length to the power "
+            f"{arm}: the seconds that attention adds grow as the length to the power "
             f"{attention.text('{:.2f}')}, those of a step without attention to the power "
-            f"{without.text('{:.2f}')}, attention's share of the step is {' and '.join(shares)} "
-            "tokens"
+            f"{without.text('{:.2f}')}; of a step of {shares['bucket'].iloc[-1]} tokens attention "
+            f"takes {shares['value'].iloc[-1]:.0%}"
         )
-    reasons = "too few lengths, no time of its own at one, or too wide an interval"
+    reasons = "too few lengths, no added seconds at one, or too wide an interval"
     left_out = f"left out, for {reasons}: {', '.join(others)}" if others else ""
     if not powers:
         return left_out or "no arm with attention"
     first = next(iter(powers))
     held = all(above) and all(power.within(*QUADRATIC) for power in powers.values())
-    measure = f"exponent of the length, attention's own seconds, {first}"
+    measure = f"exponent of the length, seconds that attention adds, {first}"
     return Judgement(held, any(above), [*clauses, left_out], measure, powers[first])
 
 
@@ -168,13 +162,7 @@ class CostQuestion(Question):
 
     def load(self, folder: Path) -> pd.DataFrame:
         """The measured points and the exponents, in long form."""
-        if not has_probe(folder, self.name):
-            where = shlex.quote(str(folder))
-            raise UserError(
-                f"no benchmark in {str(folder)!r}: `bottleneck study cost --results {where}` "
-                "measures it"
-            )
-        return in_long_form(read_table(probe_file(folder, self.name), COLUMNS))
+        return in_long_form(load_probe(folder, self.name, COLUMNS))
 
     def page(self, frame: pd.DataFrame) -> Page:
         """The table, whose caption says on which machine it was measured."""
@@ -187,8 +175,7 @@ class CostQuestion(Question):
 
 QUESTION = CostQuestion(
     name=BENCHMARK,
-    ids=("C9", "L15"),
-    question="Does attention's cost grow with Tx x Ty? Measured by `bottleneck study cost`.",
+    question="Does attention's cost grow with Tx x Ty? `study cost` measures it. (C9, L15)",
     title="Cost of a training step (C9)",
     rules={"C9": (RULE, decide)},
     notes=[
@@ -199,7 +186,7 @@ QUESTION = CostQuestion(
         "Growth: least squares of log quantity on log length, over all lengths and over those "
         "from the geometric middle of their range up. Ranges: 95 % intervals of the slope.",
     ],
-    run=rests_on,
+    short_caption=rests_on,
     measures=(*TIMES, "exponent"),
     keys=("arm", "quantity", "length"),
     tables=[
@@ -210,7 +197,7 @@ QUESTION = CostQuestion(
                 StudyColumn("attn.\n%", "attention_share", scale=100.0, form="{:z.0f}", ends=""),
             ],
             ("length", "arm"),
-            counted=False,
+            with_n=False,
         ),
         StudyTable(
             "How the cost grows (C9, L15): quantity = constant x length ^ exponent",
@@ -220,10 +207,10 @@ QUESTION = CostQuestion(
             ],
             ("quantity", "arm"),
             lambda estimates: [
-                ((name, arm), {"arm": arm, "control": quantity})
-                for (quantity, name), arm in product(FITTED.items(), estimates.arms())
+                ((quantity.replace("_", " "), arm), {"arm": arm, "control": quantity})
+                for quantity, arm in product(FITTED, estimates.arms())
             ],
-            counted=False,
+            with_n=False,
         ),
     ],
     axes=[

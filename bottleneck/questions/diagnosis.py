@@ -1,7 +1,6 @@
 """A sentence through trained runs, as the slide L-LOST shows one: what each arm kept of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -10,20 +9,13 @@ from rich.table import Table
 from rich.text import Text
 
 from ..corpus.grammar import FUNCTION, english_french, word_class
-from ..corpus.vocabulary import count_words, is_word, plain, tokenize
+from ..corpus.pair import SentencePair
+from ..corpus.vocabulary import is_word, plain, tokenize
 from ..runs.translate import load_run
-from ..settings.errors import UserError
+from ..settings.errors import UserError, counted
 from ..tables.page import Page
 from ..tables.render import new_table
-from .word_survival import (
-    LOST,
-    PARTLY,
-    SURVIVED,
-    UNLINKED,
-    LinkedReference,
-    WordReport,
-    word_reports,
-)
+from .survival import LOST, PARTLY, SURVIVED, UNLINKED, WordReport, word_reports
 
 FATES = {
     SURVIVED: ("+", "green", "{}"),
@@ -32,20 +24,12 @@ FATES = {
     UNLINKED: ("?", "dim", "{}?"),
 }
 """Of each fate its mark in the table of words, its style, and a word of it in a sentence."""
+Reports = Mapping[str, tuple[str, Sequence[WordReport]]]
+"""Of each arm its output, and the report of every source word."""
 
 
-@dataclass(frozen=True)
-class Diagnosis:
-    """A sentence and its reference; of each arm the output, and the report of every source word."""
-
-    words: int
-    reference: str
-    unknown: tuple[str, ...]
-    arms: Mapping[str, tuple[str, Sequence[WordReport]]]
-
-
-def diagnose(sentence: str, runs: Mapping[str, Path]) -> Diagnosis:
-    """Put a sentence of the runs' own language through them, by arm."""
+def diagnose(sentence: str, runs: Mapping[str, Path]) -> tuple[SentencePair, Reports, list[str]]:
+    """A sentence of the runs' language with its reference, its reports, and its unknown words."""
     loaded = {arm: load_run(folder) for arm, folder in runs.items()}
     first = next(iter(loaded.values()))
     corpus, source = first.settings.corpus, first.prepare(sentence)
@@ -55,51 +39,49 @@ def diagnose(sentence: str, runs: Mapping[str, Path]) -> Diagnosis:
             "no reference is known for this sentence, which is not of the grammar's language: "
             "`bottleneck translate` translates it"
         )
-    tokens, linked = tokenize(source), LinkedReference.of(pair, pair.links)
-    classes = [word_class(token) if is_word(token) else "" for token in tokens]
-    arms = {}
+    reports = {}
     for arm, trained in loaded.items():
         (output,) = trained.translations([sentence])
-        reports = word_reports(tokens, classes, linked, tokenize(output.text))
-        arms[arm] = output.text, [item for item in reports if is_word(item.word)]
-    unknown = tuple(filter(is_word, first.unknown(sentence)))
-    return Diagnosis(count_words(source), pair.target, unknown, arms)
+        texts = (tokenize(text) for text in (source, pair.target))
+        reports[arm] = output.text, word_reports(*texts, pair.links, tokenize(output.text))
+    return pair, reports, list(filter(is_word, first.unknown(sentence)))
 
 
-def diagnosis_page(diagnosis: Diagnosis, notes: Sequence[str]) -> Page:
+def diagnosis_page(
+    pair: SentencePair, arms: Reports, unknown: Sequence[str], notes: Sequence[str]
+) -> Page:
     """Each arm's sentence, its lost words marked, and a row for each source word."""
-    title, lines, columns = "Survived and lost, word by word (C3, L-LOST)", [*notes], {}
+    title, columns = "Survived and lost, word by word (C3, L-LOST)", {}
+    lines = [f"Sentence: {counted(pair.words, 'word')}.", *notes]
     sentences = Table.grid(padding=(0, 2, 0, 0))
-    sentences.add_row("reference", Text(diagnosis.reference))
-    for arm, (output, reports) in diagnosis.arms.items():
+    sentences.add_row("reference", Text(pair.target))
+    for arm, (output, reports) in arms.items():
+        classes = [word_class(item.word) for item in reports]
         columns |= {
             "word": [plain(item.word) for item in reports],
-            "class": [item.word_class for item in reports],
+            "class": classes,
             "reference": [plain(" ".join(item.targets)) for item in reports],
             arm: [item.fate for item in reports],
-            f"{arm}_found": [plain(" ".join(item.found)) for item in reports],
+            f"{arm}_found": [plain(" ".join(item.translated)) for item in reports],
         }
-        marked = []
-        for item in reports:
-            _, style, form = FATES[item.fate]
-            marked.append(Text(form.format(plain(item.word)), style))
-        sentences.add_row(arm, Text(" ").join(marked))
+        words = [Text(FATES[r.fate][2].format(plain(r.word)), FATES[r.fate][1]) for r in reports]
+        sentences.add_row(arm, Text(" ").join(words))
         content = [
             item.fate == SURVIVED
-            for item in reports
-            if item.fate != UNLINKED and item.word_class not in ("", *FUNCTION)
+            for item, kind in zip(reports, classes, strict=True)
+            if item.fate != UNLINKED and kind not in ("", *FUNCTION)
         ]
-        counts = f"{sum(content)} of {len(content)} content words survived"
-        lines.append(f"Arm {arm}: {counts}. Output: {output}")
-    frame, heads = pd.DataFrame(columns), ["word", "class", "reference", *diagnosis.arms]
+        survived = f"{sum(content)} of {len(content)} content words survived"
+        lines.append(f"Arm {arm}: {survived}. Output: {output}")
+    frame, heads = pd.DataFrame(columns), ["word", "class", "reference", *arms]
     table = new_table("", heads, texts=len(heads))
     for row in frame.to_dict("records"):
         cells = [Text(row[head]) for head in heads[:3]]
-        for arm in diagnosis.arms:
+        for arm in arms:
             mark, style, _ = FATES[row[arm]]
             cells.append(Text(f"{mark} {row[f'{arm}_found'] or row[arm]}", style))
         table.add_row(*cells)
-    if diagnosis.unknown:
-        lines.append(f"Not in the training vocabulary: {', '.join(diagnosis.unknown)}.")
+    if unknown:
+        lines.append(f"Not in the training vocabulary: {', '.join(unknown)}.")
     lines.append("+ survived, with the output's words for it; ~ (in part); - [lost]; ? not judged.")
     return Page("diagnosis", title, frame, Group(Text(title, "bold"), sentences, table), [], lines)

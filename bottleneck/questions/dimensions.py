@@ -136,8 +136,7 @@ def _printed(frame: pd.DataFrame) -> dict[str, float]:
 
 QUESTION = Question(
     name="dimensions",
-    ids=("C4", "L14"),
-    question="How many of the context's numbers are in use: 200 of 256, as the slide says?",
+    question="How many of the context's numbers are in use: 200 of 256, as on the slide? (C4, L14)",
     title="Dimensions of the context in use (C4)",
     version=3,
     probe=probe,
@@ -148,10 +147,6 @@ QUESTION = Question(
         f"{SLIDE_USED} of {SLIDE_SIZE}, said of one sentence of {SENTENCE_WORDS} words.",
     ],
     measures=("components", "components_added"),
-    intervals=(
-        "Ranges are 95 % by the jackknife over 20 groups of sentences; they say nothing of other "
-        "seeds."
-    ),
     tables=[
         StudyTable(
             "Principal components for 95 % of the contexts' variance (C4)",
@@ -168,7 +163,7 @@ QUESTION = Question(
             ),
         )
     ],
-    counted="groups of sentences (jackknife)",
+    over="groups of sentences (jackknife)",
     axes=[
         Axes("Components, 95 % of variance", "components", "dimensions",
              select=lambda rows: rows[rows["part"] == ""], printed=_printed)

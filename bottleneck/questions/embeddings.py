@@ -89,7 +89,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
             (f"same_{label}_added", "", trained - untrained),
         ):
             sums = np.stack([share, np.ones_like(share)], axis=-1)
-            keys = {"part": "source", "place": 0, "control": control}
+            keys = {"part": "source", "stream": 0, "control": control}
             yield from arm.rows(measure, ratio_of_sums, sums, **keys)
 
 
@@ -128,8 +128,7 @@ PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
 
 QUESTION = Question(
     name="embeddings",
-    ids=("C13",),
-    question="Does training place words of a class, and nouns of a gender, near each other?",
+    question="Does training place words of a class, and nouns of a gender, near each other? (C13)",
     title="Neighbours among the embeddings (C13)",
     version=2,
     probe=probe,
@@ -139,9 +138,6 @@ QUESTION = Question(
     notes=[
         "Embeddings are the encoder's. Next in freq.: the words next in order of frequency.",
     ],
-    intervals=(
-        "Ranges are 95 % over words (bootstrap); they say nothing of other seeds."
-    ),
     measures=("same_class", "same_class_added", "same_gender", "same_gender_added"),
     tables=[
         StudyTable(
@@ -159,7 +155,7 @@ QUESTION = Question(
         )
         for label, name in LABELS.items()
     ],
-    counted="words",
+    over="words",
     axes=[
         Axes(
             name, f"same_{label}", "% of nearest five", scale=100.0, x="like", x_label="",

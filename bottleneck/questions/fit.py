@@ -1,10 +1,11 @@
-"""C12: how well the training sentences themselves are translated, by length, beside the test set.
+"""C12: BLEU of training sentences by length, next to that of test sentences.
 
-What a model does not manage on sentences that it was trained on was not learned, or the context
-cannot hold it. No claim is decided by it: C12's rule is in `claims.rules`.
+What a model cannot translate of its training sentences was not learned, or the context cannot hold
+it. No claim is decided by it: C12's rule is in `claims.rules`.
 """
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -28,15 +29,13 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     parts = []
     for split in SPLITS:
         tell(f"translating, {split}")
-        buckets = subject.first_of_each(subject.corpus.splits[split], 240)
-        pairs = [pair for bucket in buckets for pair in bucket]
+        pairs = list(chain(*subject.first_of_each(subject.corpus.splits[split], 240)))
         batches = evaluation_batches(subject.encode(pairs), BATCH)
         _, _, outputs = subject.trained.decode(batches)
         references, tokenizer = [pair.target for pair in pairs], subject.settings.scoring.tokenize
         counts = bleu_statistics(outputs, references, tokenize=tokenizer)
-        lengths = [pair.words for pair in pairs]
         part = pd.DataFrame(counts, columns=list(BLEU_COLUMNS))
-        parts.append(part.assign(split=split, source_words=lengths))
+        parts.append(part.assign(split=split, source_words=[pair.words for pair in pairs]))
     return pd.concat(parts).to_dict("list")
 
 
@@ -47,9 +46,8 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 
 QUESTION = Question(
     name="fit",
-    ids=("C12",),
-    question="Are the training sentences themselves translated, or not even those?",
-    title="Training sentences beside test sentences (C12)",
+    question="Are the training sentences translated, or not even those? (C12)",
+    title="Training and test sentences (C12)",
     probe=probe,
     summarise=summarise,
     notes=[
@@ -59,12 +57,12 @@ QUESTION = Question(
     measures=("bleu",),
     tables=[
         StudyTable(
-            "BLEU of training sentences beside test sentences (C12)",
+            "BLEU of training and of test sentences (C12)",
             [StudyColumn(name.replace(" ", "\n"), "bleu", part=split)
              for split, name in SPLITS.items()],
         )
     ],
-    counted="sentences",
+    over="sentences",
     axes=[
         Axes("Translation", "bleu", "BLEU (0 to 100)", lines=None,
              select=lambda rows: rows.assign(control=rows["part"].replace(SPLITS | {"test": ""})))

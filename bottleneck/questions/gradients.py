@@ -214,8 +214,7 @@ def decide(estimates: Estimates) -> Judgement | str:
 
 QUESTION = Question(
     name="gradients",
-    ids=("C8",),
-    question="Does attention shorten the path: how far back does a loss's gradient reach?",
+    question="Does attention shorten the path: how far back does a loss's gradient reach? (C8)",
     title="Gradients (C8): at the aligned source word, relative to the last position",
     probe=probe,
     summarise=summarise,

@@ -17,9 +17,9 @@ from ..claims.verdict import FAMILY
 from ..corpus.vocabulary import UNK
 from ..results.folders import SENTENCES, run_rows
 from ..scoring.bootstrap import Estimate, difference, ratio_of_sums
-from ..settings.concerns import holds
+from ..settings.concerns import bucket_members, holds
 from ..settings.run import RunSettings
-from .arms import Arm, Estimates, Measured, arms_of, in_buckets
+from .arms import Arm, Estimates, Measured, arms_of
 from .question import Axes, Columns, Judgement, Probed, Question, Row, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
@@ -102,33 +102,36 @@ def _summary(arm: Arm) -> tuple[list[Row], dict[str, Estimate]]:
     """The rows of an arm, and the share of a further word's bits that it keeps, by part."""
     found = arm.runs[0].found
     words, known, rows, kept = found["source_words"], found["unknown"] == 0, [], {}
+    members = bucket_members(words, arm.settings.scoring.lower_edges).items()
     buckets = [
-        (place, name, inside & known) for place, name, inside in in_buckets(arm.runs[0], words)
+        (stream, name, inside[known[inside]])
+        for stream, (name, inside) in enumerate(members)
+        if len(inside)
     ]
-    filled = [item for item in buckets if item[2].any()]
+    filled = [item for item in buckets if len(item[2])]
     longer = filled[len(filled) // 2 :]
     means = np.array([words[inside].mean() for *_, inside in longer])
 
     def slope(sums: np.ndarray) -> np.ndarray:
-        parts = [arm.estimate(ratio_of_sums, sums[:, inside], place) for place, _, inside in longer]
+        parts = [arm.estimate(ratio_of_sums, sums[:, i], stream) for stream, _, i in longer]
         return (means - means.mean()) @ [np.append(part.value, part.draws) for part in parts]
 
     for column, (part, control) in MEASURES.items():
         nats, bits = np.moveaxis(arm.statistics([column, "bits"]), -1, 0)
         counts = np.stack([bits - nats / np.log(2.0), bits, np.ones_like(bits)], axis=-1)
-        for place, name, inside in buckets:
-            keys, sums = {"bucket": name, "n": int(inside.sum())}, counts[:, inside]
+        for stream, name, inside in buckets:
+            keys, sums = {"bucket": name, "n": len(inside)}, counts[:, inside]
             if column == "probe":
-                whole = arm.estimate(ratio_of_sums, sums[..., 1:], place)
+                whole = arm.estimate(ratio_of_sums, sums[..., 1:], stream)
                 rows.append(arm.row("source_bits", whole, **keys))
-            keys |= {"part": part, "control": control, "place": place}
+            keys |= {"part": part, "control": control, "stream": stream}
             rows += arm.rows("recovered", ratio_of_sums, sums[..., [0, 2]], **keys)
             rows += arm.rows("share", ratio_of_sums, sums[..., [0, 1]], **keys)
         if not control and len(filled) > 2:
             slopes = [slope(counts[..., [which, 2]]) for which in (0, 1)]
             value, *draws = ratio_of_sums(np.stack(slopes, axis=-1))
             kept[part] = Estimate(float(value), np.array(draws))
-            n = sum(int(inside.sum()) for *_, inside in longer)
+            n = sum(len(inside) for *_, inside in longer)
             rows.append(arm.row("kept", kept[part], part=LONGER[part], n=n))
     return rows, kept
 
@@ -204,8 +207,7 @@ PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
 
 QUESTION = Question(
     name="information",
-    ids=("C5", "C6", "L9"),
-    question="How many bits of the source reach the decoder: do they level off, or rise with it?",
+    question="Do the source bits that reach the decoder level off, or rise with it? (C5, C6, L9)",
     title="Bits of the source that reach the decoder (C5, C6)",
     version=2,
     probe=probe,

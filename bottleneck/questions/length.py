@@ -59,9 +59,9 @@ def repeats(tokens: Sequence[str]) -> bool:
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Every measure of every arm and bucket."""
-    parts = {"length_ratio": ("hypothesis_tokens", "reference_tokens")}
-    parts |= {fault: (fault, "sentences") for fault in FAULTS}
-    return rows_by_bucket(probed, [(name, "", ratio_of_sums, parts[name]) for name in parts])
+    scores = [("length_ratio", "", ratio_of_sums, ("hypothesis_tokens", "reference_tokens"))]
+    scores += [(fault, "", ratio_of_sums, (fault, "sentences")) for fault in FAULTS]
+    return rows_by_bucket(probed, scores)
 
 
 def decide(estimates: Estimates) -> Judgement | str:
@@ -92,12 +92,9 @@ def decide(estimates: Estimates) -> Judgement | str:
     return Judgement(not failed, share >= ENOUGH, clauses, measure, worst)
 
 
-HEADS = ("empty", "un-\nfinished", "repeat-\ning", "of\nrefs")
-
 QUESTION = Question(
     name="length",
-    ids=("C11",),
-    question="Does one network serve any length: are long outputs as long as they should be?",
+    question="Does one network serve any length: are long outputs as long as they should be? (C11)",
     title="Output length (C11)",
     probe=probe,
     summarise=summarise,
@@ -111,8 +108,8 @@ QUESTION = Question(
     tables=[
         StudyTable("Output length (C11)", [
             StudyColumn("ratio", "length_ratio", form="{:.2f}"),
-            *(StudyColumn(head, fault, scale=100.0, ends="{:.2g}")
-              for fault, head in zip(FAULTS, HEADS, strict=True)),
+            *(StudyColumn(head, fault, scale=100.0, ends="{:.2g}") for head, fault in
+              zip(("empty", "un-\nfinished", "repeat-\ning", "of\nrefs"), FAULTS, strict=True)),
         ])
     ],
     axes=[Axes("Length of outputs", "length_ratio", "output tokens / reference tokens")],

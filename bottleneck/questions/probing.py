@@ -12,23 +12,22 @@ import numpy as np
 import pandas as pd
 
 from ..results.bundle import tidy_csv
-from ..results.folders import read_checked, reading
+from ..results.folders import read_checked, read_settings, reading
 from ..results.schema import PROBE_COLUMNS, PROBES
-from ..runs.pool import worker_processes
+from ..runs.pool import divide, worker_processes
 from ..settings.errors import UserError
 from ..settings.files import write_listed
 from ..settings.run import RunSettings
-from .question import Columns, Probed, Question, find_question
+from .question import Columns, Probed, Question, Tell, find_question
 
 
-def probe_runs(
-    study: Question, runs: Sequence[Path], listener: Callable[[Path, str], None], width: int
-) -> None:
-    """Measure the study on runs, ``width`` at once; a failure is a UserError.
+def probe_runs(study: Question, runs: Sequence[Path], tell: Tell) -> list[Probed]:
+    """What the study's probe finds on runs; those that lack it now are measured, one per core.
 
-    The listener is called with a run and what is being measured on it; ``done`` at the end.
+    A failure is a UserError.
     """
-    waiting, under_way = list(runs), 0
+    missing = [run for run in runs if not kept_file(run, study).is_file()]
+    waiting, under_way, width = list(missing), 0, divide(1, threads=1)[0]
     with worker_processes() as (start, events):
         while waiting or under_way:
             while waiting and under_way < width:
@@ -39,8 +38,10 @@ def probe_runs(
             run, event = events.get()
             if event["phase"] == "failed":
                 raise UserError(f"study {study.name} of run {run.name}: {event['reason']}")
-            listener(run, event["phase"])
+            number = missing.index(run) + 1
+            tell(f"{run.name} ({number} of {len(missing)}): {event['phase']}")
             under_way -= event["phase"] == "done"
+    return [read_kept(run, read_settings(run), study) for run in runs]
 
 
 def probe_run(emit: Callable[[int, dict[str, Any]], None], study: str, run: str) -> None:

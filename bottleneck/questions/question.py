@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from rich.table import Table
 
+from ..claims.registry import CLAIMS
 from ..claims.verdict import Judgement, Verdict, conclude
 from ..figures.plot import Panel, Plot, data_frame, drawn, facts, slide_rows
 from ..results.bundle import load_probe
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 Line = tuple[Sequence[str], dict[str, str]]
 """A row's texts, and its keys: arm, and where they differ by row measure, bucket, control, part."""
-Columns = Mapping[str, Any]
+Columns = Mapping[str, Any] | pd.DataFrame
 """Columns of one length, by name: what a probe found."""
 Tell = Callable[[str], None]
 """Called with a few words on what a probe is doing."""
@@ -62,29 +63,27 @@ class StudyColumn:
         return cell(*numbers, self.form, self.ends, estimate.note)
 
 
-def by_bucket(estimates: Estimates) -> Iterable[Line]:
-    """A row for each bucket and arm."""
-    for bucket, arm in product(estimates.buckets(), estimates.arms()):
-        yield (bucket, arm), {"arm": arm, "bucket": bucket}
-
-
 @dataclass(frozen=True)
 class StudyTable:
     """A table of a question: its columns of texts (``heads``), n, and its columns of numbers.
 
-    A line without its first number is left out. ``printed`` gives a last column, the slide's.
+    ``lines`` are its rows, by default each bucket and arm; those without their first number are
+    left out. ``printed`` gives a last column, the slide's.
     """
 
     title: str
     columns: Sequence[StudyColumn]
     heads: Sequence[str] = ("source\nwords", "arm")
-    lines: Callable[[Estimates], Iterable[Line]] = by_bucket
+    lines: Callable[[Estimates], Iterable[Line]] = lambda estimates: [
+        ((bucket, arm), {"arm": arm, "bucket": bucket})
+        for bucket, arm in product(estimates.buckets(), estimates.arms())
+    ]
     printed: Callable[[Estimates, Mapping[str, str]], str] | None = None
-    counted: bool = True
+    with_n: bool = True
 
     def table(self, estimates: Estimates) -> Table:
         """The table for a terminal."""
-        heads = [*self.heads, *["n"] * self.counted, *(column.head for column in self.columns)]
+        heads = [*self.heads, *["n"] * self.with_n, *(column.head for column in self.columns)]
         heads += ["slide"] if self.printed else []
         table, names = new_table(self.title, heads, texts=len(self.heads)), ("measure", *KEYS)
         for texts, keys in self.lines(estimates):
@@ -93,7 +92,7 @@ class StudyTable:
                 of = {name: getattr(column, name, "") or keys.get(name, "") for name in names}
                 numbers.append(estimates.get(**of))
             if numbers[0] is not None:
-                cells = [count(numbers[0].n)] if self.counted else []
+                cells = [count(numbers[0].n)] if self.with_n else []
                 cells += map(StudyColumn.text, self.columns, numbers)
                 cells += [self.printed(estimates, keys)] if self.printed else []
                 table.add_row(*texts, *cells)
@@ -128,35 +127,36 @@ class Axes:
 class Question:
     """A question of the lecture: how it is measured, and all that a reader sees of it.
 
-    ``ids`` are its claims and slides. ``version`` rises when the probe measures something
-    different. ``suits`` says whether a run can be probed at all. With ``own_runs`` it is asked of
-    the runs of the sweep of its name, in a folder of their own, else of those of `vindication`.
+    ``question`` ends with the ids of its claims and slides. ``version`` rises when the probe
+    measures something different. ``suits`` says whether a run can be probed at all.
 
-    ``rules`` are those of its claims, in words and in code. ``notes`` are the caption of the table,
-    ``run`` its short form. ``measures`` are the columns of its CSV; ``keys`` say what a row is of.
-    ``intervals`` and ``counted`` say what table and figure are over if not over test sentences.
+    ``rules`` are those of its claims, in words and in code. ``measures`` are the columns of its
+    CSV; ``keys`` say what a row is of. ``notes`` are the caption of the table. Its intervals are
+    ``over`` test sentences, or over what this says.
     """
 
     name: str
-    ids: tuple[str, ...]
     question: str
     probe: "Callable[[Subject, Tell], Columns] | None" = None
     summarise: Callable[[Sequence[Probed]], list[Row]] | None = None
     version: int = 1
     suits: Callable[[RunSettings], bool] = lambda _: True
-    own_runs: bool = False
     title: str
     measures: Sequence[str] = ()
     keys: Sequence[str] = ("arm", "control", "bucket", "part")
     tables: Sequence[StudyTable] = ()
     axes: Sequence[Axes]
     notes: Sequence[str] = ()
-    run: Callable[[pd.DataFrame], str] = run_line
+    short_caption: Callable[[pd.DataFrame], str] = run_line
     rules: Mapping[str, tuple[str, Callable[[Estimates], Judgement | str]]] = field(
         default_factory=dict
     )
-    intervals: str = ""
-    counted: str = "test sentences"
+    over: str = "test sentences"
+
+    @property
+    def own_runs(self) -> bool:
+        """Whether it is asked of the runs of the sweep of its name, else of `vindication`."""
+        return any(claim.own_runs for claim in CLAIMS if claim.study == self.name)
 
     def load(self, folder: Path) -> pd.DataFrame:
         """The numbers of a results folder; a UserError without them."""
@@ -173,13 +173,12 @@ class Question:
     def page(self, frame: pd.DataFrame) -> Page:
         """The table with all that belongs to it."""
         estimates, body = Estimates(frame), Table.grid()
-        for each in self.tables:
-            if (table := each.table(estimates)).row_count:
+        for item in self.tables:
+            if (table := item.table(estimates)).row_count:
                 body.add_row(table)
-        runs, resamples = caption(frame)
-        lines = [*self.notes, runs, self.intervals or resamples]
+        lines = [*self.notes, *caption(frame, self.over)]
         data = wide(frame, self.measures, self.keys)
-        return Page(self.name, self.title, data, body, [], lines, self.run(frame))
+        return Page(self.name, self.title, data, body, [], lines, self.short_caption(frame))
 
     def plot(self, frame: pd.DataFrame) -> Plot:
         """The figure."""
@@ -204,7 +203,7 @@ class Question:
 
     def footnotes(self, frame: pd.DataFrame) -> tuple[str, ...]:
         """The lines below the figure."""
-        return (facts(frame, self.counted),)
+        return (facts(frame, self.over),)
 
 
 def find_question(name: str) -> Question:

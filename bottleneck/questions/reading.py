@@ -197,7 +197,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
             ("words_read_added", "", "trained", "untrained"),
         ):
             sums = np.stack([right[name] - right[other], states], axis=-1)
-            keys = {"bucket": bucket, "control": control, "n": n, "place": len(edges)}
+            keys = {"bucket": bucket, "control": control, "n": n, "stream": len(edges)}
             mean, *seeds = arm.rows(measure, ratio_of_sums, sums, **keys)
             yield from (mean | {"n": total}, *seeds)
 
@@ -234,8 +234,7 @@ def decide(estimates: Estimates) -> Judgement | str:
 
 QUESTION = Question(
     name="reading",
-    ids=("C14",),
-    question="Is the state the understanding so far: which words so far can be read from it?",
+    question="Is the state the understanding so far: which words so far can be read from it? (C14)",
     title="Words read from the state (C14)",
     version=2,
     probe=probe,

@@ -29,7 +29,7 @@ from ..model.parts import on_host
 from ..model.translator import Translator, Weights, create, real_positions
 from ..results.folders import ENVIRONMENT, read_object
 from ..runs.translate import BATCH, TrainedRun, load_run
-from ..settings.concerns import OUTSIDE, bucket_of
+from ..settings.concerns import OUTSIDE, bucket_members, bucket_of
 from ..settings.errors import UserError
 from ..training.loop import Learner, sentence_losses, train
 from ..training.step import make_sentence_losses
@@ -64,11 +64,8 @@ class Subject:
 
     def first_of_each(self, pairs: Sequence[SentencePair], most: int) -> list[Pairs]:
         """The first pairs of each length bucket, at most so many."""
-        assigned = bucket_of([pair.words for pair in pairs], self.edges)
-        return [
-            tuple(pairs[row] for row in np.flatnonzero(assigned == place)[:most].tolist())
-            for place in range(len(self.edges))
-        ]
+        buckets = bucket_members([pair.words for pair in pairs], self.edges)
+        return [tuple(pairs[i] for i in inside[:most]) for inside in buckets.values()]
 
     def fresh_sentences(self, wanted: int) -> list[Pairs]:
         """For each length bucket new sentences of the run's language, the same for all runs.
@@ -79,14 +76,14 @@ class Subject:
         if not corpus.is_drawn:
             return self.first_of_each(self.corpus.test + self.corpus.valid, wanted)
         language = language_of(corpus)
-        known = frozenset().union(*map(sources, self.corpus.splits.values()))
+        used = frozenset().union(*map(sources, self.corpus.splits.values()))
         ends = corpus.min_words, corpus.max_words, edges
         chances = length_probabilities(corpus.lengths, *ends)
         buckets: list[Pairs] = [()] * len(edges)
         for group in length_groups(*ends):
             random = Random(f"{corpus.seed}:fresh:{group[0]}")
-            if (place := bucket_of(group[0], edges)) != OUTSIDE:
-                buckets[place] = draw_pairs(language, wanted, chances, random, group, known, True)
+            if (bucket := bucket_of(group[0], edges)) != OUTSIDE:
+                buckets[bucket] = draw_pairs(language, wanted, chances, random, group, used, True)
         return buckets
 
     @cached_property

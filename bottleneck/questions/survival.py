@@ -1,13 +1,18 @@
-"""C3: which source words reach the output? By word class, place and sentence length.
+"""C3: which source words reach the output? By word class, position and sentence length.
 
-Gist is nouns and verbs; detail is modifiers (adjectives, adverbs, numerals) and names: asked is the
-grammar, which knows both classes and links. Chance is the same outputs against other sources.
+A source word survives if the output has the words of the reference that it is linked to. If the
+reference has a word m times and the output k times, each copy has the share min(m, k) / m, as in
+BLEU's clipping. A source word with several target words has the mean of their shares. Chance is the
+same outputs against other sources.
+
+Gist is nouns and verbs; detail is modifiers (adjectives, adverbs, numerals) and names: the text is
+the grammar's, which knows both classes and links.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,23 +20,29 @@ from jaxtyping import Float, Int, Real
 from numpy import ndarray
 
 from ..claims.verdict import FAMILY, small_buckets
+from ..corpus.grammar import word_class
+from ..corpus.pair import Link, SentencePair
 from ..corpus.vocabulary import is_word, tokenize
 from ..figures.plot import longest
 from ..lecture.slides import SLIDES
 from ..results.folders import read_texts
 from ..scoring.bootstrap import Score, ratio_of_sums
-from ..settings.concerns import bucket_of
-from .arms import Arm, Estimates, by_arm, in_buckets
+from ..settings.concerns import bucket_members, bucket_of
+from .arms import Arm, Estimates, by_arm
 from .question import Axes, Columns, Judgement, Line, Question, Row, StudyColumn, StudyTable, Tell
-from .word_survival import CLASSES, LinkedReference, chance_survival, class_of, survival
 
 if TYPE_CHECKING:
     from .subject import Subject
 
+Tokens = Sequence[str]
+SURVIVED, PARTLY, LOST, UNLINKED = "survived", "in part", "lost", "not linked"
+CLASSES = ("noun", "verb", "adjective", "adverb, numeral", "name", "function word")
+"""Adverbs and numerals together: either is missing in parts of some bucket's sentences."""
+
 DETAILS = ("modifiers", "names")
 DOUBLINGS = (0, *(2**power for power in range(4, 16)))
 """Bands of a word's count in the training text."""
-FIFTHS = [f"fifth {place}" for place in range(1, 6)]
+FIFTHS = [f"fifth {number}" for number in range(1, 6)]
 MEASURES = ("recall", "chance", "corrected")
 SURVIVES, LEARNED = 0.5, 0.1
 """Recall beyond chance, 0 to 1."""
@@ -47,27 +58,103 @@ RULE = (
 )
 
 
+def found_shares(reference: Tokens, output: Tokens) -> Float[ndarray, "target"]:
+    """Share of each reference token that the output has: min(m, k) / m."""
+    expected, actual = Counter(reference), Counter(output)
+    return np.array([min(actual[word] / expected[word], 1.0) for word in reference], np.float64)
+
+
+def survival(
+    pairs: Sequence[SentencePair], outputs: Sequence[Tokens], groups: Int[ndarray, "sentences"],
+    *, seed: int,
+) -> Float[ndarray, "words 2"]:  # fmt: skip
+    """Share of each source token that survived, 0 to 1, and by chance; nan where it has no link.
+
+    Chance is the mean over the outputs of ten other sentences of the group: ten times all sentences
+    of a group take the output of the next one in a random cycle (PCG64 of seed, group + 1). It is
+    nan for a sentence that is alone.
+    """
+    others = np.full((10, len(pairs)), -1, np.int64)
+    for group in np.unique(groups):
+        ids = np.flatnonzero(groups == group)
+        stream = np.random.Generator(np.random.PCG64([seed, int(group) + 1]))
+        for row in others if len(ids) > 1 else ():
+            cycle = stream.permutation(ids)
+            row[cycle] = np.roll(cycle, 1)
+    survived = []
+    for sentence, pair in enumerate(pairs):
+        target = tokenize(pair.target)
+        links = np.zeros((len(tokenize(pair.source)), len(target)))
+        for i, j in pair.links:
+            links[i, j] = 1.0
+        rows = sentence, *others[:, sentence]
+        shares = np.stack([links @ found_shares(target, outputs[row]) for row in rows])
+        if others[0, sentence] < 0:
+            shares[1:] = np.nan
+        with np.errstate(invalid="ignore"):
+            columns = np.stack([shares[0], shares[1:].mean(axis=0)], axis=1)
+            survived.append(columns / links.sum(axis=1, keepdims=True))
+    return np.concatenate(survived)
+
+
+def source_words(subject: "Subject", groups: Int[ndarray, "sentences"]) -> pd.DataFrame:
+    """A row for each token of the test set's sources, with its `survival`; punctuation has none."""
+    pairs = subject.corpus.test
+    outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
+    sources = [tokenize(pair.source) for pair in pairs]
+    rows = [(row, i, token) for row, source in enumerate(sources) for i, token in enumerate(source)]
+    words = pd.DataFrame(rows, columns=["sentence", "position", "token"])
+    words[["survived", "by_chance"]] = survival(
+        pairs, outputs, groups, seed=subject.settings.scoring.seed
+    )
+    words.loc[~words["token"].map(is_word), "survived"] = np.nan
+    return words
+
+
+class WordReport(NamedTuple):
+    """A source word, what became of it, its words in the reference, and those in the output."""
+
+    word: str
+    fate: str
+    targets: tuple[str, ...]
+    translated: tuple[str, ...]
+
+
+def word_reports(
+    source: Tokens, reference: Tokens, links: Sequence[Link], output: Tokens
+) -> list[WordReport]:
+    """What became of every source token but punctuation, in order."""
+    shares, reports = found_shares(reference, output), []
+    for i, word in enumerate(source):
+        linked = sorted({j for position, j in links if position == i})
+        translated = tuple(reference[j] for j in linked if shares[j] > 0)
+        whole = all(shares[j] == 1 for j in linked)
+        fate = (SURVIVED if whole else PARTLY if translated else LOST) if linked else UNLINKED
+        if is_word(word):
+            reports.append(WordReport(word, fate, tuple(reference[j] for j in linked), translated))
+    return reports
+
+
+def class_of(token: str) -> str:
+    """The class, of `CLASSES`, of a token of the grammar; "" of punctuation."""
+    name = word_class(token) if is_word(token) else ""
+    content = (item for item in CLASSES if name in item.split(", "))
+    return next(content, CLASSES[-1]) if name else ""
+
+
 def probe(subject: "Subject", tell: Tell) -> Columns:
     """A row for each token of the test set's sources: how far it survived, and what it is."""
     tell("counting")
-    pairs, seed = subject.corpus.test, subject.settings.scoring.seed
-    outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
-    linked = [LinkedReference.of(pair, pair.links) for pair in pairs]
-    lengths = np.array([pair.words for pair in pairs], np.int64)
-    buckets = bucket_of(lengths, subject.edges)
-    sizes = [pair.words for pair in linked]
-    tokens = [token for pair in pairs for token in tokenize(pair.source)]
+    lengths = np.array([pair.words for pair in subject.corpus.test], np.int64)
+    words = source_words(subject, bucket_of(lengths, subject.edges))
     seen = Counter(token for pair in subject.corpus.train for token in tokenize(pair.source))
-    return {
-        "sentence": np.repeat(np.arange(len(sizes)), sizes),
-        "source_words": np.repeat(lengths, sizes),
-        "place": np.concatenate(list(map(np.arange, sizes))),
-        "tokens": np.repeat(sizes, sizes),
-        "seen": [seen[token] for token in tokens],
-        "survived": np.where(list(map(is_word, tokens)), survival(linked, outputs), np.nan),
-        "by_chance": chance_survival(linked, outputs, buckets, seed=seed),
-        "class": list(map(class_of, tokens)),
-    }
+    sentences = words["sentence"]
+    return words.drop(columns="token").assign(
+        source_words=lengths[sentences],
+        tokens=sentences.map(sentences.value_counts()),
+        seen=words["token"].map(seen.__getitem__),
+        **{"class": words["token"].map(class_of)},
+    )
 
 
 @by_arm
@@ -75,17 +162,20 @@ def summarise(arm: Arm) -> Iterator[Row]:
     """Every measure of all words, of each fifth, class and kind, and gist less detail."""
     columns = arm.runs[0].found
     thirds, fifths = (
-        ((2 * columns["place"] + 1) * bands // (2 * columns["tokens"])).astype(np.int64)
+        ((2 * columns["position"] + 1) * bands // (2 * columns["tokens"])).astype(np.int64)
         for bands in (3, 5)
     )
     classes = pd.Index(CLASSES).get_indexer(columns["class"])
     doublings = bucket_of(columns["seen"], DOUBLINGS)
     bands = (doublings, len(DOUBLINGS)), (thirds, 3)
-    by_place, by_class = _sums(arm, (fifths, 5)), _sums(arm, (classes, len(CLASSES)), *bands)
-    lengths = columns["source_words"][columns["place"] == 0]
-    for place, bucket, inside in in_buckets(arm.runs[0], lengths):
-        keys = {"place": place, "bucket": bucket}
-        whole = by_place[:, inside][:, :, None]
+    by_fifth, by_class = _sums(arm, (fifths, 5)), _sums(arm, (classes, len(CLASSES)), *bands)
+    lengths = columns["source_words"][columns["position"] == 0]
+    buckets = bucket_members(lengths, arm.settings.scoring.lower_edges)
+    for stream, (bucket, inside) in enumerate(buckets.items()):
+        if not len(inside):
+            continue
+        keys = {"stream": stream, "bucket": bucket}
+        whole = by_fifth[:, inside][:, :, None]
         parts = [("", 0, whole.sum(axis=3, keepdims=True))]
         parts += [(name, 0, whole[..., [band], :]) for band, name in enumerate(FIFTHS)]
         counts = by_class[:, inside]
@@ -95,7 +185,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
         parts += [(name, group, kinds) for group, name in enumerate(("gist", *DETAILS))]
         for part, group, cells in parts:
             # The words are the same for every seed.
-            n = int(cells[0, :, group, :, 2].sum() if part else inside.sum())
+            n = int(cells[0, :, group, :, 2].sum() if part else len(inside))
             for measure in MEASURES:
                 rate = _rate(measure, cells, group)
                 yield from arm.rows(measure, *rate, part=part, n=n, **keys)
@@ -110,14 +200,14 @@ def summarise(arm: Arm) -> Iterator[Row]:
 
 
 def _sums(
-    arm: Arm, *places: tuple[Int[ndarray, "words"], int]
-) -> Float[ndarray, "seeds sentences *places 3"]:
-    """Words that survived, that do by chance, and all: by sentence and by places, of so many each.
+    arm: Arm, *groups: tuple[Int[ndarray, "words"], int]
+) -> Float[ndarray, "seeds sentences *groups 3"]:
+    """Words that survived, that do by chance, and all: by sentence and by groups, of so many each.
 
-    Words without a link and of a place under 0 are left out.
+    Words without a link and of a group under 0 are left out.
     """
-    indices = arm.runs[0].found["sentence"].astype(np.int64), *(index for index, _ in places)
-    shape = 1 + int(indices[0][-1]), *(count for _, count in places)
+    indices = arm.runs[0].found["sentence"].astype(np.int64), *(index for index, _ in groups)
+    shape = 1 + int(indices[0][-1]), *(count for _, count in groups)
     sums = np.zeros((len(arm.runs), *shape, 3))
     for run, counts in zip(arm.runs, sums, strict=True):
         survived = run.found["survived"]
@@ -209,12 +299,12 @@ def decide(estimates: Estimates) -> Judgement | str:
     )
 
 
-def by_part(parts: Sequence[str], longest_alone: bool) -> Callable[[Estimates], Iterator[Line]]:
-    """Rows for each part, bucket (or the longest alone) and arm."""
+def by_part(parts: Sequence[str], first: int = 0) -> Callable[[Estimates], Iterator[Line]]:
+    """Rows for each part, filled bucket from the ``first`` on, and arm."""
 
     def lines(estimates: Estimates) -> Iterator[Line]:
         for part, arm in product(parts, estimates.arms()):
-            for bucket in filled_buckets(estimates, arm)[-1 if longest_alone else 0 :]:
+            for bucket in filled_buckets(estimates, arm)[first:]:
                 yield (part, bucket, arm), {"arm": arm, "bucket": bucket, "part": part}
 
     return lines
@@ -242,10 +332,9 @@ RATES = [
 
 QUESTION = Question(
     name="survival",
-    ids=("C3", "L-LOST"),
-    question="Which source words reach the output: does gist survive, and detail get lost?",
+    question="Which source words reach the output: does gist survive, is detail lost? (C3, L-LOST)",
     title="Which source words reach the output (C3)",
-    version=3,
+    version=4,
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.name == "grammar",
@@ -253,23 +342,23 @@ QUESTION = Question(
     notes=[
         "All numbers but n are %. By chance: the same outputs against other sources of their "
         "length. Classes are compared at equal positions. As common: of words in the same third of "
-        "the sentence that were seen about as often in training (under 16 times, 16-31, 32-63, and "
-        "so on; Mantel-Haenszel weights). n: source words; by length, sentences.",
+        "the sentence that were seen about as often in training. n: source words; by length, "
+        "sentences.",
         f"Slide (L-LOST), of one sentence that `bottleneck translate --diagnose` shows: "
         f"{', '.join(SLIDES['L-LOST']['lost'])} are lost.",
     ],
     measures=(*MEASURES, "gist_more", "gist_more_alike"),
     tables=[
         StudyTable("Survival of all words by sentence length, % (C3)", RATES),
-        StudyTable("Survival in the longest sentences by place and class, % (C3)", RATES,
-             ("words", "source\nwords", "arm"), by_part((*FIFTHS, *CLASSES), True)),
+        StudyTable("Survival in the longest sentences by position and class, % (C3)", RATES,
+             ("words", "source\nwords", "arm"), by_part((*FIFTHS, *CLASSES), -1)),
         StudyTable("Gist less other words, beyond chance, points (C3)", [
             StudyColumn("gist\nless these", "gist_more", **PERCENT),
             StudyColumn("words as\ncommon", "gist_more_alike", **PERCENT),
-        ], ("words", "source\nwords", "arm"), by_part(DETAILS, False)),
+        ], ("words", "source\nwords", "arm"), by_part(DETAILS)),
     ],
     axes=[
-        panel("By place in the source", "fifth of the source",
+        panel("By position in the source", "fifth of the source",
               {name: name[-1] for name in FIFTHS}, True),
         panel("By word class", "", {name: name.replace(" ", "\n") for name in CLASSES}
               | {"adjective": "adjec-\ntive"}, False),

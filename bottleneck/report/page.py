@@ -24,13 +24,13 @@ from .. import __version__
 from ..claims.registry import CLAIMS as ALL_CLAIMS
 from ..corpus.grammar import english_french
 from ..corpus.subwords import Subwords
-from ..corpus.vocabulary import EOS, SPECIAL, count_words, is_word, plain, tokenize
+from ..corpus.vocabulary import EOS, SPECIAL, count_words, plain, tokenize
 from ..figures.draw import ATTENTION
 from ..figures.registry import Chart, image, make_figure, write_figure
 from ..lecture.slides import SLIDES
 from ..lecture.walkthroughs import audit
 from ..questions.cost import measured_exponent
-from ..questions.word_survival import LinkedReference, word_reports
+from ..questions.survival import word_reports
 from ..results import schema
 from ..results.bundle import Example, Results, holds_results, tidy_csv
 from ..results.folders import has_probe, results_inside
@@ -284,23 +284,21 @@ def _sentence(examples: Sequence[Example], corpus: CorpusSettings) -> dict[str, 
     of other text the words of the reference are looked for in the output.
     """
     source, reference = _words(examples[0]["source"], corpus), examples[0]["reference"]
-    target = tuple(map(plain, tokenize(reference)))
-    words, links = list(target), tuple((index, index) for index in range(len(target)))
+    target, arms, judged = list(map(plain, tokenize(reference))), [], []
+    words, links = target, tuple((index, index) for index in range(len(target)))
     grammar = corpus.name == "grammar"
     pair = english_french(corpus.lexicon).parse(readable(source)) if grammar else None
     made = pair and [*map(plain, tokenize(pair.source))] == source and pair.target == reference
     if made:  # by the grammar, which has its links
         words, links = source, pair.links
-    linked, arms, judged = LinkedReference(len(words), target, links), [], []
     for example in examples:
         output = _words(example["hypothesis"], corpus)
-        judged = word_reports(words, [""] * len(words), linked, output)
-        judged = [report for report in judged if is_word(report.word)]
+        judged = word_reports(words, target, links, output)
         arms.append(
             {
                 "text": readable(output),
                 "output": example["hypothesis"],
-                "fates": [[report.fate, " ".join(report.found)] for report in judged],
+                "fates": [[report.fate, " ".join(report.translated)] for report in judged],
                 "weights": [[round(1000 * weight) for weight in row] for row in example["weights"]],
             }
         )

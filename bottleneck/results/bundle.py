@@ -226,10 +226,12 @@ def _counts(rows: pd.DataFrame) -> Counts:
     return Counts(small[0], small[1:].T)
 
 
-def load_probe(folder: Path, study: str) -> pd.DataFrame:
-    """The numbers of a study, columns as in ``schema.PROBE_COLUMNS``; without them a UserError."""
+def load_probe(
+    folder: Path, study: str, columns: Mapping[str, str] = schema.PROBE_COLUMNS
+) -> pd.DataFrame:
+    """The numbers of a study, with these columns; without them a UserError."""
     if folders.has_probe(folder, study):
-        return read_table(folders.probe_file(folder, study), schema.PROBE_COLUMNS)
+        return read_table(folders.probe_file(folder, study), columns)
     folders.check_one(folder)
     raise UserError(
         f"{str(folder)!r} has no probes/{study}.csv: `bottleneck study "

@@ -156,12 +156,12 @@ def run_line(frame: pd.DataFrame) -> str:
     return f"{what_was_run(frame)}; 95 % intervals; * under {MARKED_BELOW}"
 
 
-def caption(frame: pd.DataFrame) -> list[str]:
+def caption(frame: pd.DataFrame, over: str) -> list[str]:
     """Which runs a study's numbers are of, and what the ranges are."""
     return [
         f"Corpus {what_was_run(frame)}. A value is the mean over its arm's seeds. An arm is named "
         f"by its attention and by settings in which the arms differ. * behind a count: under "
         f"{MARKED_BELOW}, too few to lean on.",
-        "Ranges are 95 % over test sentences (bootstrap), the same resamples for every seed, and "
-        "for arms of one text; they say nothing of other seeds.",
+        f"Ranges are 95 % over {over}, drawn alike for every seed and for arms of one "
+        "text; they say nothing of other seeds.",
     ]

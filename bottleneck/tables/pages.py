@@ -342,7 +342,7 @@ def slide_table(
 
 
 def arms_table(title: str, arms: Sequence[Arm]) -> tuple[pd.DataFrame, CompactTable]:
-    """The data, a row per arm and bucket; the table, a row per arm, n and ratio above where they change."""
+    """The data by arm and bucket; the table by arm, with n and ratio above where they change."""
     rows = [
         {
             "arm": arm.name,

@@ -10,8 +10,8 @@ from planted_pages import frame as table_of
 from planted_pages import row_of
 
 from seq2seq_bottleneck.corpus.vocabulary import is_word, tokenize
-from seq2seq_bottleneck.questions.capacity import QUESTION, points_of
-from seq2seq_bottleneck.questions.censored import Censored, change, growth, last_lengths
+from seq2seq_bottleneck.questions.capacity import QUESTION, change, growth, last_length, points_of
+from seq2seq_bottleneck.questions.censored import Censored
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.settings.errors import UserError
@@ -30,8 +30,8 @@ INF, NAN = math.inf, math.nan
     ],
 )
 def test_a_length_is_the_last_at_the_share_or_a_bound(at, survival, share, expected):
-    rows, words = np.array([survival], np.float64), np.full(len(at), 100.0)
-    ((length,),) = last_lengths(np.array(at, float), rows, words, [share])
+    words = np.full(len(at), 100.0)
+    length = last_length(np.array(at, float), np.array(survival), words, share)
     assert length == pytest.approx(expected)
 
 
@@ -121,7 +121,7 @@ def test_twice_the_training_is_compared_by_its_updates_within_corpus_and_attenti
 
 def test_runs_that_differ_in_more_are_refused():
     other = planted(16, hidden_size=600, dropout=0.1)
-    with pytest.raises(UserError, match=r"differ in model.hidden_size, model.dropout, .*--where"):
+    with pytest.raises(UserError, match=r"differ in model.dropout, model.hidden_size, .*--where"):
         QUESTION.summarise([planted(16), other])
 
 

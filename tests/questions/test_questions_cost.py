@@ -10,11 +10,7 @@ from planted_cost import PAIR, plant_costs
 from planted_pages import printed
 from scipy import stats
 
-from seq2seq_bottleneck.questions.cost import (
-    QUESTION,
-    fit,
-    measured_exponent,
-)
+from seq2seq_bottleneck.questions.cost import QUESTION, fit, measured_exponent
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.claims import decide_all
 from seq2seq_bottleneck.tables.pages import study_page
@@ -98,7 +94,7 @@ def test_the_table_has_the_numbers_of_the_file(tmp_path):
 
 
 def test_a_missing_and_a_damaged_file_are_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"^no benchmark in .*bottleneck study cost --results"):
+    with pytest.raises(UserError, match=r"no probes.cost.csv: `bottleneck study cost"):
         QUESTION.load(tmp_path)
     plant_costs(tmp_path)
     text = (tmp_path / FILE).read_text()

@@ -13,8 +13,7 @@ from planted_pages import kept_rows, row_of
 from seq2seq_bottleneck.corpus.grammar import word_class
 from seq2seq_bottleneck.corpus.vocabulary import tokenize
 from seq2seq_bottleneck.questions.subject import Subject, open_subject
-from seq2seq_bottleneck.questions.survival import QUESTION
-from seq2seq_bottleneck.questions.word_survival import CLASSES, class_of
+from seq2seq_bottleneck.questions.survival import CLASSES, QUESTION, class_of
 from seq2seq_bottleneck.results.folders import HYPOTHESES, finished_runs
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.settings.concerns import bucket_labels, bucket_of

@@ -1,0 +1,96 @@
+"""IBM model 1: which word is the translation of which, learned from sentence pairs alone.
+
+P(target | source) = prod_j sum_i t(f_j | e_i) / (I + 1), where source word 0 is NULL, no word
+(Brown et al. 1993, section 4.1).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float, Int
+from numpy import ndarray
+
+from ..corpus.pair import Link, SentencePair
+from ..corpus.vocabulary import tokenize
+
+Tokens = Sequence[str]
+CHUNK = 500
+"""Sentence pairs that are counted at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class IBM1:
+    """A trained model: t(target | source) of every word pair that stood in one sentence pair."""
+
+    source_ids: dict[str, int]
+    target_ids: dict[str, int]
+    keys: Int[ndarray, "entries"]
+    probabilities: Float[ndarray, "entries"]
+
+    def table(self, source: Tokens, target: Tokens) -> Float[ndarray, "target source_and_null"]:
+        """t(target word | source word), NULL in column 0; 0 where unseen together."""
+        e = np.array([0, *(self.source_ids.get(word, -1) for word in source)], np.int64)
+        f = np.array([self.target_ids.get(word, -1) for word in target], np.int64)
+        keys = e[None, :] * len(self.target_ids) + f[:, None]
+        entries = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        seen = (e[None, :] >= 0) & (f[:, None] >= 0) & (self.keys[entries] == keys)
+        return np.where(seen, self.probabilities[entries], 0.0)
+
+    def align(self, source: Tokens, target: Tokens) -> frozenset[Link]:
+        """(source, target) positions of the likeliest source word of each target word."""
+        table = self.table(source, target)
+        equal = table[:, 1:] == table.max(axis=1, keepdims=True)
+        nearest = nearest_to_diagonal(equal) if source and target else ()
+        return frozenset((i, j) for i, j in nearest if equal[j, i])
+
+
+def nearest_to_diagonal(allowed: Bool[ndarray, "target source"]) -> frozenset[Link]:
+    """Link each target word to the allowed source word nearest to the diagonal, else to any.
+
+    If all are allowed this is the baseline that knows no words: i = floor((j + 1/2) I / J).
+    """
+    targets, sources = allowed.shape
+    i, j = np.arange(sources)[None, :], np.arange(targets)[:, None]
+    distance = np.abs((2 * i + 1) * targets - (2 * j + 1) * sources)
+    far = 2 * sources * targets + 1
+    nearest = sources - 1 - np.where(allowed, distance, far)[:, ::-1].argmin(axis=1)
+    return frozenset(zip(nearest.tolist(), range(targets), strict=True))
+
+
+def train(pairs: Sequence[tuple[Tokens, Tokens]], *, iterations: int = 5) -> IBM1:
+    """Train IBM model 1 by EM on pairs without an empty side."""
+    full = [pair for pair in pairs if len(pair[0]) and len(pair[1])]
+    source_ids, target_ids = (
+        {word: index for index, word in enumerate(dict.fromkeys(chain(*side)), first)}
+        for side, first in zip(zip(*full, strict=True), (1, 0), strict=True)
+    )
+    chunks = []
+    for start in range(0, len(full), CHUNK):
+        cells, widths = [], []
+        for source, target in full[start : start + CHUNK]:
+            columns = [0, *(source_ids[word] * len(target_ids) for word in source)]
+            cells.append(np.add.outer([target_ids[word] for word in target], columns).ravel())
+            widths += [len(columns)] * len(target)
+        # The chunk's entries (word pairs), the entry of each cell, the cells of each target word.
+        places, entries = pd.factorize(np.concatenate(cells))
+        chunks.append((entries, places.astype(np.int32), np.array(widths)))
+    keys = np.unique(np.concatenate([entries for entries, _, _ in chunks]))
+    chunks = [(np.searchsorted(keys, entries), *rest) for entries, *rest in chunks]
+    sources = keys // len(target_ids)
+    probabilities = np.full(len(keys), 1 / len(target_ids))
+    for _ in range(iterations):
+        counts = np.zeros(len(keys))
+        for entries, cells, widths in chunks:
+            t = probabilities[entries][cells]
+            sums = np.add.reduceat(t, np.cumsum(widths) - widths)
+            counts[entries] += np.bincount(cells, t / np.repeat(sums, widths))
+        probabilities = counts / np.bincount(sources, counts)[sources]
+    return IBM1(source_ids, target_ids, keys, probabilities)
+
+
+def words_of(pair: SentencePair) -> tuple[list[str], list[str]]:
+    """The tokens of source and target."""
+    return tokenize(pair.source), tokenize(pair.target)
