@@ -1,7 +1,7 @@
 """The lecture's claims in order: what each says, what is measured, what produces and decides it.
 
 A claim with a ``study`` is decided from the study's table alone, ``probes/NAME.csv``, with the rows
-of the arms that `tables.claims.judge` chooses, by the rule of the study's question. The other
+of the arms that `tables.claims.judge_study` chooses, by the rule of the study's question. The other
 claims are decided from the runs themselves (`tables.claims`), by a rule of this room.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from .rules import RULES
-from .verdict import Verdict, conclude
+from .verdict import Verdict
 
 NONE, ATTENTION = "none", "attention"
 """Arms that a claim needs: no attention, and any attention whose weights are learned."""
@@ -84,10 +84,10 @@ CLAIMS: tuple[Claim, ...] = (
 def verdict_on(claim: str, *measured: Any, **named: Any) -> Verdict:
     """The verdict on a claim that runs decide, from what its rule reads of them."""
     words, judge = RULES[claim]
-    return conclude(claim, words, judge(*measured, **named))
+    return Verdict.of(claim, words, judge(*measured, **named))
 
 
-def studied(claim: Claim, frame: pd.DataFrame | None) -> Verdict:
-    """The verdict on a claim that a study decides, by the rule of its question."""
+def study_verdict(claim: Claim, frame: pd.DataFrame | str) -> Verdict:
+    """The verdict on a claim that a study decides, from its table, or why it is not measured."""
     question = import_module("...questions.question", __name__).find_question(claim.study)
-    return {verdict.claim: verdict for verdict in question.verdict(frame)}[claim.id]
+    return next(item for item in question.verdict(frame) if item.claim == claim.id)

@@ -16,7 +16,6 @@ from .verdict import (
     FLOOR_BLEU,
     LEAST_BASE,
     READ_FROM,
-    BucketScores,
     Judgement,
     Measured,
     learned,
@@ -24,17 +23,33 @@ from .verdict import (
     unlearned,
 )
 
-Rows = Sequence[BucketScores]
-
 SHORT_LITTLE, SHORT_SOME = 10.0, 25.0
 CLEAR_CORRELATION, LENGTH_POINTS, LEAST_SHARE = -0.8, 5.0, 0.1
 UNIFORM, PLAIN = "uniform weights", "no attention"
 """Controls by name: the one that C10 requires, and the baseline itself."""
-UNREAD = f"A bucket of fewer than {READ_FROM} sentences is not read."
 BLEU, SIGNED = "{:z.2f}", "{:+z.2f}"
 """Forms of a difference in BLEU; signed if no word gives it a direction."""
 RULES: dict[str, tuple[str, Callable[..., Judgement | str]]] = {}
-"""By claim its rule in words, and what judges by it."""
+"""By claim its rule in words, and the function that judges by it."""
+
+
+@dataclass(frozen=True, eq=False)
+class BucketScores:
+    """BLEU of one bucket; ``twice`` is without attention after twice the updates."""
+
+    name: str
+    sentences: int
+    none: Estimate
+    attention: Estimate | None = None
+    twice: Estimate | None = None
+
+    @property
+    def gain(self) -> Estimate:
+        """Attention minus none, in BLEU."""
+        return difference(self.attention, self.none)
+
+
+Rows = Sequence[BucketScores]
 
 
 def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
@@ -44,7 +59,6 @@ def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
         def on_buckets(buckets: Rows) -> Judgement | str:
             filled = [row for row in buckets if row.none.filled]
             rows = [row for row in filled if row.sentences >= READ_FROM]
-            few = ", ".join(row.name for row in filled if row.sentences < READ_FROM)
             if len(rows) < 2:
                 return f"fewer than two buckets have {READ_FROM} sentences or more"
             with_attention = claim.startswith("L-VIND")
@@ -52,11 +66,16 @@ def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
                 return unlearned("with attention", "every bucket")
             if isinstance(judged := judge(rows), str):
                 return judged
+            few = ", ".join(row.name for row in filled if row.sentences < READ_FROM)
             small = small_buckets({row.name: row.sentences for row in filled})
             clauses = [*judged.because, small, f"not read: {few}" if few else ""]
             return replace(judged, because=clauses)
 
-        RULES[claim] = f"{words} {FIRST}", on_buckets if claim.startswith("L-") else judge
+        if claim.startswith("L-"):
+            unread = f"A bucket of fewer than {READ_FROM} sentences is not read."
+            RULES[claim] = f"{words} {unread} {FIRST}", on_buckets
+        else:
+            RULES[claim] = f"{words} {FIRST}", judge
         return judge
 
     return add
@@ -69,7 +88,7 @@ def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
     "interval lies above 0 (a step whose interval contains 0 is a tie, which is allowed and "
     "named); partly if the whole fall is clear of 0 but some step is a clear rise; otherwise not "
     f"held. Not measured if BLEU in the first filled bucket is under {FLOOR_BLEU:g}: what was not "
-    f"learned cannot fall. {UNREAD}",
+    f"learned cannot fall.",
 )
 def failure_pattern(rows: Rows) -> Judgement | str:
     """L-FAIL: without attention BLEU falls as sentences grow longer."""
@@ -94,7 +113,7 @@ def failure_pattern(rows: Rows) -> Judgement | str:
     "bucket, the interaction (gain in the longest minus gain in the shortest) has one above 0, "
     "and no bucket's gain has one below 0; partly if the gain in the longest bucket is clear "
     "of 0 but one of the other two conditions fails; otherwise not held. Not measured if "
-    f"attention's BLEU is under {FLOOR_BLEU:g} in every bucket. {UNREAD}",
+    f"attention's BLEU is under {FLOOR_BLEU:g} in every bucket.",
 )
 def vindication(rows: Rows) -> Judgement | str:
     """L-VIND: attention helps with long sentences, more than with short ones."""
@@ -129,7 +148,7 @@ def vindication_short(rows: Rows) -> Judgement | str:
     share = Measured(-fall.value, -fall.high, -fall.low)
     clause = (
         f"in {shortest.name} attention adds {Measured.of(shortest.gain).text(BLEU)} BLEU, "
-        f"{share.text('{:z.1f}', ' %')} of its own"
+        f"{share.text('{:z.1f}', ' %')} of its BLEU"
     )
     name = f"gain as a share of attention's BLEU, per cent, {shortest.name}"
     return Judgement(share.high < SHORT_LITTLE, share.high < SHORT_SOME, [clause], name, share)
@@ -141,7 +160,7 @@ def vindication_short(rows: Rows) -> Judgement | str:
     "if every step between neighbouring filled buckets is a rise whose 95 % interval lies "
     "above 0; partly if the rise from the first to the last is clear of 0 and no step is a "
     "fall whose interval lies below 0; otherwise not held. Not measured as for L-VIND, or if "
-    f"BLEU without attention is under {LEAST_BASE:g} in some bucket. {UNREAD}",
+    f"BLEU without attention is under {LEAST_BASE:g} in some bucket.",
 )
 def vindication_rising(rows: Rows) -> Judgement | str:
     """L-VIND-rising: the improvement in per cent rises from bucket to bucket."""
@@ -155,7 +174,7 @@ def vindication_rising(rows: Rows) -> Judgement | str:
         "the improvement is " + ", ".join(f"{change.value:+.0f} %" for change in changes),
         _listed("clear falls", falls),
     ]
-    name = f"improvement, points of per cent, {rows[-1].name} minus {rows[0].name}"
+    name = f"improvement, percentage points, {rows[-1].name} minus {rows[0].name}"
     partly, rises = rise.low > 0 and not falls, all(step.low > 0 for step in steps.values())
     return Judgement(partly and rises, partly, clauses, name, rise)
 

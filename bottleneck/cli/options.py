@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from ..results.schema import ALL_TABLES, BENCHMARK, FIGURES, FORMATS, GOLD_TABLE, QUESTIONS
+from ..results.schema import ALL_TABLES, BENCHMARK, FIGURES, FORMATS, GOLD, QUESTIONS
 from ..settings.errors import UsageError, UserError
 from ..settings.machine import DEFAULT_OUT
 
@@ -21,7 +21,7 @@ OF_RUNS = {
     "arms": "BLEU of every arm of a sweep by sentence length (C10, C12).",
     "bleu": "BLEU by sentence length, one line per arm (L-FAIL, L-VIND).",
     "attention": "Attention weights of an example, or of --sentence.",
-    GOLD_TABLE: "Attention weights against your own gold links, --gold (C7).",
+    GOLD: "Attention weights against your own gold links, --gold (C7).",
 }
 """What tables and figures that belong to no question show."""
 TEXT = ("source", "target", "test_source", "test_target", "test", "reverse_direction")

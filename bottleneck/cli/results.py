@@ -43,7 +43,7 @@ def table(
         print_names(options.table_lines(options.TABLES))
         return
     from ..results.bundle import Results
-    from ..tables.claims import claims_page, decide_results
+    from ..tables.claims import claims_page, decide_all
     from ..tables.pages import check_name, fitting_pages, make_page, study_page
     from ..tables.render import print_prose
     from ..tables.selection import where as select
@@ -67,7 +67,7 @@ def table(
         bundle = Results.find(folder)
         for line in bundle.left_out() if bundle else []:
             say(line, err=True)
-        pages = [claims_page(decide_results(folder, where or [], bundle))]
+        pages = [claims_page(decide_all(folder, where or [], bundle))]
     elif name == BENCHMARK:
         options.refuse({"--where": where}, f"table {BENCHMARK} uses no trained runs")
         pages = [study_page(name, folder)]

@@ -84,7 +84,9 @@ def study(
         return
     check_place(folder)
     if gold is not None:
-        probed = _probe_gold(runs, files, first_word, tell)
+        from ..questions.alignment_gold import probe_runs, read_gold
+
+        probed = probe_runs(runs, read_gold(*files, first_word), tell)
     else:
         probed = _probe(question, runs, tell)
     path = write_table(question, probed, folder)
@@ -145,25 +147,6 @@ def _probe(question: "Question", runs: Sequence[Path], tell: "Tell") -> "list[Pr
 
     probe_runs(question, waiting, listen, divide(1, threads=1)[0])
     return [read_kept(run, read_settings(run), question) for run in runs]
-
-
-def _probe_gold(
-    runs: Sequence[Path], files: Sequence[Path], first_word: int | None, tell: "Tell"
-) -> "list[Probed]":
-    """What the runs' attention weights are on the gold set."""
-    from ..questions.alignment import probe_gold, read_gold
-    from ..questions.question import Probed
-    from ..questions.subject import open_subject
-    from ..runs.run import use_cache
-
-    (sentences, first), probed = read_gold(*files, first_word), []
-    use_cache()
-    for run in runs:
-        tell(f"{run.name}: reading the gold set")
-        subject = open_subject(run)
-        measured = probe_gold(subject, sentences, first, lambda _: None)
-        probed.append(Probed(run, subject.settings, measured))
-    return probed
 
 
 def _measure_cost(folder: Path, quick: bool, tell: "Tell") -> None:

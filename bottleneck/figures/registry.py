@@ -22,7 +22,7 @@ from ..claims.verdict import READ_FROM
 from ..lecture.slides import L_FAIL, L_VIND
 from ..results.bundle import Results
 from ..results.folders import probe_file
-from ..results.schema import FIGURES, FIGURES_OF_RUNS, GOLD, GOLD_TABLE
+from ..results.schema import FIGURES, FIGURES_OF_RUNS
 from ..settings.errors import UsageError, UserError, counted, did_you_mean, plain
 from ..settings.files import write_bytes, write_text
 from ..tables.comparison import (
@@ -64,12 +64,11 @@ def make_figure(
             return attention_chart(bundle)
         plot = {"bleu": bleu, "arms": arms, "compression": compression}[name](bundle)
         return draw(plot), plot.data
-    table = GOLD if name == GOLD_TABLE else name
     questions = import_module("...questions.question", __name__)  # a room above this one
-    question = questions.find_question(table)
+    question = questions.find_question(name)
     plot = question.plot(question.load(folder))
     if plot.data.empty:
-        raise UserError(f"nothing to draw: {str(probe_file(folder, table))!r} has no numbers")
+        raise UserError(f"nothing to draw: {str(probe_file(folder, name))!r} has no numbers")
     return draw(plot), plot.data
 
 

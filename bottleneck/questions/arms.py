@@ -115,18 +115,21 @@ def rows_by_bucket(
     probed: Sequence[Probed],
     scores: Iterable[tuple[str, str, Score, Sequence[str]]],
     splits: Iterable[str] = ("",),
-    least: int | None = None,
+    whole: bool = False,
 ) -> list[Row]:
     """The rows of scores of per-sentence counts, for every arm and bucket.
 
     ``scores`` are a measure, its control, its score, and the columns that it is a score of. A split
-    is a part of the table; ``least`` is that of `in_buckets`.
+    is a part of the table; with ``whole`` all sentences come last, under the name "".
     """
     rows: list[Row] = []
     for arm, split in product(arms_of(probed), splits):
         first = arm.runs[0].found
         kept = first["split"] == split if split else np.ones(len(first["source_words"]), bool)
-        for place, bucket, inside in in_buckets(arm.runs[0], first["source_words"][kept], least):
+        buckets = in_buckets(arm.runs[0], first["source_words"][kept])
+        if whole:
+            buckets.append((len(arm.settings.scoring.lower_edges), "", kept[kept]))
+        for place, bucket, inside in buckets:
             keys = {"place": place, "bucket": bucket, "part": split}
             for measure, control, score, names in scores:
                 counts = arm.statistics(names)[:, kept][:, inside]
@@ -135,17 +138,12 @@ def rows_by_bucket(
 
 
 def in_buckets(
-    run: Probed, words: Real[np.ndarray, "sentences"], least: int | None = None
+    run: Probed, words: Real[np.ndarray, "sentences"]
 ) -> list[tuple[int, str, Bool[np.ndarray, "sentences"]]]:
-    """Place (from 0), name and members of each of the run's length buckets that has any.
-
-    With ``least`` sentences of that place or more come last, under the name "".
-    """
+    """Place (from 0), name and members of each of the run's length buckets that has any."""
     edges = run.settings.scoring.lower_edges
     assigned = bucket_of(words, edges)
     members = [(place, name, assigned == place) for place, name in enumerate(bucket_labels(edges))]
-    if least is not None:
-        members.append((len(members), "", assigned >= least))
     return [item for item in members if item[2].any()]
 
 

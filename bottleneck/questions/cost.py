@@ -104,7 +104,7 @@ RULE = (
 )
 
 
-def decide(estimates: Estimates) -> Judgement | str:
+def judge(estimates: Estimates) -> Judgement | str:
     """C9: cost grows with Tx x Ty."""
     powers, above, clauses, others = {}, [], [], []
     for arm in estimates.arms():
@@ -190,7 +190,7 @@ QUESTION = CostQuestion(
     ids=("C9", "L15"),
     question="Does attention's cost grow with Tx x Ty? Measured by `bottleneck study cost`.",
     title="Cost of a training step (C9)",
-    rules={"C9": (RULE, decide)},
+    rules={"C9": (RULE, judge)},
     notes=[
         "A training step of the lecture's GRU, hidden size = context (256), embedding 100, batches "
         "of 64, on random words: both sides have the same length. -output is Luong's placement, "

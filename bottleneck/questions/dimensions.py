@@ -98,7 +98,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
             yield from arm.with_seeds(measure, ends, seeds[:, 0], **keys)
 
 
-def decide(estimates: Estimates) -> Judgement | str:
+def judge(estimates: Estimates) -> Judgement | str:
     """C4: 200 of 256 numbers are in use."""
     arm, known = estimates.without_attention(), {}
     for name in estimates.buckets():
@@ -142,7 +142,7 @@ QUESTION = Question(
     version=3,
     probe=probe,
     summarise=summarise,
-    rules={"C4": (RULE, decide)},
+    rules={"C4": (RULE, judge)},
     notes=[
         "Contexts h_Tx of new sentences of the run's own language, the same for all runs. Slide: "
         f"{SLIDE_USED} of {SLIDE_SIZE}, said of one sentence of {SENTENCE_WORDS} words.",

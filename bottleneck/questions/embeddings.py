@@ -93,7 +93,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
             yield from arm.rows(measure, ratio_of_sums, sums, **keys)
 
 
-def decide(estimates: Estimates) -> Judgement | str:
+def judge(estimates: Estimates) -> Judgement | str:
     """C13: similar words are near each other, and training placed them so."""
     keys = [("same_class", ""), ("same_class", "frequency"), ("same_class_added", ""),
             ("same_gender", ""), ("same_gender_added", "")]  # fmt: skip
@@ -135,7 +135,7 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.has_classes,
-    rules={"C13": (RULE, decide)},
+    rules={"C13": (RULE, judge)},
     notes=[
         "Embeddings are the encoder's. Next in freq.: the words next in order of frequency.",
     ],

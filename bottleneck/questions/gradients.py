@@ -177,7 +177,7 @@ def half_distance(
     return Censored(float(value), np.array(draws), 0.0, span)
 
 
-def decide(estimates: Estimates) -> Judgement | str:
+def judge(estimates: Estimates) -> Judgement | str:
     """C8: with attention a gradient fades later, and more of it arrives from far away."""
     faded, halves = {"": [], "untrained": []}, {}
     for control, arm in product(faded, estimates.arms()):
@@ -220,7 +220,7 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.is_drawn,
-    rules={"C8": (RULE, decide)},
+    rules={"C8": (RULE, judge)},
     notes=[
         "Geometric means over links (n). Half-distance: steps over which the exponential that fits "
         "all links best halves; >N: it does not halve within the N steps that were tested.",

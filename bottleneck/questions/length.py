@@ -64,7 +64,7 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
     return rows_by_bucket(probed, [(name, "", ratio_of_sums, parts[name]) for name in parts])
 
 
-def decide(estimates: Estimates) -> Judgement | str:
+def judge(estimates: Estimates) -> Judgement | str:
     """C11: outputs are as long as they should be, whatever the length."""
     ratios, failed = {}, []
     for arm, bucket in product(estimates.arms(selective=True), estimates.buckets()):
@@ -101,7 +101,7 @@ QUESTION = Question(
     title="Output length (C11)",
     probe=probe,
     summarise=summarise,
-    rules={"C11": (RULE, decide)},
+    rules={"C11": (RULE, judge)},
     notes=[
         "Ratio: output tokens per reference token. Empty, unfinished (at the limit of tokens), "
         "repeating (a stretch of words three times in a row or more): % of the outputs; of refs: % "

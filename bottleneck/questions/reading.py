@@ -202,7 +202,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
             yield from (mean | {"n": total}, *seeds)
 
 
-def decide(estimates: Estimates) -> Judgement | str:
+def judge(estimates: Estimates) -> Judgement | str:
     """C14: the words so far can be read from the state."""
     arm = estimates.without_attention()
     buckets = [name for name in estimates.buckets() if estimates.get("words_asked", arm, name)]
@@ -240,7 +240,7 @@ QUESTION = Question(
     version=2,
     probe=probe,
     summarise=summarise,
-    rules={"C14": (RULE, decide)},
+    rules={"C14": (RULE, judge)},
     notes=[
         "After each word of a test sentence a linear softmax probe names the word just read, the "
         "one before it, and so on to 20 back. Words read: right answers minus those of always "

@@ -170,7 +170,7 @@ def filled_buckets(estimates: Estimates, arm: str) -> list[str]:
     return [name for name, estimate in whole.items() if estimate and estimate.n]
 
 
-def decide(estimates: Estimates) -> Judgement | str:
+def judge(estimates: Estimates) -> Judgement | str:
     """C3: the gist of a sentence survives the fixed context, and its detail is lost."""
     none = estimates.without_attention()
     filled = filled_buckets(estimates, none)
@@ -249,7 +249,7 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.has_classes,
-    rules={"C3": (RULE, decide)},
+    rules={"C3": (RULE, judge)},
     notes=[
         "All numbers but n are %. By chance: the same outputs against other sources of their "
         "length. Classes are compared at equal positions. As common: of words in the same third of "

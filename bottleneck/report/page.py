@@ -48,7 +48,7 @@ from ..tables.render import PlainConsole, tables_in, texts_of
 
 BESIDE: Mapping[str, Sequence[str]] = {
     "C1": ("compression", "context-size"),
-    "C7": (schema.GOLD_TABLE,),
+    "C7": (schema.GOLD,),
     "C10": ("arms",),
     "C12": ("fit",),
 }
@@ -114,7 +114,7 @@ def cell(text: str) -> str:
 
 def collect(folder: Path) -> dict[str, Any]:
     """All that the template shows."""
-    decisions = claims.decide_results(folder)
+    decisions = claims.decide_all(folder)
     slides = [item for item in decisions if item.claim.id.startswith("L-")]
     first = next((item for item in slides if item.measured), slides[0])
     pair = first.bundle and of_experiment(first.bundle, "vindication")
@@ -222,7 +222,7 @@ def make_views(
                     pages.append(make_page(name, part))
                 elif kind == "table" and name in schema.ALL_TABLES:
                     runs = None if bundle is None else bundle.runs
-                    pages.append(study_page(name.replace("-", "_"), folder, runs))
+                    pages.append(study_page(name, folder, runs))
             except FileError:
                 raise
             except UserError as error:
@@ -284,7 +284,7 @@ def write_end(folder: Path) -> tuple[str, int]:
     ``UserError``.
     """
     size = write_report(folder, folder / REPORT)
-    decisions = claims.decide_results(folder)
+    decisions = claims.decide_all(folder)
     for ending, form in FORMS.items():
         write_text(folder / f"{CLAIMS}{ending}", claims.claims_page(decisions).render(form))
     return claims.summary(decisions), size

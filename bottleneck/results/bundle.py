@@ -199,7 +199,7 @@ class Results:
     def verdicts(self) -> pd.DataFrame:
         """Every claim of the lecture with its verdict and the reason, as of `table claims`."""
         claims = import_module("...tables.claims", __name__)
-        return claims.claims_page(claims.decide_results(self.folder)).frame
+        return claims.claims_page(claims.decide_all(self.folder)).frame
 
 
 def holds_results(folder: Path) -> bool:

@@ -108,20 +108,19 @@ STUDIES: tuple[str, ...] = (
     *("gradients", "length", "fit", "embeddings", "reading"),
 )
 """The studies in the lecture's order, each a question of `questions/` put to finished runs."""
-GOLD = "alignment_gold"
-GOLD_TABLE = "alignment-gold"
-"""The numbers and the table of the study ``alignment`` put to gold links of the user's own."""
+GOLD = "alignment-gold"
+"""The question ``alignment`` put to the user's own gold links."""
 BENCHMARK = "cost"
 """The question whose numbers `bottleneck study cost` measures."""
 QUESTIONS = (*STUDIES, BENCHMARK)
 TABLES = ("failure-pattern", "vindication", "context-size", "compression", "arms")
 """The tables of runs; each of `QUESTIONS` has one, too."""
-ALL_TABLES = (*TABLES, *QUESTIONS, GOLD_TABLE)
+ALL_TABLES = (*TABLES, *QUESTIONS, GOLD)
 ENDINGS = {".csv": "csv", ".md": "markdown", ".tex": "latex", ".json": "json", ".html": "html"}
 """The form of a table's file, by its ending."""
 FORMATS = ("rich", *ENDINGS.values())
 FIGURES_OF_RUNS = ("bleu", "arms", "compression", "attention")
-FIGURES = (*FIGURES_OF_RUNS, *STUDIES, GOLD_TABLE, BENCHMARK)
+FIGURES = (*FIGURES_OF_RUNS, *STUDIES, GOLD, BENCHMARK)
 
 PROBES = "probes"
 """Folder of the studies' tables; in a run's folder of what was measured on it."""

@@ -18,10 +18,10 @@ from rich.console import Group
 from rich.constrain import Constrain
 from rich.text import Text
 
-from ..claims.registry import ATTENTION, CLAIMS, Claim, studied, verdict_on
+from ..claims.registry import ATTENTION, CLAIMS, Claim, study_verdict, verdict_on
 from ..claims.rules import PLAIN, RULES
 from ..claims.rules import UNIFORM as UNIFORM_WEIGHTS
-from ..claims.verdict import FLOOR_BLEU, Verdict, conclude, learned, unlearned
+from ..claims.verdict import FLOOR_BLEU, Verdict, learned, unlearned
 from ..results.bundle import Results
 from ..results.folders import has_probe, results_inside, without_runs
 from ..results.schema import BENCHMARK, GOLD
@@ -89,7 +89,7 @@ class Decision:
         return f"{words} {option} {shlex.quote(str(self.folder))}"
 
 
-def decide_results(
+def decide_all(
     folder: Path, conditions: Sequence[str] = (), existing: Results | None = None
 ) -> list[Decision]:
     """Every claim, by the runs of a folder that meet the conditions of `where`.
@@ -102,10 +102,10 @@ def decide_results(
     inside, find = [] if conditions else results_inside(folder), cache(Results.find)
     decisions = []
     for claim in CLAIMS:
-        decided = decision(claim, folder, bundle)
+        decided = decide(claim, folder, bundle)
         places = sorted(inside, key=lambda place: (place.name != claim.home, place.name))
         for place in [] if decided.measured else places:
-            other = decision(claim, place, find(place))
+            other = decide(claim, place, find(place))
             if other.measured:
                 decided = replace(other, runs=f"{place.name}: {other.runs}")
                 break
@@ -113,7 +113,7 @@ def decide_results(
     return decisions
 
 
-def decision(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
+def decide(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
     """The decision on one claim, by a folder's runs; None where there are none."""
     # C7 is also decided by the user's gold links.
     tables = [claim.study, *([GOLD] if claim.study == "alignment" else [])]
@@ -121,15 +121,18 @@ def decision(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
     runs = ""
     if table:
         question = import_module("...questions.question", __name__).find_question(table)
-        verdict, rows = judge(claim, question.load(folder), None if bundle is None else bundle.runs)
+        verdict, rows = judge_study(
+            claim, question.load(folder), None if bundle is None else bundle.runs
+        )
         runs = describe(rows[rows["run"] != ""])
         if table == BENCHMARK:
             runs = import_module("...questions.cost", __name__).rests_on(rows)
     elif claim.study:
-        verdict = studied(claim, None)
+        reason = f"there are no numbers yet: run `bottleneck study {claim.study}`"
+        verdict = study_verdict(claim, reason)
     elif bundle is None:
         reason = "the folder holds no finished run"
-        verdict = conclude(claim.id, RULES[claim.id][0], reason)
+        verdict = Verdict.of(claim.id, RULES[claim.id][0], reason)
     else:
         verdict, runs = _from_runs(claim, bundle)
     return Decision(claim, verdict, runs, folder, bundle)
@@ -143,7 +146,7 @@ def _from_runs(claim: Claim, bundle: Results) -> tuple[Verdict, str]:
         try:
             verdict, used = by_experiment(claim.id, part)
         except UserError as error:
-            verdict, used = conclude(claim.id, RULES[claim.id][0], str(error)), part.runs[:0]
+            verdict, used = Verdict.of(claim.id, RULES[claim.id][0], str(error)), part.runs[:0]
         results.append((verdict, describe(used)))
     return next((item for item in results if item[0].verdict != "not measured"), results[0])
 
@@ -222,7 +225,7 @@ def _controlled(
     return verdict, pd.concat(used).drop_duplicates("run")
 
 
-def judge(
+def judge_study(
     claim: Claim, frame: pd.DataFrame, runs: pd.DataFrame | None
 ) -> tuple[Verdict, pd.DataFrame]:
     """The verdict on a claim from its study's table, and the rows of the arms it rests on.
@@ -238,9 +241,9 @@ def judge(
             f"ones, or are not there ({', '.join(missing[:3])}{' ...' if missing[3:] else ''}): "
             f"measure again with `bottleneck study {claim.study}`, with the same --where"
         )
-        return replace(studied(claim, None), because=because), frame[:0]
+        return study_verdict(claim, because), frame[:0]
     if claim.own_runs:
-        return studied(claim, frame), frame
+        return study_verdict(claim, frame), frame
     family = _family(claim, runs[runs["run"].isin(frame["run"])])
     # Its arms are named by their attention, as is enough; so is a difference's note of an arm.
     names = frame[frame["run"].isin(family["run"])].set_index("arm")["attention"].to_dict()
@@ -254,9 +257,9 @@ def judge(
     if lost or not kept:
         bucket = next(bucket for bucket, _ in low.values())
         because = unlearned([*lost, "of every arm"][0], bucket)
-        return replace(studied(claim, None), because=because), rows
+        return study_verdict(claim, because), rows
     rows = rows[rows["attention"].isin(kept)]
-    verdict = studied(claim, rows)
+    verdict = study_verdict(claim, rows)
     if low:
         named = ", ".join(f"{arm} ({bleu:.1f} in {bucket})" for arm, (bucket, bleu) in low.items())
         note = f"left out as not learned, BLEU under {FLOOR_BLEU:g}: {named}"

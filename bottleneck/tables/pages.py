@@ -13,12 +13,12 @@ from ..claims.registry import CLAIMS, verdict_on
 from ..claims.verdict import LEAST_BASE, small_buckets
 from ..lecture.slides import L4, L_FAIL, L_VIND
 from ..results.bundle import Results, holds_results, setting_columns
-from ..results.schema import ALL_TABLES, GOLD, GOLD_TABLE, QUESTIONS, SETTING_COLUMNS
+from ..results.schema import ALL_TABLES, GOLD, QUESTIONS, SETTING_COLUMNS
 from ..scoring.bootstrap import Estimate, difference, percent_change
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
 from ..settings.run import resolve
 from ..settings.sweep import LONGER
-from .claims import judge
+from .claims import judge_study
 from .comparison import (
     SIZE,
     Arm,
@@ -149,8 +149,8 @@ def study_page(study: str, folder: Path, runs: pd.DataFrame | None = None) -> Pa
     frame = question.load(folder)
     if runs is None and holds_results(folder):
         runs = Results.open(folder, sentences=False).runs
-    claims = [claim for claim in CLAIMS if claim.study in (study, study.removesuffix("_gold"))]
-    judged = [judge(claim, frame, runs)[0] for claim in claims]
+    claims = [claim for claim in CLAIMS if claim.study in (study, study.removesuffix("-gold"))]
+    judged = [judge_study(claim, frame, runs)[0] for claim in claims]
     return replace(question.page(frame), judged=judged)
 
 
@@ -163,17 +163,15 @@ def check_name(name: str, like_slide: bool = False) -> None:
 
 
 def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
-    """The table of a name in `TABLES` (underscores do as well) or `QUESTIONS`, or `GOLD_TABLE`.
+    """The table of a name in `TABLES` (underscores do as well) or `QUESTIONS`, or `GOLD`.
 
     ``like_slide``: with the columns of the lecture's slide. ``UsageError`` for another name,
     ``UserError`` where the bundle has not what the table needs.
     """
     check_name(name, like_slide)
-    if name in QUESTIONS:
-        return study_page(name, bundle.folder)
     name = name.replace("_", "-")
-    if name == GOLD_TABLE:
-        return study_page(GOLD, bundle.folder)
+    if name in (*QUESTIONS, GOLD):
+        return study_page(name, bundle.folder)
     of_sizes = name in ("context-size", "compression")
     pairs: list[Pair] = []
     if name == "arms":

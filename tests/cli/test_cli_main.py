@@ -13,7 +13,7 @@ import pytest
 from ordinary_user import bottleneck
 
 from seq2seq_bottleneck.cli.main import COMMANDS
-from seq2seq_bottleneck.results.schema import FIGURES, GOLD_TABLE, QUESTIONS, TABLES
+from seq2seq_bottleneck.results.schema import FIGURES, GOLD, QUESTIONS, TABLES
 from seq2seq_bottleneck.settings.run import toml_names
 
 NAMES = [function.__name__ for function in COMMANDS]
@@ -79,7 +79,7 @@ def test_help_is_plain_lines_of_80_columns_with_nothing_cut(page, ok, monkeypatc
 @pytest.mark.parametrize(
     ("command", "names"),
     [
-        ("table", [*TABLES, *QUESTIONS, GOLD_TABLE, "claims", "runs"]), ("plot", FIGURES),
+        ("table", [*TABLES, *QUESTIONS, GOLD, "claims", "runs"]), ("plot", FIGURES),
         ("study", QUESTIONS), ("sweep", toml_names()),
     ],
 )  # fmt: skip

@@ -16,7 +16,7 @@ from seq2seq_bottleneck.questions.cost import (
     measured_exponent,
 )
 from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.tables.claims import decide_results
+from seq2seq_bottleneck.tables.claims import decide_all
 from seq2seq_bottleneck.tables.pages import study_page
 
 LENGTHS = (10, 20, 30, 50, 70, 100, 140, 200)
@@ -93,7 +93,7 @@ def test_the_table_has_the_numbers_of_the_file(tmp_path):
     text = "\n".join(printed(page))
     assert "500.0" in text
     assert "nan" not in text.lower()
-    runs = next(item.runs for item in decide_results(tmp_path) if item.claim.id == "C9")
+    runs = next(item.runs for item in decide_all(tmp_path) if item.claim.id == "C9")
     assert runs.startswith(f"benchmark: {len(SIZES) * len(PAIR)} points on Abacus 3, ")
 
 

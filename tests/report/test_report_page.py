@@ -33,7 +33,7 @@ from seq2seq_bottleneck.report.page import (
 )
 from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
-from seq2seq_bottleneck.tables.claims import decide_results
+from seq2seq_bottleneck.tables.claims import decide_all
 from seq2seq_bottleneck.tables.pages import make_page
 
 GRAMMAR = CorpusSettings()
@@ -112,7 +112,7 @@ def test_every_number_of_every_table_is_on_the_page(name, folder, page):
 @pytest.mark.slow
 def test_every_claim_has_its_verdict_its_number_its_rule_and_its_command(folder, text, page):
     assert str(folder.parent) not in unquote(text)  # no folder of this machine is named
-    decisions = decide_results(folder)
+    decisions = decide_all(folder)
     parts = [node.attributes["id"] for node in page.by_id("questions").all("section")]
     assert parts == ["C11"]  # nothing measured the others
     rows = page.by_id("claims").all("tbody")[0].all("tr")

@@ -18,9 +18,9 @@ from seq2seq_bottleneck.settings.sweep import LONGER
 from seq2seq_bottleneck.tables.claims import (
     Decision,
     claims_page,
-    decide_results,
-    decision,
-    judge,
+    decide,
+    decide_all,
+    judge_study,
 )
 from seq2seq_bottleneck.tables.comparison import compare
 from seq2seq_bottleneck.tables.pages import run_data
@@ -32,7 +32,7 @@ BY_ID = {claim.id: claim for claim in CLAIMS}
 def decided(folder, claim, conditions=()):
     """The decision on one claim."""
     whole = Results.open(folder)
-    return decision(BY_ID[claim], folder, where(whole, conditions))
+    return decide(BY_ID[claim], folder, where(whole, conditions))
 
 
 # The runs themselves decide.
@@ -82,7 +82,7 @@ def test_the_tables_verdicts_are_those_of_the_first_pair(tmp_path):
 
 
 def test_a_folder_without_runs_is_not_refused_and_names_what_to_run(tmp_path):
-    decisions = decide_results(tmp_path)
+    decisions = decide_all(tmp_path)
     assert not any(item.measured for item in decisions)
     commands = {item.claim.id: item.command for item in decisions}
     assert commands["L-VIND"] == f"bottleneck reproduce --out {tmp_path}"
@@ -98,7 +98,7 @@ def test_what_a_folder_does_not_decide_a_results_folder_inside_it_does(tmp_path)
     with_controls(tmp_path / "later", HIGH, HIGH).write()
     write_sizes(tmp_path / "sizes", {(size, "none"): LOW for size in (32, 64)})
     (tmp_path / "empty").mkdir()
-    result = {item.claim.id: item for item in decide_results(tmp_path)}
+    result = {item.claim.id: item for item in decide_all(tmp_path)}
     alone = decided(tmp_path / "controls", "C10")
     assert result["C10"].verdict == alone.verdict
     assert result["C10"].runs == f"controls: {alone.runs}"
@@ -138,7 +138,7 @@ def runs_of(folder, **arms):
 
 def judged(claim, frame, runs):
     """The verdict, and the runs of the rows that it rests on."""
-    verdict, rows = judge(BY_ID[claim], frame, runs)
+    verdict, rows = judge_study(BY_ID[claim], frame, runs)
     return verdict, set(rows["run"]) - {""}
 
 
