@@ -5,17 +5,33 @@ of the arms that `tables.claims.judge_study` chooses, by the rule of the study's
 claims are decided from the runs themselves (`tables.claims`), by a rule of this room.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
 import pandas as pd
 
 from .rules import RULES
-from .verdict import Verdict
+from .verdict import FLOOR_BLEU, Verdict
 
 NONE, ATTENTION = "none", "attention"
 """Arms that a claim needs: no attention, and any attention whose weights are learned."""
+FIRST = (
+    "Of several experiments in a folder it is decided by the one that the claim names, or else by "
+    "the first that has the arms it needs."
+)
+FAMILY = (
+    "The rule judges one family: an arm and those that are compared with it, which differ in "
+    "attention and seed alone. Of the families that have the arms the claim is about (on a text "
+    "with what the claim needs, if there is one) it is the first in the sweep's file. Other arms "
+    "are only reported."
+)
+LEARNED = (
+    f"An arm whose BLEU in the shortest filled bucket is under {FLOOR_BLEU:g} has not learned to "
+    "translate: it is left out and named. Not measured if that leaves none of the arms, or none of "
+    "a kind, that the claim is about."
+)
+"""Ends of the rules: which experiment decides, and which arms of a study's table."""
 
 
 @dataclass(frozen=True)
@@ -82,12 +98,15 @@ CLAIMS: tuple[Claim, ...] = (
 
 
 def verdict_on(claim: str, *measured: Any, **named: Any) -> Verdict:
-    """The verdict on a claim that runs decide, from what its rule reads of them."""
+    """The verdict on a claim that runs decide, from what its rule reads, or a text: why not."""
     words, judge = RULES[claim]
-    return Verdict.of(claim, words, judge(*measured, **named))
+    reason = next((item for item in measured if isinstance(item, str)), None)
+    return Verdict.of(claim, f"{words} {FIRST}", reason or judge(*measured, **named))
 
 
 def study_verdict(claim: Claim, frame: pd.DataFrame | str) -> Verdict:
-    """The verdict on a claim that a study decides, from its table, or why it is not measured."""
+    """The verdict on a claim that a study decides, from its table, or a text: why not."""
     question = import_module("...questions.question", __name__).find_question(claim.study)
-    return next(item for item in question.verdict(frame) if item.claim == claim.id)
+    verdict = next(item for item in question.verdict(frame) if item.claim == claim.id)
+    ends = [] if claim.own_runs else [FAMILY, FIRST, *([LEARNED] if claim.learned else [])]
+    return replace(verdict, rule=" ".join([verdict.rule, *ends]))

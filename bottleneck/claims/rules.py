@@ -12,7 +12,6 @@ import pandas as pd
 
 from ..scoring.bootstrap import Estimate, difference, interaction, percent_change
 from .verdict import (
-    FIRST,
     FLOOR_BLEU,
     LEAST_BASE,
     READ_FROM,
@@ -71,11 +70,10 @@ def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
             clauses = [*judged.because, small, f"not read: {few}" if few else ""]
             return replace(judged, because=clauses)
 
+        RULES[claim] = words, judge
         if claim.startswith("L-"):
-            unread = f"A bucket of fewer than {READ_FROM} sentences is not read."
-            RULES[claim] = f"{words} {unread} {FIRST}", on_buckets
-        else:
-            RULES[claim] = f"{words} {FIRST}", judge
+            few = f"A bucket of fewer than {READ_FROM} sentences is not read."
+            RULES[claim] = f"{words} {few}", on_buckets
         return judge
 
     return add

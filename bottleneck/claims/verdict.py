@@ -14,18 +14,6 @@ FLOOR_BLEU = 5.0
 """BLEU under which an arm has not learned to translate: near zero it is mostly smoothing."""
 LEAST_BASE = 1.0
 """BLEU under which a change is not stated in per cent of it."""
-FIRST = (
-    "Of several experiments in a folder it is decided by the one that the claim names, or else by "
-    "the first that has the arms it needs."
-)
-"""Which experiment decides a claim: the end of every rule of runs."""
-FAMILY = (
-    "The rule judges one family: an arm and those that are compared with it, which differ in "
-    "attention and seed alone. Of the families that have the arms the claim is about (on a text "
-    "with what the claim needs, if there is one) it is the first in the sweep's file. Other arms "
-    f"are only reported. {FIRST}"
-)
-"""Which arms of a study's table its claims judge: the end of their rules."""
 
 
 @dataclass(frozen=True)
@@ -118,11 +106,3 @@ def learned(bleu: float) -> bool:
 def unlearned(arms: str, where: str) -> str:
     """Why arms ("with attention") that have not learned to translate are not judged."""
     return f"BLEU {arms} is under {FLOOR_BLEU:g} in {where}: nothing has been learned to judge"
-
-
-def needs_learned(lacking: str) -> str:
-    """The sentence of a rule on the floor; ``lacking`` says without which arms nothing is left."""
-    return (
-        f"An arm whose BLEU in the shortest filled bucket is under {FLOOR_BLEU:g} has not learned "
-        f"to translate: it is left out and named. Not measured if that leaves {lacking}."
-    )

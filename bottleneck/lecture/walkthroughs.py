@@ -18,7 +18,6 @@ from .slides import (
     Check,
     Evidence,
     Grid,
-    Judgement,
     Number,
     Step,
     combined,
@@ -180,14 +179,21 @@ def example_matrix(slide: Slide, evidence: Evidence) -> Steps:
     grids = [grid] if evidence.learned is None else [grid, evidence.learned]
     sums, rows = weights.sum(axis=1), len(grid.rows)
     whole = np.abs(sums - 1) <= 0.005 * len(grid.columns) + TOLERANCE  # each cell was rounded
-    judgement: Judgement = "right" if 2 * grid.aligned() > rows else "illustration"
+    judgement = "right" if 2 * grid.aligned() > rows else "illustration"
     largest = f"translation largest in {grid.aligned()} of {rows} rows"
     checks = [
         Check("rows sum to", "1", f"{sums.min():.2f} to {sums.max():.2f}", parts(whole)),
         Check("shows", slide["claim"], largest, judgement),
     ]
     key = "a row for each French word; [ ] translation, * the row's largest"
-    notes = [f"{grid.title}: {grid.summary()}" for grid in grids]
+    notes = []
+    for grid in grids:
+        gold = grid.weights[np.arange(len(grid.rows)), list(grid.gold)].mean()
+        notes.append(
+            f"{grid.title}: largest on the word's translation in {grid.aligned()} of "
+            f"{len(grid.rows)} rows; gold cells {gold:.3f} on average, equal weights "
+            f"{1 / len(grid.columns):.3f}"
+        )
     yield Step("Weights", key, checks=checks, notes=notes, grids=grids)
 
 
@@ -295,7 +301,7 @@ def first_steps(slide: Slide, evidence: Evidence) -> Steps:
     """L17: the next words of trained arms; the slide's probabilities must sum to at most 1."""
     for index, printed in enumerate(slide["steps"]):
         total = sum(printed.values())
-        judgement: Judgement = "illustration" if total <= 1 + TOLERANCE else "wrong"
+        judgement = "illustration" if total <= 1 + TOLERANCE else "wrong"
         said = ", ".join(f"P({word}) {share}" for word, share in printed.items())
         rows = []
         for arm in evidence.arms:
@@ -338,7 +344,7 @@ def vindication(_: Slide, evidence: Evidence) -> Steps:
     """L-VIND: its claim within its own numbers, the gain is largest where BLEU was lowest."""
     none, attention = (evidence.column("L-VIND", arm) for arm in ("none", "attention"))
     gains = np.subtract(attention, none)
-    judgement: Judgement = "illustration" if gains.argmax() == np.argmin(none) else "wrong"
+    judgement = "illustration" if gains.argmax() == np.argmin(none) else "wrong"
     printed, recomputed = " ".join(map(str, attention)), f"gains {listed(gains, '{:.1f}')}"
     check = Check("BLEU with attention", printed, recomputed, judgement)
     yield Step("Gains", "BLEU with attention - without", checks=[check])
@@ -373,7 +379,7 @@ def lost_words(slide: Slide, evidence: Evidence) -> Steps:
     present = [phrase.lower() in sentence for phrase in (*slide["lost"], slide["name"])]
     printed = f"{', '.join(slide['lost'])}, the conference's exact name"
     recomputed = f"{sum(present)} of {len(present)} are in the sentence"
-    judgement: Judgement = "illustration" if all(present) else "wrong"
+    judgement = "illustration" if all(present) else "wrong"
     check = Check("lost", printed, recomputed, judgement)
     yield Step(f"Lost, while there survived {', '.join(slide['survived'])}", checks=[check])
 

@@ -14,7 +14,6 @@ import numpy as np
 from jaxtyping import Float, Real
 from numpy import ndarray
 
-from ..claims.verdict import FAMILY, needs_learned
 from ..corpus.pair import Link, SentencePair
 from ..corpus.subwords import by_word, links_from_weights, shares_of
 from ..corpus.vocabulary import WORDS
@@ -35,7 +34,7 @@ RULE = (
     "lengths, with a baseline's, paired by sentence. Held if in every arm whose weights select the "
     "95 % intervals of the baseline's AER minus the weights' lie above 0 for the diagonal and for "
     "IBM model 1; partly if for the diagonal alone, or not in every arm; otherwise not held. Equal "
-    f"weights (uniform) are not judged. {FAMILY} {needs_learned('none with attention')}"
+    "weights (uniform) are not judged."
 )
 
 

@@ -13,7 +13,6 @@ import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
-from ..claims.verdict import FAMILY, needs_learned
 from ..scoring.bootstrap import spread
 from ..settings.concerns import bucket_labels, holds
 from .arms import Arm, Estimates, Measured, Row, by_arm
@@ -34,8 +33,7 @@ RULE = (
     f"{SLIDE_SIZE}, proportionally for other context sizes. Held if the 95 % interval lies within "
     f"{TOLERANCE:.0%} of that and above an untrained encoder's (interval of the paired difference "
     "above 0); partly if it is above the untrained encoder's and grows from the shortest filled "
-    "bucket to the longest (interval of the difference above 0); otherwise not held. "
-    f"{FAMILY} {needs_learned('none without attention')}"
+    "bucket to the longest (interval of the difference above 0); otherwise not held."
 )
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ..claims.verdict import FAMILY, needs_learned
 from ..corpus.grammar import noun_gender, word_class
 from ..corpus.vocabulary import UNK
 from ..scoring.bootstrap import ratio_of_sums
@@ -34,7 +33,7 @@ RULE = (
     f"network untrained, at least {LEAST_ADDED:.0%} of the neighbours, and adds to the gender's "
     f"share (lower ends of the 95 % intervals over words at or above {LEAST_ADDED:.0%} and above "
     "0), and if the class's interval is above that of words next in frequency; partly if the "
-    f"class's conditions hold in every arm; otherwise not held. {FAMILY} {needs_learned('no arm')}"
+    f"class's conditions hold in every arm; otherwise not held."
 )
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ..claims.verdict import FAMILY
 from ..corpus.vocabulary import UNK
 from ..results.folders import SENTENCES, run_rows
 from ..scoring.bootstrap import Estimate, difference, ratio_of_sums
@@ -44,7 +43,7 @@ LOST_RULE = (
     f"{SLIDE_LOST:.0%} ({SLIDE_LOST - TOLERANCE:.0%} or more); partly if not, but more is lost "
     "there than in the shortest filled bucket (interval of the difference above 0); otherwise not "
     "held. Not measured without bits of the source, where that bucket is empty or the shortest, or "
-    f"where under {LEARNED:.0%} of the shortest bucket's bits are recovered (lower end). {FAMILY}"
+    f"where under {LEARNED:.0%} of the shortest bucket's bits are recovered (lower end)."
 )
 KEPT_RULE = (
     "Kept is the share of each further word's bits that arrives: the slope of the recovered bits "
@@ -53,7 +52,7 @@ KEPT_RULE = (
     f"with attention lies above {RISES:g} and that of attention minus none, paired, above 0; "
     "partly if the latter alone does; otherwise not held. Not measured with fewer than three "
     "filled buckets, without both arms, or where attention recovers under "
-    f"{LEARNED:.0%} of the shortest bucket's bits (lower end). {FAMILY}"
+    f"{LEARNED:.0%} of the shortest bucket's bits (lower end)."
 )
 UNLEARNED = (
     f"of the shortest sentences' bits under {LEARNED:.0%} are recovered: nothing has been learned "

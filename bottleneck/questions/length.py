@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
-from ..claims.verdict import FAMILY, needs_learned, small_buckets
+from ..claims.verdict import small_buckets
 from ..corpus.vocabulary import tokenize
 from ..results.folders import SENTENCES, read_texts, run_rows
 from ..scoring.bootstrap import ratio_of_sums
@@ -29,7 +29,7 @@ RULE = (
     "its shares of empty, of unfinished and of repeating outputs (the last minus the references' "
     f"own share) are each under {MOST_FAULTS:.0%}. Held if every arm with attention handles every "
     f"filled bucket; partly if they handle at least {ENOUGH:.0%} of them; otherwise not held. Not "
-    f"measured with fewer than two. {FAMILY} {needs_learned('none with attention')}"
+    f"measured with fewer than two."
 )
 
 

@@ -15,7 +15,6 @@ import pandas as pd
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ..claims.verdict import FAMILY, needs_learned
 from ..figures.plot import shared
 from ..scoring.bootstrap import ratio_of_sums
 from ..settings.concerns import bucket_labels, bucket_of
@@ -48,7 +47,7 @@ RULE = (
     "untrained encoder's states and than from the word just read alone (95 % intervals over test "
     f"sentences: the lower end at or above {ENOUGH:.0%}, the paired difference from the untrained "
     "above 0, the interval above that of the word just read); partly if they are more than both in "
-    f"every bucket; otherwise not held. {FAMILY} {needs_learned('none without attention')}"
+    "every bucket; otherwise not held."
 )
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from jaxtyping import Float, Int, Real
 from numpy import ndarray
 
-from ..claims.verdict import FAMILY, small_buckets
+from ..claims.verdict import small_buckets
 from ..corpus.vocabulary import is_word, tokenize
 from ..figures.plot import longest
 from ..lecture.slides import SLIDES
@@ -43,7 +43,7 @@ RULE = (
     f"by at least {SURVIVES:.0%} in both buckets; partly if it survives better than at least one "
     "of them; otherwise not held. Not measured without two filled buckets, with too few words of a "
     "class for an interval, or if recall beyond chance of all words is under "
-    f"{LEARNED:.0%} in the shortest bucket. {FAMILY}"
+    f"{LEARNED:.0%} in the shortest bucket."
 )
 
 

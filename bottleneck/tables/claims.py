@@ -19,7 +19,7 @@ from rich.constrain import Constrain
 from rich.text import Text
 
 from ..claims.registry import ATTENTION, CLAIMS, Claim, study_verdict, verdict_on
-from ..claims.rules import PLAIN, RULES
+from ..claims.rules import PLAIN
 from ..claims.rules import UNIFORM as UNIFORM_WEIGHTS
 from ..claims.verdict import FLOOR_BLEU, Verdict, learned, unlearned
 from ..results.bundle import Results
@@ -132,7 +132,7 @@ def decide(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
         verdict = study_verdict(claim, reason)
     elif bundle is None:
         reason = "the folder holds no finished run"
-        verdict = Verdict.of(claim.id, RULES[claim.id][0], reason)
+        verdict = verdict_on(claim.id, reason)
     else:
         verdict, runs = _from_runs(claim, bundle)
     return Decision(claim, verdict, runs, folder, bundle)
@@ -146,7 +146,7 @@ def _from_runs(claim: Claim, bundle: Results) -> tuple[Verdict, str]:
         try:
             verdict, used = by_experiment(claim.id, part)
         except UserError as error:
-            verdict, used = Verdict.of(claim.id, RULES[claim.id][0], str(error)), part.runs[:0]
+            verdict, used = verdict_on(claim.id, str(error)), part.runs[:0]
         results.append((verdict, describe(used)))
     return next((item for item in results if item[0].verdict != "not measured"), results[0])
 

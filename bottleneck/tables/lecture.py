@@ -103,4 +103,4 @@ def grammar_alignment(sentence: str) -> Alignment:
     links = [
         sorted({target[j] for i, j in pair.links if source[i] == w}) for w in range(len(words))
     ]
-    return Alignment(words, pair.target.split(), links)
+    return words, pair.target.split(), links
