@@ -158,7 +158,7 @@ class Estimates:
             (row["measure"], *(row[key] for key in KEYS)): Measured(
                 row["value"], row["low"], row["high"], int(row["n"]), row["note"]
             )
-            for row in self.means.to_dict("records")
+            for row in self.means.dropna(subset="value").to_dict("records")
         }
         self._attention = dict(zip(self.means["arm"], self.means["attention"], strict=True))
 

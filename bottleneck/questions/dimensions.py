@@ -98,17 +98,17 @@ def summarise(arm: Arm) -> Iterator[Row]:
 
 def judge(estimates: Estimates) -> Judgement | str:
     """C4: 200 of 256 numbers are in use."""
-    arm, known = estimates.without_attention(), {}
-    for name in estimates.buckets():
-        number = estimates.get("components", arm, name)
-        known |= {name: number} if number and not np.isnan(number.value) else {}
-    bucket = next((name for name in known if holds(name, SENTENCE_WORDS)), None)
+    arm = estimates.without_attention()
+    buckets = [name for name in estimates.buckets() if estimates.get("components", arm, name)]
+    bucket = next((name for name in buckets if holds(name, SENTENCE_WORDS)), None)
     if bucket is None:
         return f"no run without attention has contexts of {SENTENCE_WORDS} words"
-    used, numbers = known[bucket], list(known.values())
+    used, shortest, longest = (
+        estimates.get("components", arm, name) for name in (bucket, buckets[0], buckets[-1])
+    )
     size = int(estimates.means.loc[estimates.means["arm"] == arm, "context_size"].iloc[0])
     added = estimates.get("components_added", arm, bucket)
-    growth, expected = numbers[-1].minus(numbers[0]), SLIDE_USED / SLIDE_SIZE * size
+    growth, expected = longest.minus(shortest), SLIDE_USED / SLIDE_SIZE * size
     near_slide = used.within(expected * (1 - TOLERANCE), expected * (1 + TOLERANCE))
     more, less = "training adds {} to", "training takes {} away from"
     clauses = [

@@ -135,7 +135,7 @@ def _summary(arm: Arm) -> tuple[list[Row], dict[str, Estimate]]:
 def _shares(estimates: Estimates, arm: str, part: str) -> dict[str, Measured]:
     """Shares of the source's bits that a measure recovers, by bucket, where there are any."""
     shares = {name: estimates.get("share", arm, name, part=part) for name in estimates.buckets()}
-    return {name: share for name, share in shares.items() if share and not np.isnan(share.value)}
+    return {name: share for name, share in shares.items() if share}
 
 
 def _percent(share: Measured) -> str:
@@ -171,7 +171,7 @@ def _kept(estimates: Estimates) -> Judgement | str:
     for arm, (name, part) in product(estimates.arms(selective=True), LONGER.items()):
         gain = estimates.get("kept_gain", arm, part=part)
         theirs = estimates.get("kept", gain.note, part=part) if gain else None
-        if theirs and not np.isnan(gain.value):
+        if theirs:
             measured.append((arm, name, estimates.get("kept", arm, part=part), theirs, gain))
     of_first = [item for item in measured if item[0] == measured[0][0]]
     if not of_first:

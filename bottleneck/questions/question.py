@@ -56,7 +56,7 @@ class StudyColumn:
 
     def text(self, estimate: Measured | None) -> str:
         """The cell: the number, and its interval on a second line; empty without a number."""
-        if estimate is None or np.isnan(estimate.value):
+        if estimate is None:
             return ""
         numbers = (self.scale * number for number in (estimate.value, estimate.low, estimate.high))
         return cell(*numbers, self.form, self.ends, estimate.note)
