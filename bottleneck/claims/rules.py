@@ -129,8 +129,8 @@ def vindication(rows: Rows) -> Judgement | str:
         _listed("clear losses", losses),
     ]
     clear, name = gains[longest].low > 0, f"attention minus none, BLEU, {longest}"
-    held = clear and more.low > 0 and not losses
-    return Judgement(held, clear, clauses, name, gains[longest])
+    fully = clear and more.low > 0 and not losses
+    return Judgement(fully, clear, clauses, name, gains[longest])
 
 
 @rule(
@@ -197,8 +197,8 @@ def vindication_largest(rows: Rows) -> Judgement | str:
         f"BLEU without attention is lowest in {worst[0]}{ties[1]}",
     ]
     some = best.low > 0 and len(worst) < len(rows) and not set(top).isdisjoint(worst)
-    held = some and set(top) <= set(worst)
-    return Judgement(held, some, clauses, f"the largest gain, BLEU, {top[0]}", best)
+    fully = some and set(top) <= set(worst)
+    return Judgement(fully, some, clauses, f"the largest gain, BLEU, {top[0]}", best)
 
 
 def _with_ties(estimates: Mapping[str, Estimate]) -> list[str]:
@@ -241,8 +241,7 @@ class Cell:
     f"{CLEAR_CORRELATION} and length adds under {LENGTH_POINTS:g} points of R2 once the ratio is "
     "known (R2 of BLEU's rank by the ratio's, and by the ratio's and length's); partly if only the "
     "correlation holds; otherwise not held. Not measured with fewer than two context sizes or "
-    f"filled buckets, or if BLEU is under {FLOOR_BLEU:g}, or the same, in every cell. A resample "
-    "in which all cells score the same counts as no correlation.",
+    f"filled buckets, or if BLEU is under {FLOOR_BLEU:g}, or the same, in every cell.",
 )
 def compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
     """C1: the compression ratio predicts the loss of quality, and length adds little to it."""
@@ -267,8 +266,8 @@ def compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
         small_buckets({row.bucket: row.sentences for row in rows}),
     ]
     partly = rank.high < CLEAR_CORRELATION
-    held = partly and length_points.value < LENGTH_POINTS
-    return Judgement(held, partly, clauses, "rank correlation of BLEU with the ratio", rank)
+    fully = partly and length_points.value < LENGTH_POINTS
+    return Judgement(fully, partly, clauses, "rank correlation of BLEU with the ratio", rank)
 
 
 def measure_curve(cells: Sequence[Cell]) -> tuple[Measured, ...]:
@@ -295,8 +294,7 @@ def measure_curve(cells: Sequence[Cell]) -> tuple[Measured, ...]:
 @rule(
     "C10",
     "The rule reads BLEU in the longest filled bucket. Every comparison is paired by test sentence "
-    "and seed, and clear if its 95 % interval lies above 0 (not corrected for their number). Held "
-    "if attention is clear above uniform weights, clear above every control without attention (as "
+    "and seed, and clear if its 95 % interval lies above 0. Held if attention is clear above uniform weights, clear above every control without attention (as "
     "it is, and in every group that the sweep declares, as with as many parameters or with twice "
     "the training), and, in every other group that was trained with both arms, clear above none; "
     "partly if it is clear above uniform weights but not all the rest, or above all the rest but "
@@ -373,5 +371,5 @@ def training_moves_curve(buckets: Rows) -> Judgement | str:
         _listed("what they add in the others", moves),
         small_buckets({row.name: row.sentences for row in rows}),
     ]
-    held, name = move.low > 0 and share >= LEAST_SHARE, "what twice the updates add to none"
-    return Judgement(held, partly, clauses, f"{name}, BLEU, {bucket}", move)
+    fully, name = move.low > 0 and share >= LEAST_SHARE, "what twice the updates add to none"
+    return Judgement(fully, partly, clauses, f"{name}, BLEU, {bucket}", move)

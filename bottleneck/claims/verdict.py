@@ -60,7 +60,7 @@ class Measured:
 class Judgement:
     """What a rule finds: its conditions, clauses of the reason, its first number and of what."""
 
-    held: bool
+    fully: bool
     partly: bool
     because: Sequence[str]
     measure: str
@@ -85,11 +85,11 @@ class Verdict:
         """The verdict by a rule's judgement; a text is the reason why there is none."""
         if isinstance(judged, str):
             return cls(claim, "not measured", rule, judged)
-        word = "held" if judged.held else "partly" if judged.partly else "not held"
+        word = "held" if judged.fully else "partly" if judged.partly else "not held"
         because = "; ".join(filter(None, judged.because))
         numbers = (judged.number.value, judged.number.low, judged.number.high)
-        known = (float(number) if math.isfinite(number) else None for number in numbers)
-        return cls(claim, word, rule, because, judged.measure, *known)
+        finite = (float(number) if math.isfinite(number) else None for number in numbers)
+        return cls(claim, word, rule, because, judged.measure, *finite)
 
 
 def small_buckets(sentences: Mapping[str, int]) -> str:

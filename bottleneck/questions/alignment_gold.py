@@ -55,13 +55,13 @@ def probe(subject: "Subject", sentences: Sequence[LinkedPair]) -> Columns:
     return alignment.measure(subject, pairs, model)
 
 
-def running_text(words: Sequence[str], known: Container[str]) -> str:
+def running_text(words: Sequence[str], vocabulary: Container[str]) -> str:
     """Tokens as running text; ``known`` are the word tokens of the training text."""
     tokens = []
     for word in words:
         if word in ("(", "[", "{") or (len(word) > 1 and word.endswith(("'", "’"))):
             tokens.append(word + JOINER)
-        elif word.startswith(("'", "’")) or not (word in known or any(map(str.isalnum, word))):
+        elif word.startswith(("'", "’")) or not (word in vocabulary or any(map(str.isalnum, word))):
             tokens.append(JOINER + word)
         else:
             tokens.append(word)

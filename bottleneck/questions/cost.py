@@ -139,9 +139,9 @@ def judge(estimates: Estimates) -> Judgement | str:
     if not powers:
         return left_out or "no arm with attention"
     first = next(iter(powers))
-    held = all(above) and all(power.within(*QUADRATIC) for power in powers.values())
+    fully = all(above) and all(power.within(*QUADRATIC) for power in powers.values())
     measure = f"exponent of the length, attention's own seconds, {first}"
-    return Judgement(held, any(above), [*clauses, left_out], measure, powers[first])
+    return Judgement(fully, any(above), [*clauses, left_out], measure, powers[first])
 
 
 def measured_exponent(folder: Path) -> Exponent | None:

@@ -119,16 +119,14 @@ def judge(estimates: Estimates) -> Judgement | str:
         "from the shortest bucket to the longest the number "
         + growth.change("grows by {}", "shrinks by {}", "{:z.0f}"),
     ]
-    held, partly = added.low > 0 and near_slide, added.low > 0 and growth.low > 0
+    fully, partly = added.low > 0 and near_slide, added.low > 0 and growth.low > 0
     measure = f"components for 95 % of the variance, {bucket} words"
-    return Judgement(held, partly, clauses, measure, used)
+    return Judgement(fully, partly, clauses, measure, used)
 
 
 def _printed(frame: pd.DataFrame) -> dict[str, float]:
     """The slide's number in the figure, by bucket."""
-    if SLIDE_SIZE not in set(frame["context_size"]):
-        return {}
-    buckets = filter(None, dict.fromkeys(frame["bucket"]))
+    buckets = set(frame.loc[frame["context_size"] == SLIDE_SIZE, "bucket"]) - {""}
     return {bucket: float(SLIDE_USED) for bucket in buckets if holds(bucket, SENTENCE_WORDS)}
 
 

@@ -115,15 +115,15 @@ def gradient_norms(
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
     """The half-distance, and the ratio by bands that every seed has."""
-    found, scoring = [run.found for run in arm.runs], arm.settings.scoring
-    steps = 1 + max(int(columns["steps"].max()) for columns in found)
-    sentences = 1 + int(found[0]["sentence"].max())
+    probes, scoring = [run.probes for run in arm.runs], arm.settings.scoring
+    steps = 1 + max(int(columns["steps"].max()) for columns in probes)
+    sentences = 1 + int(probes[0]["sentence"].max())
     edges = len(scoring.lower_edges)
     weights = draw(sentences, scoring.resamples, seed=scoring.seed, bucket=edges)
     for network, control in (("trained", ""), ("untrained", "untrained")):
         # Of each seed, sentence and number of steps the sum of log ratios, and the links.
-        sums = np.zeros((len(found), sentences, steps, 2))
-        for columns, cells in zip(found, sums, strict=True):
+        sums = np.zeros((len(probes), sentences, steps, 2))
+        for columns, cells in zip(probes, sums, strict=True):
             aligned, last = (columns[f"{network}_{name}"] for name in ("aligned", "last"))
             used = last > 0
             logs = np.log(np.maximum(aligned[used] / last[used], LEAST_RATIO))
@@ -131,7 +131,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
             np.add.at(cells, tuple(places), np.stack([logs, np.ones_like(logs)], axis=-1))
         if half := half_distance(sums, weights):
             alone = [half_distance(part[None], weights[:0]).row() for part in sums]
-            keys = {"control": control, "n": len(found[0]["steps"])}
+            keys = {"control": control, "n": len(probes[0]["steps"])}
             yield from arm.with_seeds("half_distance", half.row(), alone, **keys)
         for name, first, end in zip(BAND_NAMES, BANDS, [*BANDS[1:], None], strict=True):
             band = sums[:, :, first:end].sum(axis=2)
@@ -174,8 +174,8 @@ def judge(estimates: Estimates) -> Judgement | str:
     fades, halves = [], {}
     for arm in estimates.arms():
         if half := estimates.get("half_distance", arm):
-            bound = f"does not halve within {half.value:.0f} steps"
-            known = f"halves every {text(half)} steps"
+            open_end = f"does not halve within {half.value:.0f} steps"
+            closed = f"halves every {text(half)} steps"
             fades.append(f"{arm} {bound if beyond(half.note, 'value') else known}")
             halves[arm] = unbounded(half)
     none = estimates.without_attention()

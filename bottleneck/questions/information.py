@@ -1,9 +1,9 @@
 """C5, C6: how many bits of the source reach the decoder, and how do they grow with length?
 
-A test sentence's exact bits, less what they are given the memory, are what the memory tells of it.
-Given it: by the *probe*, a fresh decoder that learns to write the source from the frozen encoder's
-memory; by the *translator*, what it still has to be told of the reference. On average over
-sentences the difference is a lower bound on the information.
+A test sentence's exact bits, less the bits that remain given the encoder's memory, are what the
+memory tells of it. What remains is measured by the *probe*, a fresh decoder that learns to write
+the source from the frozen encoder's memory, and by the *translator*, as its loss on the reference.
+On average over sentences the difference is a lower bound on the information.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ MEASURES = {
     "probe_untrained": ("probe", "untrained"),
     "nll": ("translator", ""),
 }
-"""The probe's columns of what remains to be told, in nats: their part and control."""
+"""The probe's columns of what remains, in nats: their part and control."""
 LONGER = {part: f"{part} longer" for part in ("probe", "translator")}
 """How the longer half of the buckets is called, by part; the middle bucket is in it."""
 SLIDE_LOST, LOST_WORDS = 0.91, 30
@@ -62,7 +62,7 @@ POINTS = ("{} more", "{} less", "{:z.0f}", " points")
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """A row for each test sentence: exact bits, and what each measure has to be told."""
+    """A row for each test sentence: exact bits, and what remains by each measure."""
     from .subject import losses, train_reader, written_back
 
     pairs = subject.corpus.test
@@ -100,9 +100,9 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 def _summary(arm: Arm) -> tuple[list[Row], dict[str, Estimate]]:
     """The rows of an arm, and the share of a further word's bits that it keeps, by part."""
     found = arm.runs[0].found
-    words, known, rows, kept = found["source_words"], found["unknown"] == 0, [], {}
+    words, clean, rows, kept = found["source_words"], found["unknown"] == 0, [], {}
     buckets = [
-        (place, name, inside & known) for place, name, inside in in_buckets(arm.runs[0], words)
+        (place, name, inside & clean) for place, name, inside in in_buckets(arm.runs[0], words)
     ]
     filled = [item for item in buckets if item[2].any()]
     longer = filled[len(filled) // 2 :]
@@ -147,7 +147,7 @@ def _lost(estimates: Estimates) -> Judgement | str:
     none = estimates.without_attention()
     bucket = next((name for name in estimates.buckets() if holds(name, LOST_WORDS)), "")
     by_part = {part: _shares(estimates, none, part) for part in LONGER}
-    shares = {part: known[bucket] for part, known in by_part.items() if bucket in known}
+    shares = {part: by[bucket] for part, by in by_part.items() if bucket in by}
     part = max(shares, key=lambda part: shares[part].value, default="")
     if not part or bucket == next(iter(by_part[part])):
         return f"no share of the bits of {LOST_WORDS} words, and of shorter ones, without attention"
@@ -186,8 +186,8 @@ def _kept(estimates: Estimates) -> Judgement | str:
         f"{gain.scaled(100.0).change(*POINTS)} with it (by the {name})"
     )
     measure = f"% of a further word's bits arrive, {attention}"
-    held, partly = gain.low > 0 and ours.low > RISES, gain.low > 0
-    return Judgement(held, partly, [clause], measure, ours.scaled(100.0))
+    fully, partly = gain.low > 0 and ours.low > RISES, gain.low > 0
+    return Judgement(fully, partly, [clause], measure, ours.scaled(100.0))
 
 
 def _drawn(rows: pd.DataFrame) -> pd.DataFrame:

@@ -201,7 +201,7 @@ def judge(estimates: Estimates) -> Judgement | str:
     few = {bucket: estimates.get("corrected", none, bucket).n for bucket in buckets}
     least = min(DETAILS, key=lambda kind: more[last, kind].value)
     return Judgement(
-        held=len(clear) == len(DETAILS) and min(survives) >= SURVIVES,
+        fully=len(clear) == len(DETAILS) and min(survives) >= SURVIVES,
         partly=bool(clear),
         because=[*clauses, small_buckets(few)],
         measure=f"points, gist less {least}, recall beyond chance, none, {last}",

@@ -273,7 +273,7 @@ def _family(claim: Claim, runs: pd.DataFrame) -> pd.DataFrame:
     bases = runs["baseline"].where(runs["baseline"] != "", runs["arm"])
 
     def lacks(rows: pd.DataFrame) -> tuple[bool, bool]:
-        text = rows["corpus"].isin(claim.known).any()
+        text = rows["corpus"].isin(claim.corpora).any()
         return not text, not set(claim.arms) <= _kinds(set(rows["attention"]))
 
     families = [rows for _, rows in runs.groupby(["experiment", bases], sort=False)]
