@@ -95,10 +95,9 @@ CLAIMS: tuple[Claim, ...] = (
 )  # fmt: skip
 
 
-def verdict_on(claim: str, *measured: Any, **named: Any) -> Verdict:
-    """The verdict on a claim that runs decide, from what its rule reads, or a text: why not."""
+def verdict_on(claim: str, *measured: Any, reason: str = "", **named: Any) -> Verdict:
+    """The verdict on a claim that runs decide, from what its rule reads; ``reason``: why not."""
     words, judge = RULES[claim]
-    reason = next((item for item in measured if isinstance(item, str)), None)
     return Verdict.of(claim, f"{words} {FIRST}", reason or judge(*measured, **named))
 
 

@@ -294,11 +294,11 @@ def measure_curve(cells: Sequence[Cell]) -> tuple[Measured, ...]:
 @rule(
     "C10",
     "The rule reads BLEU in the longest filled bucket. Every comparison is paired by test sentence "
-    "and seed, and clear if its 95 % interval lies above 0. Held if attention is clear above uniform weights, clear above every control without attention (as "
-    "it is, and in every group that the sweep declares, as with as many parameters or with twice "
-    "the training), and, in every other group that was trained with both arms, clear above none; "
-    "partly if it is clear above uniform weights but not all the rest, or above all the rest but "
-    "not uniform weights; "
+    "and seed, and clear if its 95 % interval lies above 0. Held if attention is clear above "
+    "uniform weights, clear above every control without attention (as it is, and in every group "
+    "that the sweep declares, as with as many parameters or with twice the training), and, in "
+    "every other group that was trained with both arms, clear above none; partly if it is clear "
+    "above uniform weights but not all the rest, or above all the rest but not uniform weights; "
     "otherwise not held. Not measured without uniform weights, without any other control than none "
     f"itself, or if attention's BLEU is under {FLOOR_BLEU:g}.",
 )

@@ -62,13 +62,10 @@ def toy_embedding(slide: Slide, _: Evidence) -> Steps:
     angle = {name: float(cosine(word, other)) for name, other in vectors.items()}
     checks = []
     for name, most in (("near", min), ("far", max)):
-        printed_text, nearest = (
-            slide[name],
-            [most(gaps, key=gaps.get) for gaps in (distance, angle)],
-        )
-        measured = f"distance {distance[found[0]]:.3f}, cosine {1 - turned[found[0]]:.3f}"
-        judgement = parts([printed_text == other for other in nearest])
-        checks.append(Check(name, printed_text, f"{found[0]} ({measured})", judgement))
+        first, second = (most(gaps, key=gaps.get) for gaps in (distance, angle))
+        measured = f"{first} (distance {distance[first]:.3f}, cosine {1 - angle[first]:.3f})"
+        judgement = parts([first == slide[name], second == slide[name]])
+        checks.append(Check(name, slide[name], measured, judgement))
     formula = f"from {slide['word']}: |a - b|, and a . b / (|a| |b|)"
     yield Step("Distance and cosine", formula, checks=checks)
 
@@ -285,8 +282,8 @@ def gold_alignment(slide: Slide, evidence: Evidence) -> Steps:
     source, target, links = evidence.alignment
     phrases = [" ".join(target[place] for place in places) for places in links]
     grammar = [(a.lower(), b.lower()) for a, b in zip(source, phrases, strict=True)]
-    printed_text = [(a.lower(), b.lower()) for a, b in slide["links"]]
-    same = [link in grammar for link in printed_text] + [link in printed_text for link in grammar]
+    said = [(a.lower(), b.lower()) for a, b in slide["links"]]
+    same = [link in grammar for link in said] + [link in said for link in grammar]
     crossed = sum(min(first) > max(second) for first, second in combinations(links, 2))
     many = sum(len(places) > 1 for places in links)
     texts = [slide["english"], slide["french"]]
@@ -305,13 +302,13 @@ def first_steps(slide: Slide, evidence: Evidence) -> Steps:
     for index, printed in enumerate(slide["steps"]):
         total = sum(printed.values())
         judgement = "illustration" if total <= 1 + TOLERANCE else "wrong"
-        printed_text = ", ".join(f"P({word}) {share}" for word, share in printed.items())
+        said = ", ".join(f"P({word}) {share}" for word, share in printed.items())
         rows = []
         for arm in evidence.arms:
             before, words = arm.steps[index] if index < len(arm.steps) else ("", [])
             likely = ", ".join(f"{word} {share:.3f}" for word, share in words) or "ended"
             rows.append((arm.arm, f"after {before}" if before else "", likely))
-        check = Check(f"step {index + 1}", printed_text, f"sum {total:.1f}", judgement)
+        check = Check(f"step {index + 1}", said, f"sum {total:.1f}", judgement)
         formula = f"P(word | {slide['source']}{', the word before' if index else ''})"
         yield Step(f"Step {index + 1}", formula, list(zip(*rows, strict=True)), [check])
     if evidence.arms:

@@ -174,9 +174,11 @@ def judge(estimates: Estimates) -> Judgement | str:
     fades, halves = [], {}
     for arm in estimates.arms():
         if half := estimates.get("half_distance", arm):
-            open_end = f"does not halve within {half.value:.0f} steps"
-            closed = f"halves every {text(half)} steps"
-            fades.append(f"{arm} {bound if beyond(half.note, 'value') else known}")
+            fades.append(
+                f"{arm} does not halve within {half.value:.0f} steps"
+                if beyond(half.note, "value")
+                else f"{arm} halves every {text(half)} steps"
+            )
             halves[arm] = unbounded(half)
     none = estimates.without_attention()
     attending = [arm for arm in estimates.arms(selective=True) if arm in halves]

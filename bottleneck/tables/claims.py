@@ -131,8 +131,7 @@ def decide(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
         reason = f"there are no numbers yet: run `bottleneck study {claim.study}`"
         verdict = study_verdict(claim, reason)
     elif bundle is None:
-        reason = "the folder holds no finished run"
-        verdict = verdict_on(claim.id, reason)
+        verdict = verdict_on(claim.id, reason="the folder holds no finished run")
     else:
         verdict, runs = _from_runs(claim, bundle)
     return Decision(claim, verdict, runs, folder, bundle)
@@ -146,7 +145,7 @@ def _from_runs(claim: Claim, bundle: Results) -> tuple[Verdict, str]:
         try:
             verdict, used = by_experiment(claim.id, part)
         except UserError as error:
-            verdict, used = verdict_on(claim.id, str(error)), part.runs[:0]
+            verdict, used = verdict_on(claim.id, reason=str(error)), part.runs[:0]
         results.append((verdict, describe(used)))
     return next((item for item in results if item[0].verdict != "not measured"), results[0])
 
