@@ -88,8 +88,7 @@ def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
     f"held. Not measured if BLEU in the first filled bucket is under {FLOOR_BLEU:g}: what was not "
     f"learned cannot fall.",
 )
-def failure_pattern(rows: Rows) -> Judgement | str:
-    """L-FAIL: without attention BLEU falls as sentences grow longer."""
+def _failure_pattern(rows: Rows) -> Judgement | str:
     if not learned(rows[0].none.value):
         return unlearned("without attention", rows[0].name)
     first, last = rows[0].name, rows[-1].name
@@ -113,8 +112,7 @@ def failure_pattern(rows: Rows) -> Judgement | str:
     "of 0 but one of the other two conditions fails; otherwise not held. Not measured if "
     f"attention's BLEU is under {FLOOR_BLEU:g} in every bucket.",
 )
-def vindication(rows: Rows) -> Judgement | str:
-    """L-VIND: attention helps with long sentences, more than with short ones."""
+def _vindication(rows: Rows) -> Judgement | str:
     shortest, longest = rows[0].name, rows[-1].name
     gains = {row.name: Measured.of(row.gain) for row in rows}
     more = Measured.of(interaction([row.gain for row in rows]))
@@ -139,8 +137,7 @@ def vindication(rows: Rows) -> Judgement | str:
     f"bucket. Held if its 95 % interval lies below {SHORT_LITTLE:g} %; partly if it lies below "
     f"{SHORT_SOME:g} %; otherwise not held. Not measured as for L-VIND.",
 )
-def vindication_short(rows: Rows) -> Judgement | str:
-    """L-VIND-short: for short sentences attention adds little (slide: +2.6 %)."""
+def _vindication_short(rows: Rows) -> Judgement | str:
     shortest = rows[0]
     fall = Measured.of(percent_change(shortest.none, shortest.attention))
     share = Measured(-fall.value, -fall.high, -fall.low)
@@ -160,8 +157,7 @@ def vindication_short(rows: Rows) -> Judgement | str:
     "fall whose interval lies below 0; otherwise not held. Not measured as for L-VIND, or if "
     f"BLEU without attention is under {LEAST_BASE:g} in some bucket.",
 )
-def vindication_rising(rows: Rows) -> Judgement | str:
-    """L-VIND-rising: the improvement in per cent rises from bucket to bucket."""
+def _vindication_rising(rows: Rows) -> Judgement | str:
     if low := [row.name for row in rows if row.none.value < LEAST_BASE]:
         return f"BLEU without attention is under {LEAST_BASE:g} in {', '.join(low)}"
     improvements = {row.name: percent_change(row.attention, row.none) for row in rows}
@@ -185,8 +181,7 @@ def vindication_rising(rows: Rows) -> Judgement | str:
     "some are; not held if none is, if every bucket is a worst one, or if the largest gain is "
     "not clear of 0. Not measured as for L-VIND.",
 )
-def vindication_largest(rows: Rows) -> Judgement | str:
-    """L-VIND-largest: the gain is largest where the bottleneck hurt most."""
+def _vindication_largest(rows: Rows) -> Judgement | str:
     gains = {row.name: row.gain for row in rows}
     top = _with_ties(gains)
     worst = _with_ties({row.name: Estimate(-row.none.value, -row.none.draws) for row in rows})
@@ -243,8 +238,7 @@ class Cell:
     "correlation holds; otherwise not held. Not measured with fewer than two context sizes or "
     f"filled buckets, or if BLEU is under {FLOOR_BLEU:g}, or the same, in every cell.",
 )
-def compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
-    """C1: the compression ratio predicts the loss of quality, and length adds little to it."""
+def _compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
     rows = [cell for cell in cells if cell.bleu.filled]
     sizes, buckets = ({getattr(row, name) for row in rows} for name in ("context_size", "bucket"))
     if len(sizes) < 2 or len(buckets) < 2:
@@ -302,7 +296,7 @@ def measure_curve(cells: Sequence[Cell]) -> tuple[Measured, ...]:
     "otherwise not held. Not measured without uniform weights, without any other control than none "
     f"itself, or if attention's BLEU is under {FLOOR_BLEU:g}.",
 )
-def selection_beats_compression(
+def _selection_beats_compression(
     bucket: str,
     sentences: int,
     attention: Estimate,
@@ -310,9 +304,8 @@ def selection_beats_compression(
     variations: Mapping[str, Estimate],
     lacking: Sequence[str] = (),
 ) -> Judgement | str:
-    """C10: selection beats compression, in the longest filled bucket.
+    """``controls`` have a control's BLEU and attention's, of the same sentences and seeds.
 
-    ``controls`` have a control's BLEU and attention's, of the same sentences and seeds;
     ``variations`` have attention minus none where both arms were changed alike.
     """
     gains = {name: Measured.of(difference(arm, bleu)) for name, (bleu, arm) in controls.items()}
@@ -350,8 +343,7 @@ def selection_beats_compression(
     "what attention adds in the longest bucket is not clear of 0: then there is no loss to "
     "explain.",
 )
-def training_moves_curve(buckets: Rows) -> Judgement | str:
-    """C12: it is training, not only capacity."""
+def _training_moves_curve(buckets: Rows) -> Judgement | str:
     rows = [row for row in buckets if row.none.filled]
     if not any(learned(row.twice.value) for row in rows):
         return unlearned("without attention, trained twice too,", "every bucket")
