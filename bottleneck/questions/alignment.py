@@ -132,8 +132,8 @@ def judge(estimates: Estimates) -> Judgement | str:
             beaten += [name] if gap.low > 0 else []
         clauses.append(clause)
     worst = max(errors, key=lambda arm: errors[arm].value)
-    held, partly = len(beaten) == len(errors) * len(BASELINES), "diagonal" in beaten
-    return Judgement(held, partly, clauses, f"AER of the weights, {worst}", errors[worst])
+    fully, partly = len(beaten) == len(errors) * len(BASELINES), "diagonal" in beaten
+    return Judgement(fully, partly, clauses, f"AER of the weights, {worst}", errors[worst])
 
 
 RANGED = {"scale": 100.0, "ends": "{:.0f}"}
@@ -150,7 +150,7 @@ QUESTION = Question(
     notes=[
         "AER: alignment error rate in %, 0 is best. Untrained: the same network before training. "
         "Diagonal: target word j to the source word at the same share of the sentence. IBM 1: IBM "
-        "model 1, 5 iterations on the run's own training pairs."
+        "model 1, 5 iterations on the run's training pairs."
     ],
     measures=("aer", "aer_gap"),
     tables=[

@@ -140,14 +140,11 @@ QUESTION = Question(
     summarise=summarise,
     rules={"C4": (RULE, judge)},
     notes=[
-        "Contexts h_Tx of new sentences of the run's own language, the same for all runs. Slide: "
-        f"{SLIDE_USED} of {SLIDE_SIZE}, said of one sentence of {SENTENCE_WORDS} words.",
+        "Contexts h_Tx of new sentences of the run's language, the same for all runs. Slide: "
+        f"{SLIDE_USED} of {SLIDE_SIZE}, for one sentence of {SENTENCE_WORDS} words.",
     ],
     measures=("components", "components_added"),
-    intervals=(
-        "Ranges are 95 % by the jackknife over 20 groups of sentences; they say nothing of other "
-        "seeds."
-    ),
+    intervals="Ranges are 95 % by the jackknife over 20 groups of sentences, not over seeds.",
     tables=[
         StudyTable(
             "Principal components for 95 % of the contexts' variance (C4)",

@@ -133,12 +133,8 @@ QUESTION = Question(
     summarise=summarise,
     suits=lambda settings: settings.corpus.has_classes,
     rules={"C13": (RULE, judge)},
-    notes=[
-        "Embeddings are the encoder's. Next in freq.: the words next in order of frequency.",
-    ],
-    intervals=(
-        "Ranges are 95 % over words (bootstrap); they say nothing of other seeds."
-    ),
+    notes=["Embeddings are the encoder's. Next in freq.: the words next in order of frequency."],
+    intervals="Ranges are 95 % over words (bootstrap); they say nothing of other seeds.",
     measures=("same_class", "same_class_added", "same_gender", "same_gender_added"),
     tables=[
         StudyTable(

@@ -241,11 +241,10 @@ QUESTION = Question(
     summarise=summarise,
     rules={"C14": (RULE, judge)},
     notes=[
-        "After each word of a test sentence a linear softmax probe names the word just read, the "
-        "one before it, and so on to 20 back. Words read: right answers minus those of always "
-        "naming the most frequent word of that distance, summed over the distances that every "
-        "state of the row has (of: how many). n: states, over all seeds. Last word: what most "
-        "often comes before the same last word.",
+        "After each word of a test sentence a linear softmax probe names the last 20 words. Words "
+        "read: right answers minus those of always naming the most frequent word of the distance, "
+        "over the distances that every state of the row has (of: how many). n: states, over all "
+        "seeds. Last word: what most often comes before the same last word.",
     ],
     measures=("words_asked", "words_readable", "words_read", "words_read_added"),
     tables=[

@@ -233,7 +233,7 @@ def make_views(
 def has_numbers(name: str, folder: Path, bundle: Results | None) -> bool:
     """Whether a folder has the numbers of a table or figure."""
     of_runs = name in schema.TABLES or name in schema.FIGURES_OF_RUNS
-    return bundle is not None if of_runs else has_probe(folder, name.replace("-", "_"))
+    return bundle is not None if of_runs else has_probe(folder, name)
 
 
 def as_image(figure: Figure) -> dict[str, str]:
