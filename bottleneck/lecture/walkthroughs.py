@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cosine
+from scipy.special import softmax
 
 from .slides import (
     SLIDES,
@@ -90,8 +91,8 @@ def compression(slide: Slide, _: Evidence) -> Steps:
 
 def relevance(slide: Slide, _: Evidence) -> Steps:
     """L5: the shares sum to 100 %, so that the context is a weighted mean of the states."""
-    shares, total = slide["percent"], sum(slide["percent"])
-    printed = f"{' '.join(map(str, shares))} %, sum {slide['total']}"
+    total = sum(slide["percent"])
+    printed = f"{' '.join(map(str, slide['percent']))} %, sum {slide['total']}"
     mean, weights = "weighted mean of the states", f"weights sum to {total / 100:g}"
     checks = [
         Check("shares", printed, f"sum {total}", parts([total == slide["total"]])),
@@ -117,7 +118,7 @@ def attend(slide: Slide) -> tuple[np.ndarray, ...]:
     """States, scores, weights and context of L7 by the formulas."""
     states = np.array(list(slide["states"].values()), float)
     scores = states @ np.array(slide["decoder"], float)
-    weights = np.exp(scores) / np.exp(scores).sum()
+    weights = softmax(scores)
     return states, scores, weights, weights @ states
 
 
@@ -156,17 +157,15 @@ def worked_example(slide: Slide, _: Evidence) -> Steps:
 
 def amplification(slide: Slide, _: Evidence) -> Steps:
     """L8: the softmax of two scores, and whether their ratio grows."""
-    ratios, grows, least = [], [], 1.0
-    for pair, printed in zip(slide["scores"], slide["weights"], strict=True):
-        weights = np.exp(pair) / np.exp(pair).sum()
-        before, after = pair[0] / pair[1], float(weights[0] / weights[1])
-        check = numbers(vector(pair), printed, weights, "{:.3f}")
+    scores = np.array(slide["scores"], float)
+    weights = softmax(scores, axis=1)
+    for pair, printed, shares in zip(scores, slide["weights"], weights, strict=True):
+        check = numbers(vector(pair), printed, shares, "{:.3f}")
         yield Step(f"Scores {vector(pair)}", SOFTMAX, checks=[check])
-        ratios.append(f"{before:g}:1 becomes {after:.2g}:1")
-        grows.append(after > before)
-        least = min(least, float(weights.min()))
+    before, after, least = scores[:, 0] / scores[:, 1], weights[:, 0] / weights[:, 1], weights.min()
+    ratios = [f"{a:g}:1 becomes {b:.2g}:1" for a, b in zip(before, after, strict=True)]
     checks = [
-        Check("amplifies", "always (our reading)", ", ".join(ratios), parts(grows)),
+        Check("amplifies", "always (our reading)", ", ".join(ratios), parts(after > before)),
         Check("sparse", "yes (our reading)", f"least weight {least:.3f}", parts([least == 0])),
     ]
     yield Step("Ratios", "of two weights: exp(e_1 - e_2)", checks=checks)

@@ -52,7 +52,8 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     tell("training IBM model 1, reading weights")
     pairs = []
     for pair in subject.corpus.test:
-        pairs.append(LinkedPair(pair, words_of(pair), *[frozenset(pair.links)] * 2))
+        links = frozenset(pair.links)
+        pairs.append(LinkedPair(pair, words_of(pair), links, links))
     return measure(subject, pairs, train(list(map(words_of, subject.corpus.train))))
 
 
