@@ -20,10 +20,9 @@ FIRST = (
     "the first that has the arms it needs."
 )
 FAMILY = (
-    "The rule judges one family: an arm and those that are compared with it, which differ in "
-    "attention and seed alone. Of the families that have the arms the claim is about (on a text "
-    "with what the claim needs, if there is one) it is the first in the sweep's file. Other arms "
-    "are only reported."
+    "The rule judges one family, an arm and those that are compared with it, which differ in "
+    "attention and seed alone: the first in the sweep's file that has the arms the claim is about "
+    "(on a text with what the claim needs, if there is one). Other arms are only reported."
 )
 LEARNED = (
     f"An arm whose BLEU in the shortest filled bucket is under {FLOOR_BLEU:g} has not learned to "

@@ -89,11 +89,10 @@ def summarise(arm: Arm) -> Iterator[Row]:
         ("components", "untrained", untrained),
     ):
         for place in range(replicates.shape[1]):
-            seeds, keys = replicates[:, place], {"bucket": str(found["bucket"][place])}
-            mean = jackknife(seeds.mean(axis=0))
-            ends = {"value": mean.value, "low": mean.low, "high": mean.high}
-            keys |= {"control": control, "n": int(found["n"][place])}
-            yield from arm.with_seeds(measure, ends, seeds[:, 0], **keys)
+            seeds, bucket = replicates[:, place], str(found["bucket"][place])
+            keys = {"bucket": bucket, "control": control, "n": int(found["n"][place])}
+            mean = vars(jackknife(seeds.mean(axis=0))) | keys
+            yield from arm.with_seeds(measure, mean, seeds[:, 0], **keys)
 
 
 def judge(estimates: Estimates) -> Judgement | str:
