@@ -171,20 +171,20 @@ def half_distance(
 
 def judge(estimates: Estimates) -> Judgement | str:
     """C8: with attention a gradient fades later, and more of it arrives from far away."""
-    fades, halves = [], {}
-    for arm in estimates.arms():
-        if half := estimates.get("half_distance", arm):
-            fades.append(
+    fades, halves = {"": [], "untrained": []}, {}
+    for control, arm in product(fades, estimates.arms()):
+        if half := estimates.get("half_distance", arm, control=control):
+            fades[control].append(
                 f"{arm} does not halve within {half.value:.0f} steps"
                 if beyond(half.note, "value")
                 else f"{arm} halves every {text(half)} steps"
             )
-            halves[arm] = unbounded(half)
+            halves |= {} if control else {arm: unbounded(half)}
     none = estimates.without_attention()
     attending = [arm for arm in estimates.arms(selective=True) if arm in halves]
     if not (none in halves and attending):
         return "both arms are needed, with attention and without, that differ in nothing else"
-    slower, more, clauses = [], [], [f"the gradient of {', '.join(fades)}"]
+    slower, more, clauses = [], [], [f"the gradient of {', '.join(fades[''])}"]
     for arm in attending:
         for band in reversed(BAND_NAMES):
             ratio, plain = (estimates.get("ratio", name, part=band) for name in (arm, none))
@@ -198,6 +198,8 @@ def judge(estimates: Estimates) -> Judgement | str:
             f"over {band} steps it is {ratio.text('{:.2g}')} times that at the last position with "
             f"{arm}, {plain.text('{:.2g}')} times with {none}"
         )
+    if fades["untrained"]:
+        clauses.append(f"before training that of {', '.join(fades['untrained'])}")
     clear, measure = (all(slower), all(more)), f"half-distance in steps, {none}"
     return Judgement(all(clear), any(clear), clauses, measure, halves[none])
 
