@@ -162,7 +162,8 @@ def amplification(slide: Slide, _: Evidence) -> Steps:
     for pair, printed, shares in zip(scores, slide["weights"], weights, strict=True):
         check = numbers(vector(pair), printed, shares, "{:.3f}")
         yield Step(f"Scores {vector(pair)}", SOFTMAX, checks=[check])
-    before, after, least = scores[:, 0] / scores[:, 1], weights[:, 0] / weights[:, 1], weights.min()
+    before, after = scores[:, 0] / scores[:, 1], weights[:, 0] / weights[:, 1]
+    least = float(weights.min())
     ratios = [f"{a:g}:1 becomes {b:.2g}:1" for a, b in zip(before, after, strict=True)]
     checks = [
         Check("amplifies", "always (our reading)", ", ".join(ratios), parts(after > before)),
