@@ -115,7 +115,7 @@ def gradient_norms(
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
     """The half-distance, and the ratio by bands that every seed has."""
-    probes, scoring = [run.probes for run in arm.runs], arm.settings.scoring
+    probes, scoring = [run.found for run in arm.runs], arm.settings.scoring
     steps = 1 + max(int(columns["steps"].max()) for columns in probes)
     sentences = 1 + int(probes[0]["sentence"].max())
     edges = len(scoring.lower_edges)
