@@ -1,32 +1,45 @@
-"""The lecture's claims in order: what each says, what is measured, what produces and decides it.
+"""The lecture's claims in order: what each says, what produces and decides it.
 
-A claim with a ``study`` is decided from the study's table alone, ``probes/NAME.csv``, with the rows
-of the arms that `tables.claims.judge` chooses, by the rule of the study's question. The other
-claims are decided from the runs themselves (`tables.claims`), by a rule of this room.
+A claim with a ``study`` is decided by the rule of the study's question, from ``probes/NAME.csv``
+alone; the others by a rule of this room, from the runs. `tables.claims` chooses runs and rows.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
 import pandas as pd
 
 from .rules import RULES
-from .verdict import Verdict, conclude
+from .verdict import FLOOR_BLEU, Verdict
 
 NONE, ATTENTION = "none", "attention"
 """Arms that a claim needs: no attention, and any attention whose weights are learned."""
+FIRST = (
+    "Of several experiments in a folder it is decided by the one that the claim names, or else by "
+    "the first that has the arms it needs."
+)
+FAMILY = (
+    "The rule judges one family, an arm and those that are compared with it, which differ in "
+    "attention and seed alone: the first in the sweep's file that has the arms the claim is about "
+    "(on a text with what the claim needs, if there is one). Other arms are only reported."
+)
+LEARNED = (
+    f"An arm whose BLEU in the shortest filled bucket is under {FLOOR_BLEU:g} has not learned to "
+    "translate: it is left out and named. Not measured if that leaves none of the arms, or none of "
+    "a kind, that the claim is about."
+)
+"""Ends of the rules: which experiment decides, and which arms of a study's table."""
 
 
 @dataclass(frozen=True)
 class Claim:
     """A claim of the lecture.
 
-    ``makes`` are the words of the command that produces what decides it, if it is not its study's.
-    ``home`` is the experiment that has its numbers, and the folder in a folder of several.
-    ``arms`` are those that the study needs (`NONE`, `ATTENTION`), ``known`` the corpora that know
-    what the claim needs, if not all do. With ``own_runs`` it is decided by runs of its own. With
-    ``learned`` the rule judges only arms that have learned to translate.
+    ``makes`` is the command that produces what decides it, if not its study; ``home`` is the
+    experiment that decides it first. ``arms`` are those that the study needs, ``corpora`` those
+    that tell what the claim needs, if not all do. ``own_runs``: it is decided by runs of a sweep
+    for it alone. ``learned``: its rule judges only arms that have learned to translate.
     """
 
     id: str
@@ -35,7 +48,7 @@ class Claim:
     study: str = ""
     home: str = "vindication"
     arms: tuple[str, ...] = ()
-    known: tuple[str, ...] = ()
+    corpora: tuple[str, ...] = ()
     own_runs: bool = False
     learned: bool = False
 
@@ -55,9 +68,9 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("C1", "The compression ratio predicts the loss of quality", "sweep context_size",
           home="context_size"),
     Claim("C2", "256 numbers hold so many words and no more", study="capacity", home="capacity",
-          known=("grammar", "copy"), own_runs=True),
+          corpora=("grammar", "copy"), own_runs=True),
     Claim("C3", "Gist survives, detail is lost", study="survival", arms=(NONE,),
-          known=("grammar",)),
+          corpora=("grammar",)),
     Claim("C4", "A sentence uses part of the context: capacity used, 200 of 256",
           study="dimensions", arms=(NONE,), learned=True),
     Claim("C5", "Numbers are lost: 91 % of 30 words are discarded", study="information",
@@ -65,9 +78,9 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("C6", "Attention keeps every state: capacity Tx x 256", study="information",
           arms=(NONE, ATTENTION)),
     Claim("C7", "Alignment is learned for free, and can be read off", study="alignment",
-          arms=(ATTENTION,), known=("grammar", "copy"), learned=True),
+          arms=(ATTENTION,), corpora=("grammar", "copy"), learned=True),
     Claim("C8", "Attention shortens the path for gradients", study="gradients",
-          arms=(NONE, ATTENTION), known=("grammar", "copy"), learned=True),
+          arms=(NONE, ATTENTION), corpora=("grammar", "copy"), learned=True),
     Claim("C9", "Attention's cost grows with Tx x Ty", study="cost", home="bench", own_runs=True),
     Claim("C10", "Selection beats compression", "sweep controls", home="controls"),
     Claim("C11", "The same network serves any length, in and out", study="length",
@@ -75,19 +88,21 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("C12", "It is training, not only capacity", "reproduce --check-schedule",
           home="controls"),
     Claim("C13", "Training places similar words near each other", study="embeddings",
-          known=("grammar",), learned=True),
+          corpora=("grammar",), learned=True),
     Claim("C14", "The state is the understanding so far, word by word", study="reading",
           arms=(NONE,), learned=True),
 )  # fmt: skip
 
 
-def verdict_on(claim: str, *measured: Any, **named: Any) -> Verdict:
-    """The verdict on a claim that runs decide, from what its rule reads of them."""
+def verdict_on(claim: str, *measured: Any, reason: str = "", **named: Any) -> Verdict:
+    """The verdict on a claim that runs decide, from what its rule reads; ``reason``: why not."""
     words, judge = RULES[claim]
-    return conclude(claim, words, judge(*measured, **named))
+    return Verdict.of(claim, f"{words} {FIRST}", reason or judge(*measured, **named))
 
 
-def studied(claim: Claim, frame: pd.DataFrame | None) -> Verdict:
-    """The verdict on a claim that a study decides, by the rule of its question."""
+def study_verdict(claim: Claim, frame: pd.DataFrame | str) -> Verdict:
+    """The verdict on a claim that a study decides, from its table, or a text: why not."""
     question = import_module("...questions.question", __name__).find_question(claim.study)
-    return {verdict.claim: verdict for verdict in question.verdict(frame)}[claim.id]
+    verdict = next(item for item in question.verdict(frame) if item.claim == claim.id)
+    ends = [] if claim.own_runs else [FAMILY, FIRST, *([LEARNED] if claim.learned else [])]
+    return replace(verdict, rule=" ".join([verdict.rule, *ends]))

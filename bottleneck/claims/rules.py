@@ -12,11 +12,9 @@ import pandas as pd
 
 from ..scoring.bootstrap import Estimate, difference, interaction, percent_change
 from .verdict import (
-    FIRST,
     FLOOR_BLEU,
     LEAST_BASE,
     READ_FROM,
-    BucketScores,
     Judgement,
     Measured,
     learned,
@@ -24,17 +22,33 @@ from .verdict import (
     unlearned,
 )
 
-Rows = Sequence[BucketScores]
-
 SHORT_LITTLE, SHORT_SOME = 10.0, 25.0
 CLEAR_CORRELATION, LENGTH_POINTS, LEAST_SHARE = -0.8, 5.0, 0.1
 UNIFORM, PLAIN = "uniform weights", "no attention"
 """Controls by name: the one that C10 requires, and the baseline itself."""
-UNREAD = f"A bucket of fewer than {READ_FROM} sentences is not read."
 BLEU, SIGNED = "{:z.2f}", "{:+z.2f}"
 """Forms of a difference in BLEU; signed if no word gives it a direction."""
 RULES: dict[str, tuple[str, Callable[..., Judgement | str]]] = {}
-"""By claim its rule in words, and what judges by it."""
+"""By claim its rule in words, and the function that judges by it."""
+
+
+@dataclass(frozen=True, eq=False)
+class BucketScores:
+    """BLEU of one bucket; ``twice`` is without attention after twice the updates."""
+
+    name: str
+    sentences: int
+    none: Estimate
+    attention: Estimate | None = None
+    twice: Estimate | None = None
+
+    @property
+    def gain(self) -> Estimate:
+        """Attention minus none, in BLEU."""
+        return difference(self.attention, self.none)
+
+
+Rows = Sequence[BucketScores]
 
 
 def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
@@ -44,7 +58,6 @@ def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
         def on_buckets(buckets: Rows) -> Judgement | str:
             filled = [row for row in buckets if row.none.filled]
             rows = [row for row in filled if row.sentences >= READ_FROM]
-            few = ", ".join(row.name for row in filled if row.sentences < READ_FROM)
             if len(rows) < 2:
                 return f"fewer than two buckets have {READ_FROM} sentences or more"
             with_attention = claim.startswith("L-VIND")
@@ -52,11 +65,15 @@ def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
                 return unlearned("with attention", "every bucket")
             if isinstance(judged := judge(rows), str):
                 return judged
+            few = ", ".join(row.name for row in filled if row.sentences < READ_FROM)
             small = small_buckets({row.name: row.sentences for row in filled})
             clauses = [*judged.because, small, f"not read: {few}" if few else ""]
             return replace(judged, because=clauses)
 
-        RULES[claim] = f"{words} {FIRST}", on_buckets if claim.startswith("L-") else judge
+        RULES[claim] = words, judge
+        if claim.startswith("L-"):
+            few = f"A bucket of fewer than {READ_FROM} sentences is not read."
+            RULES[claim] = f"{words} {few}", on_buckets
         return judge
 
     return add
@@ -69,10 +86,9 @@ def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
     "interval lies above 0 (a step whose interval contains 0 is a tie, which is allowed and "
     "named); partly if the whole fall is clear of 0 but some step is a clear rise; otherwise not "
     f"held. Not measured if BLEU in the first filled bucket is under {FLOOR_BLEU:g}: what was not "
-    f"learned cannot fall. {UNREAD}",
+    f"learned cannot fall.",
 )
-def failure_pattern(rows: Rows) -> Judgement | str:
-    """L-FAIL: without attention BLEU falls as sentences grow longer."""
+def _failure_pattern(rows: Rows) -> Judgement | str:
     if not learned(rows[0].none.value):
         return unlearned("without attention", rows[0].name)
     first, last = rows[0].name, rows[-1].name
@@ -94,10 +110,9 @@ def failure_pattern(rows: Rows) -> Judgement | str:
     "bucket, the interaction (gain in the longest minus gain in the shortest) has one above 0, "
     "and no bucket's gain has one below 0; partly if the gain in the longest bucket is clear "
     "of 0 but one of the other two conditions fails; otherwise not held. Not measured if "
-    f"attention's BLEU is under {FLOOR_BLEU:g} in every bucket. {UNREAD}",
+    f"attention's BLEU is under {FLOOR_BLEU:g} in every bucket.",
 )
-def vindication(rows: Rows) -> Judgement | str:
-    """L-VIND: attention helps with long sentences, more than with short ones."""
+def _vindication(rows: Rows) -> Judgement | str:
     shortest, longest = rows[0].name, rows[-1].name
     gains = {row.name: Measured.of(row.gain) for row in rows}
     more = Measured.of(interaction([row.gain for row in rows]))
@@ -112,8 +127,8 @@ def vindication(rows: Rows) -> Judgement | str:
         _listed("clear losses", losses),
     ]
     clear, name = gains[longest].low > 0, f"attention minus none, BLEU, {longest}"
-    held = clear and more.low > 0 and not losses
-    return Judgement(held, clear, clauses, name, gains[longest])
+    fully = clear and more.low > 0 and not losses
+    return Judgement(fully, clear, clauses, name, gains[longest])
 
 
 @rule(
@@ -122,14 +137,13 @@ def vindication(rows: Rows) -> Judgement | str:
     f"bucket. Held if its 95 % interval lies below {SHORT_LITTLE:g} %; partly if it lies below "
     f"{SHORT_SOME:g} %; otherwise not held. Not measured as for L-VIND.",
 )
-def vindication_short(rows: Rows) -> Judgement | str:
-    """L-VIND-short: for short sentences attention adds little (slide: +2.6 %)."""
+def _vindication_short(rows: Rows) -> Judgement | str:
     shortest = rows[0]
     fall = Measured.of(percent_change(shortest.none, shortest.attention))
     share = Measured(-fall.value, -fall.high, -fall.low)
     clause = (
         f"in {shortest.name} attention adds {Measured.of(shortest.gain).text(BLEU)} BLEU, "
-        f"{share.text('{:z.1f}', ' %')} of its own"
+        f"{share.text('{:z.1f}', ' %')} of its BLEU"
     )
     name = f"gain as a share of attention's BLEU, per cent, {shortest.name}"
     return Judgement(share.high < SHORT_LITTLE, share.high < SHORT_SOME, [clause], name, share)
@@ -141,10 +155,9 @@ def vindication_short(rows: Rows) -> Judgement | str:
     "if every step between neighbouring filled buckets is a rise whose 95 % interval lies "
     "above 0; partly if the rise from the first to the last is clear of 0 and no step is a "
     "fall whose interval lies below 0; otherwise not held. Not measured as for L-VIND, or if "
-    f"BLEU without attention is under {LEAST_BASE:g} in some bucket. {UNREAD}",
+    f"BLEU without attention is under {LEAST_BASE:g} in some bucket.",
 )
-def vindication_rising(rows: Rows) -> Judgement | str:
-    """L-VIND-rising: the improvement in per cent rises from bucket to bucket."""
+def _vindication_rising(rows: Rows) -> Judgement | str:
     if low := [row.name for row in rows if row.none.value < LEAST_BASE]:
         return f"BLEU without attention is under {LEAST_BASE:g} in {', '.join(low)}"
     improvements = {row.name: percent_change(row.attention, row.none) for row in rows}
@@ -155,7 +168,7 @@ def vindication_rising(rows: Rows) -> Judgement | str:
         "the improvement is " + ", ".join(f"{change.value:+.0f} %" for change in changes),
         _listed("clear falls", falls),
     ]
-    name = f"improvement, points of per cent, {rows[-1].name} minus {rows[0].name}"
+    name = f"improvement, percentage points, {rows[-1].name} minus {rows[0].name}"
     partly, rises = rise.low > 0 and not falls, all(step.low > 0 for step in steps.values())
     return Judgement(partly and rises, partly, clauses, name, rise)
 
@@ -168,8 +181,7 @@ def vindication_rising(rows: Rows) -> Judgement | str:
     "some are; not held if none is, if every bucket is a worst one, or if the largest gain is "
     "not clear of 0. Not measured as for L-VIND.",
 )
-def vindication_largest(rows: Rows) -> Judgement | str:
-    """L-VIND-largest: the gain is largest where the bottleneck hurt most."""
+def _vindication_largest(rows: Rows) -> Judgement | str:
     gains = {row.name: row.gain for row in rows}
     top = _with_ties(gains)
     worst = _with_ties({row.name: Estimate(-row.none.value, -row.none.draws) for row in rows})
@@ -180,8 +192,8 @@ def vindication_largest(rows: Rows) -> Judgement | str:
         f"BLEU without attention is lowest in {worst[0]}{ties[1]}",
     ]
     some = best.low > 0 and len(worst) < len(rows) and not set(top).isdisjoint(worst)
-    held = some and set(top) <= set(worst)
-    return Judgement(held, some, clauses, f"the largest gain, BLEU, {top[0]}", best)
+    fully = some and set(top) <= set(worst)
+    return Judgement(fully, some, clauses, f"the largest gain, BLEU, {top[0]}", best)
 
 
 def _with_ties(estimates: Mapping[str, Estimate]) -> list[str]:
@@ -224,11 +236,9 @@ class Cell:
     f"{CLEAR_CORRELATION} and length adds under {LENGTH_POINTS:g} points of R2 once the ratio is "
     "known (R2 of BLEU's rank by the ratio's, and by the ratio's and length's); partly if only the "
     "correlation holds; otherwise not held. Not measured with fewer than two context sizes or "
-    f"filled buckets, or if BLEU is under {FLOOR_BLEU:g}, or the same, in every cell. A resample "
-    "in which all cells score the same counts as no correlation.",
+    f"filled buckets, or if BLEU is under {FLOOR_BLEU:g}, or the same, in every cell.",
 )
-def compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
-    """C1: the compression ratio predicts the loss of quality, and length adds little to it."""
+def _compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
     rows = [cell for cell in cells if cell.bleu.filled]
     sizes, buckets = ({getattr(row, name) for row in rows} for name in ("context_size", "bucket"))
     if len(sizes) < 2 or len(buckets) < 2:
@@ -250,8 +260,8 @@ def compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
         small_buckets({row.bucket: row.sentences for row in rows}),
     ]
     partly = rank.high < CLEAR_CORRELATION
-    held = partly and length_points.value < LENGTH_POINTS
-    return Judgement(held, partly, clauses, "rank correlation of BLEU with the ratio", rank)
+    fully = partly and length_points.value < LENGTH_POINTS
+    return Judgement(fully, partly, clauses, "rank correlation of BLEU with the ratio", rank)
 
 
 def measure_curve(cells: Sequence[Cell]) -> tuple[Measured, ...]:
@@ -278,16 +288,15 @@ def measure_curve(cells: Sequence[Cell]) -> tuple[Measured, ...]:
 @rule(
     "C10",
     "The rule reads BLEU in the longest filled bucket. Every comparison is paired by test sentence "
-    "and seed, and clear if its 95 % interval lies above 0 (not corrected for their number). Held "
-    "if attention is clear above uniform weights, clear above every control without attention (as "
-    "it is, and in every group that the sweep declares, as with as many parameters or with twice "
-    "the training), and, in every other group that was trained with both arms, clear above none; "
-    "partly if it is clear above uniform weights but not all the rest, or above all the rest but "
-    "not uniform weights; "
+    "and seed, and clear if its 95 % interval lies above 0. Held if attention is clear above "
+    "uniform weights, clear above every control without attention (as it is, and in every group "
+    "that the sweep declares, as with as many parameters or with twice the training), and, in "
+    "every other group that was trained with both arms, clear above none; partly if it is clear "
+    "above uniform weights but not all the rest, or above all the rest but not uniform weights; "
     "otherwise not held. Not measured without uniform weights, without any other control than none "
     f"itself, or if attention's BLEU is under {FLOOR_BLEU:g}.",
 )
-def selection_beats_compression(
+def _selection_beats_compression(
     bucket: str,
     sentences: int,
     attention: Estimate,
@@ -295,9 +304,8 @@ def selection_beats_compression(
     variations: Mapping[str, Estimate],
     lacking: Sequence[str] = (),
 ) -> Judgement | str:
-    """C10: selection beats compression, in the longest filled bucket.
+    """``controls`` have a control's BLEU and attention's, of the same sentences and seeds.
 
-    ``controls`` have a control's BLEU and attention's, of the same sentences and seeds;
     ``variations`` have attention minus none where both arms were changed alike.
     """
     gains = {name: Measured.of(difference(arm, bleu)) for name, (bleu, arm) in controls.items()}
@@ -335,8 +343,7 @@ def selection_beats_compression(
     "what attention adds in the longest bucket is not clear of 0: then there is no loss to "
     "explain.",
 )
-def training_moves_curve(buckets: Rows) -> Judgement | str:
-    """C12: it is training, not only capacity."""
+def _training_moves_curve(buckets: Rows) -> Judgement | str:
     rows = [row for row in buckets if row.none.filled]
     if not any(learned(row.twice.value) for row in rows):
         return unlearned("without attention, trained twice too,", "every bucket")
@@ -356,5 +363,5 @@ def training_moves_curve(buckets: Rows) -> Judgement | str:
         _listed("what they add in the others", moves),
         small_buckets({row.name: row.sentences for row in rows}),
     ]
-    held, name = move.low > 0 and share >= LEAST_SHARE, "what twice the updates add to none"
-    return Judgement(held, partly, clauses, f"{name}, BLEU, {bucket}", move)
+    fully, name = move.low > 0 and share >= LEAST_SHARE, "what twice the updates add to none"
+    return Judgement(fully, partly, clauses, f"{name}, BLEU, {bucket}", move)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..scoring.bootstrap import Estimate, difference
+from ..scoring.bootstrap import Estimate
 
 MARKED_BELOW = 100
 """Sentences under which a bucket's row is marked; Koehn 2004 validates nothing below 300."""
@@ -14,18 +14,6 @@ FLOOR_BLEU = 5.0
 """BLEU under which an arm has not learned to translate: near zero it is mostly smoothing."""
 LEAST_BASE = 1.0
 """BLEU under which a change is not stated in per cent of it."""
-FIRST = (
-    "Of several experiments in a folder it is decided by the one that the claim names, or else by "
-    "the first that has the arms it needs."
-)
-"""Which experiment decides a claim: the end of every rule of runs."""
-FAMILY = (
-    "The rule judges one family: an arm and those that are compared with it, which differ in "
-    "attention and seed alone. Of the families that have the arms the claim is about (on a text "
-    "with what the claim needs, if there is one) it is the first in the sweep's file. Other arms "
-    f"are only reported. {FIRST}"
-)
-"""Which arms of a study's table its claims judge: the end of their rules."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +58,9 @@ class Measured:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a rule makes of the numbers: its conditions, clauses of the reason, its first number."""
+    """What a rule finds: its conditions, clauses of the reason, its first number and of what."""
 
-    held: bool
+    fully: bool
     partly: bool
     because: Sequence[str]
     measure: str
@@ -81,10 +69,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Verdict:
-    """``held``, ``partly``, ``not held`` or ``not measured``: by which rule, by which numbers.
-
-    ``value`` is the number that the rule turns on first, and ``measure`` says of what.
-    """
+    """``held``, ``partly``, ``not held`` or ``not measured``, why, and the rule's first number."""
 
     claim: str
     verdict: str
@@ -95,42 +80,21 @@ class Verdict:
     low: float | None = None
     high: float | None = None
 
-
-def conclude(claim: str, rule: str, judged: Judgement | str) -> Verdict:
-    """The verdict on a claim by a rule; a text is the reason why it was not measured."""
-    if isinstance(judged, str):
-        return Verdict(claim, "not measured", rule, judged)
-    word = "held" if judged.held else "partly" if judged.partly else "not held"
-    because = "; ".join(filter(None, judged.because))
-    numbers = (judged.number.value, judged.number.low, judged.number.high)
-    known = (float(number) if math.isfinite(number) else None for number in numbers)
-    return Verdict(claim, word, rule, because, judged.measure, *known)
-
-
-@dataclass(frozen=True, eq=False)
-class BucketScores:
-    """BLEU of one bucket; ``twice`` is without attention after twice the updates."""
-
-    name: str
-    sentences: int
-    none: Estimate
-    attention: Estimate | None = None
-    twice: Estimate | None = None
-
-    @property
-    def gain(self) -> Estimate:
-        """Attention minus none, in BLEU."""
-        return difference(self.attention, self.none)
-
-
-def marked(sentences: int) -> bool:
-    """Whether a row has too few sentences to be read without a mark."""
-    return sentences < MARKED_BELOW
+    @classmethod
+    def of(cls, claim: str, rule: str, judged: Judgement | str) -> "Verdict":
+        """The verdict by a rule's judgement; a text is the reason why there is none."""
+        if isinstance(judged, str):
+            return cls(claim, "not measured", rule, judged)
+        word = "held" if judged.fully else "partly" if judged.partly else "not held"
+        because = "; ".join(filter(None, judged.because))
+        numbers = (judged.number.value, judged.number.low, judged.number.high)
+        finite = (float(number) if math.isfinite(number) else None for number in numbers)
+        return cls(claim, word, rule, because, judged.measure, *finite)
 
 
 def small_buckets(sentences: Mapping[str, int]) -> str:
     """A clause that names the buckets under `MARKED_BELOW` sentences; empty if none is."""
-    small = [f"{name} (n = {n})" for name, n in sentences.items() if marked(n)]
+    small = [f"{name} (n = {n})" for name, n in sentences.items() if n < MARKED_BELOW]
     return f"under {MARKED_BELOW} sentences: {', '.join(small)}" if small else ""
 
 
@@ -142,11 +106,3 @@ def learned(bleu: float) -> bool:
 def unlearned(arms: str, where: str) -> str:
     """Why arms ("with attention") that have not learned to translate are not judged."""
     return f"BLEU {arms} is under {FLOOR_BLEU:g} in {where}: nothing has been learned to judge"
-
-
-def needs_learned(lacking: str) -> str:
-    """The sentence of a rule on the floor; ``lacking`` says without which arms nothing is left."""
-    return (
-        f"An arm whose BLEU in the shortest filled bucket is under {FLOOR_BLEU:g} has not learned "
-        f"to translate: it is left out and named. Not measured if that leaves {lacking}."
-    )

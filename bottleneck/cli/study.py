@@ -20,7 +20,7 @@ from . import options
 from .console import print_names, say, show
 
 if TYPE_CHECKING:
-    from ..questions.question import Probed, Question, Tell
+    from ..questions.question import Question
 
 
 def study(
@@ -87,7 +87,9 @@ def study(
         return
     check_place(folder)
     if gold is not None:
-        probed = _probe_gold(runs, files, first_word, tell)
+        from ..questions.alignment_gold import probe_gold, read_gold
+
+        probed = probe_gold(runs, read_gold(*files, first_word), tell)
     else:
         probed = probe_runs(question, runs, tell)
     path = write_table(question, probed, folder)
@@ -133,22 +135,3 @@ def _train(
     with nullcontext() if dry_run else redirect_stdout(sys.stderr):
         name = question.name if question.own_runs else "vindication"
         sweep(name, out=folder, preset=preset, dry_run=dry_run, quiet=quiet)
-
-
-def _probe_gold(
-    runs: Sequence[Path], files: Sequence[Path], first_word: int | None, tell: "Tell"
-) -> "list[Probed]":
-    """What the runs' attention weights are on the gold set."""
-    from ..questions.alignment import probe_gold, read_gold
-    from ..questions.question import Probed
-    from ..questions.subject import open_subject
-    from ..runs.run import use_cache
-
-    (sentences, first), probed = read_gold(*files, first_word), []
-    use_cache()
-    for run in runs:
-        tell(f"{run.name}: reading the gold set")
-        subject = open_subject(run)
-        measured = probe_gold(subject, sentences, first, lambda _: None)
-        probed.append(Probed(run, subject.settings, measured))
-    return probed

@@ -170,7 +170,7 @@ def _diagnose(sentence: str | None, results: Path | None, form: str) -> None:
 
 
 def notes_on(where: str, arms: Mapping[str, Path]) -> list[str]:
-    """A line that names the runs, and one on each whose BLEU of short sentences is too low."""
+    """A line that names the runs, and one on each whose BLEU on short sentences is too low."""
     from ..claims.verdict import learned
     from ..results.folders import SCORES, run_rows, was_written
 
@@ -179,7 +179,7 @@ def notes_on(where: str, arms: Mapping[str, Path]) -> list[str]:
         rows = run_rows(run / SCORES) if was_written(run / SCORES) else ()
         bleu = next((float(row["bleu"]) for row in rows if row.get("bleu")), None)
         if bleu is not None and not learned(bleu):
-            lines.append(f"{arm} has not learned to translate: BLEU {bleu:.1f} of short sentences")
+            lines.append(f"{arm} has not learned to translate: BLEU {bleu:.1f} on short sentences")
     return lines
 
 

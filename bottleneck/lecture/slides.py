@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from types import SimpleNamespace
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -38,13 +38,12 @@ L_FAIL, L_VIND = (
     {row["bucket"]: SimpleNamespace(**row) for row in SLIDES[name]["rows"]}
     for name in ("L-FAIL", "L-VIND")
 )
-"""The rows of the two tables by our buckets; ``slide_bucket`` is the slide's name of a bucket."""
+"""The rows of the two tables by our buckets."""
 _L4 = SLIDES["L4"]
+_ROWS = zip(_L4["words"], _L4["printed"]["ratio"], _L4["quality"], strict=True)
 L4 = [
     SimpleNamespace(words=words, ratio=words * 100 / 256, printed_ratio=printed, quality=quality)
-    for words, printed, quality in zip(
-        _L4["words"], _L4["printed"]["ratio"], _L4["quality"], strict=True
-    )
+    for words, printed, quality in _ROWS
 ]
 """The rows of L4; the ratio as printed and before rounding."""
 
@@ -69,21 +68,9 @@ class Grid:
         on_gold = self.largest[np.arange(len(self.rows)), list(self.gold)]
         return int((on_gold & (self.largest.sum(axis=1) == 1)).sum())
 
-    def summary(self) -> str:
-        """In how many rows the largest weight is on the translation; the mean of the gold cells."""
-        gold = self.weights[np.arange(len(self.rows)), list(self.gold)].mean()
-        return (
-            f"largest on the word's translation in {self.aligned()} of {len(self.rows)} rows; "
-            f"gold cells {gold:.3f} on average, equal weights {1 / len(self.columns):.3f}"
-        )
 
-
-class Alignment(NamedTuple):
-    """Words of a sentence and of its translation; ``links`` are the target places of each word."""
-
-    source: Sequence[str]
-    target: Sequence[str]
-    links: Sequence[Sequence[int]]
+Alignment = tuple[Sequence[str], Sequence[str], Sequence[Sequence[int]]]
+"""Words of a sentence, words of its translation, and for each of the former its target places."""
 
 
 class Exponent(NamedTuple):
@@ -119,9 +106,7 @@ class Evidence:
         return [row[name] for row in self.slides[table]["rows"]]
 
 
-Judgement = Literal["right", "rounded freely", "in part", "wrong", "illustration", "not measured"]
-
-RULES: Mapping[Judgement, str] = {
+RULES = {
     "right": "every recomputed number rounds to the printed one, and every claim holds",
     "rounded freely": "a printed number is not the rounded one, but right somewhere in its range",
     "in part": "some of the numbers and claims are right, others are not",
@@ -131,6 +116,7 @@ RULES: Mapping[Judgement, str] = {
     "not measured": "only a measurement can decide this, and none does so far; an order in L15 is "
     "right if the whole interval of the measured exponent rounds to the printed one",
 }
+"""The judgements of a check and of a whole id, and when each is passed."""
 TOLERANCE = 1e-9
 """For sums that end half-way between two printed numbers."""
 
@@ -141,7 +127,7 @@ class Check(NamedTuple):
     name: str
     printed: str
     recomputed: str
-    judgement: Judgement
+    judgement: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,15 +160,14 @@ class Audit:
     steps: Sequence[Step]
     printed: str
     recomputed: str
-    verdict: Judgement
+    verdict: str
     why: str
 
 
 def rounds_to(printed: Number, value: Number, tens: bool = False) -> bool:
     """Whether the value, rounded to the last printed digit, or to ``tens``, is as printed."""
-    whole, _, decimals = str(printed).partition(".")
-    to_tens = tens and not decimals and len(whole.strip("+-")) > 1 and whole.endswith("0")
-    unit = 10.0 if to_tens else 10.0 ** -len(decimals)
+    decimals = str(printed).partition(".")[2]
+    unit = 10.0 if tens and printed % 10 == 0 else 10.0 ** -len(decimals)
     return bool(abs(printed - value) <= unit / 2 + TOLERANCE)
 
 
@@ -196,14 +181,12 @@ def numbers(
     return Check(name, " ".join(map(str, printed)) + unit, listed(values, form) + unit, parts(good))
 
 
-def parts(good: Sequence[bool] | Bool[np.ndarray, " parts"]) -> Judgement:
+def parts(good: Sequence[bool] | Bool[np.ndarray, " parts"]) -> str:
     """Right if all are, wrong if none is, else in part."""
-    if all(good):
-        return "right"
-    return "in part" if any(good) else "wrong"
+    return "right" if all(good) else "in part" if any(good) else "wrong"
 
 
-def combined(judgements: Iterable[Judgement]) -> Judgement:
+def combined(judgements: Iterable[str]) -> str:
     """The judgement of a whole from those of its parts."""
     kinds = set(judgements)
     if "not measured" in kinds:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cosine
+from scipy.special import softmax
 
 from .slides import (
     SLIDES,
@@ -18,7 +19,6 @@ from .slides import (
     Check,
     Evidence,
     Grid,
-    Judgement,
     Number,
     Step,
     combined,
@@ -60,13 +60,13 @@ def toy_embedding(slide: Slide, _: Evidence) -> Steps:
     vectors = {name: np.array(values, float) for name, values in slide["vectors"].items()}
     word = vectors.pop(slide["word"])
     distance = {name: float(np.linalg.norm(word - other)) for name, other in vectors.items()}
-    turned = {name: float(cosine(word, other)) for name, other in vectors.items()}
+    angle = {name: float(cosine(word, other)) for name, other in vectors.items()}
     checks = []
     for name, most in (("near", min), ("far", max)):
-        said, found = slide[name], [most(gaps, key=gaps.get) for gaps in (distance, turned)]
-        measured = f"distance {distance[found[0]]:.3f}, cosine {1 - turned[found[0]]:.3f}"
-        judgement = parts([said == other for other in found])
-        checks.append(Check(name, said, f"{found[0]} ({measured})", judgement))
+        first, second = (most(gaps, key=gaps.get) for gaps in (distance, angle))
+        measured = f"{first} (distance {distance[first]:.3f}, cosine {1 - angle[first]:.3f})"
+        judgement = parts([first == slide[name], second == slide[name]])
+        checks.append(Check(name, slide[name], measured, judgement))
     formula = f"from {slide['word']}: |a - b|, and a . b / (|a| |b|)"
     yield Step("Distance and cosine", formula, checks=checks)
 
@@ -91,8 +91,8 @@ def compression(slide: Slide, _: Evidence) -> Steps:
 
 def relevance(slide: Slide, _: Evidence) -> Steps:
     """L5: the shares sum to 100 %, so that the context is a weighted mean of the states."""
-    shares, total = slide["percent"], sum(slide["percent"])
-    printed = f"{' '.join(map(str, shares))} %, sum {slide['total']}"
+    total = sum(slide["percent"])
+    printed = f"{' '.join(map(str, slide['percent']))} %, sum {slide['total']}"
     mean, weights = "weighted mean of the states", f"weights sum to {total / 100:g}"
     checks = [
         Check("shares", printed, f"sum {total}", parts([total == slide["total"]])),
@@ -118,7 +118,7 @@ def attend(slide: Slide) -> tuple[np.ndarray, ...]:
     """States, scores, weights and context of L7 by the formulas."""
     states = np.array(list(slide["states"].values()), float)
     scores = states @ np.array(slide["decoder"], float)
-    weights = np.exp(scores) / np.exp(scores).sum()
+    weights = softmax(scores)
     return states, scores, weights, weights @ states
 
 
@@ -157,17 +157,16 @@ def worked_example(slide: Slide, _: Evidence) -> Steps:
 
 def amplification(slide: Slide, _: Evidence) -> Steps:
     """L8: the softmax of two scores, and whether their ratio grows."""
-    ratios, grows, least = [], [], 1.0
-    for pair, printed in zip(slide["scores"], slide["weights"], strict=True):
-        weights = np.exp(pair) / np.exp(pair).sum()
-        before, after = pair[0] / pair[1], float(weights[0] / weights[1])
-        check = numbers(vector(pair), printed, weights, "{:.3f}")
+    scores = np.array(slide["scores"], float)
+    weights = softmax(scores, axis=1)
+    for pair, printed, shares in zip(scores, slide["weights"], weights, strict=True):
+        check = numbers(vector(pair), printed, shares, "{:.3f}")
         yield Step(f"Scores {vector(pair)}", SOFTMAX, checks=[check])
-        ratios.append(f"{before:g}:1 becomes {after:.2g}:1")
-        grows.append(after > before)
-        least = min(least, float(weights.min()))
+    before, after = scores[:, 0] / scores[:, 1], weights[:, 0] / weights[:, 1]
+    least = float(weights.min())
+    ratios = [f"{a:g}:1 becomes {b:.2g}:1" for a, b in zip(before, after, strict=True)]
     checks = [
-        Check("amplifies", "always (our reading)", ", ".join(ratios), parts(grows)),
+        Check("amplifies", "always (our reading)", ", ".join(ratios), parts(after > before)),
         Check("sparse", "yes (our reading)", f"least weight {least:.3f}", parts([least == 0])),
     ]
     yield Step("Ratios", "of two weights: exp(e_1 - e_2)", checks=checks)
@@ -180,14 +179,21 @@ def example_matrix(slide: Slide, evidence: Evidence) -> Steps:
     grids = [grid] if evidence.learned is None else [grid, evidence.learned]
     sums, rows = weights.sum(axis=1), len(grid.rows)
     whole = np.abs(sums - 1) <= 0.005 * len(grid.columns) + TOLERANCE  # each cell was rounded
-    judgement: Judgement = "right" if 2 * grid.aligned() > rows else "illustration"
+    judgement = "right" if 2 * grid.aligned() > rows else "illustration"
     largest = f"translation largest in {grid.aligned()} of {rows} rows"
     checks = [
         Check("rows sum to", "1", f"{sums.min():.2f} to {sums.max():.2f}", parts(whole)),
         Check("shows", slide["claim"], largest, judgement),
     ]
     key = "a row for each French word; [ ] translation, * the row's largest"
-    notes = [f"{grid.title}: {grid.summary()}" for grid in grids]
+    notes = []
+    for grid in grids:
+        gold = grid.weights[np.arange(len(grid.rows)), list(grid.gold)].mean()
+        notes.append(
+            f"{grid.title}: largest on the word's translation in {grid.aligned()} of "
+            f"{len(grid.rows)} rows; gold cells {gold:.3f} on average, equal weights "
+            f"{1 / len(grid.columns):.3f}"
+        )
     yield Step("Weights", key, checks=checks, notes=notes, grids=grids)
 
 
@@ -295,7 +301,7 @@ def first_steps(slide: Slide, evidence: Evidence) -> Steps:
     """L17: the next words of trained arms; the slide's probabilities must sum to at most 1."""
     for index, printed in enumerate(slide["steps"]):
         total = sum(printed.values())
-        judgement: Judgement = "illustration" if total <= 1 + TOLERANCE else "wrong"
+        judgement = "illustration" if total <= 1 + TOLERANCE else "wrong"
         said = ", ".join(f"P({word}) {share}" for word, share in printed.items())
         rows = []
         for arm in evidence.arms:
@@ -338,7 +344,7 @@ def vindication(_: Slide, evidence: Evidence) -> Steps:
     """L-VIND: its claim within its own numbers, the gain is largest where BLEU was lowest."""
     none, attention = (evidence.column("L-VIND", arm) for arm in ("none", "attention"))
     gains = np.subtract(attention, none)
-    judgement: Judgement = "illustration" if gains.argmax() == np.argmin(none) else "wrong"
+    judgement = "illustration" if gains.argmax() == np.argmin(none) else "wrong"
     printed, recomputed = " ".join(map(str, attention)), f"gains {listed(gains, '{:.1f}')}"
     check = Check("BLEU with attention", printed, recomputed, judgement)
     yield Step("Gains", "BLEU with attention - without", checks=[check])
@@ -373,7 +379,7 @@ def lost_words(slide: Slide, evidence: Evidence) -> Steps:
     present = [phrase.lower() in sentence for phrase in (*slide["lost"], slide["name"])]
     printed = f"{', '.join(slide['lost'])}, the conference's exact name"
     recomputed = f"{sum(present)} of {len(present)} are in the sentence"
-    judgement: Judgement = "illustration" if all(present) else "wrong"
+    judgement = "illustration" if all(present) else "wrong"
     check = Check("lost", printed, recomputed, judgement)
     yield Step(f"Lost, while there survived {', '.join(slide['survived'])}", checks=[check])
 

@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from ..claims.verdict import Measured
 from ..scoring.bootstrap import Estimate, Score, draw, estimate
-from ..settings.concerns import UNSELECTIVE, bucket_members, bucket_of
+from ..settings.concerns import UNSELECTIVE, bucket_members
 from ..settings.run import RunSettings
 from ..settings.sweep import Cell, declare
 
@@ -115,19 +115,19 @@ def rows_by_bucket(
     probed: Sequence[Probed],
     scores: Iterable[tuple[str, str, Score, Sequence[str]]],
     splits: Iterable[str] = ("",),
-    least: int | None = None,
+    whole: bool = False,
 ) -> list[Row]:
     """The rows of scores of per-sentence counts, for every arm and bucket that has sentences.
 
-    ``scores`` are measure, control, score, and the columns that it is a score of; a split is a part
-    of the table. With ``least`` all sentences from that bucket on come last, as bucket "".
+    ``scores`` are a measure, its control, its score, and the columns that it is a score of. A split
+    is a part of the table; with ``whole`` all sentences come last, under the name "".
     """
     rows: list[Row] = []
     for arm, split in product(arms_of(probed), splits):
-        first, edges = arm.runs[0].found, arm.settings.scoring.lower_edges
-        buckets = bucket_members(first["source_words"], edges)
-        if least is not None:
-            buckets[""] = np.flatnonzero(bucket_of(first["source_words"], edges) >= least)
+        first = arm.runs[0].found
+        buckets = bucket_members(first["source_words"], arm.settings.scoring.lower_edges)
+        if whole:
+            buckets[""] = np.arange(len(first["source_words"]))
         for stream, (bucket, inside) in enumerate(buckets.items()):
             chosen = inside[first["split"][inside] == split] if split else inside
             keys = {"stream": stream, "bucket": bucket, "part": split}
@@ -148,7 +148,7 @@ class Estimates:
             (row["measure"], *(row[key] for key in KEYS)): Measured(
                 row["value"], row["low"], row["high"], int(row["n"]), row["note"]
             )
-            for row in self.means.to_dict("records")
+            for row in self.means.dropna(subset="value").to_dict("records")
         }
         self._attention = dict(zip(self.means["arm"], self.means["attention"], strict=True))
 

@@ -173,7 +173,7 @@ def beyond_chance(sums: Float[ndarray, "*rows 3"]) -> Float[ndarray, "*rows"]:
     return ratio_of_sums(np.stack([kept - by_chance, words - by_chance], axis=-1))
 
 
-def decide(estimates: Estimates) -> Judgement | str:
+def judge(estimates: Estimates) -> Judgement | str:
     """C2: 256 numbers hold so many words and no more."""
     rows = estimates.means.query('attention == "none" and part == "50 %"')
     if rows.empty:
@@ -233,7 +233,7 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.is_drawn,
-    rules={"C2": (RULE, decide)},
+    rules={"C2": (RULE, judge)},
     notes=[
         "90 %, 50 %: the length in words at which this share of a sentence's words survives beyond "
         "chance after this training. > and < (in the figure triangles): beyond the tested lengths, "

@@ -102,7 +102,7 @@ RULE = (
 )
 
 
-def decide(estimates: Estimates) -> Judgement | str:
+def judge(estimates: Estimates) -> Judgement | str:
     """C9: cost grows with Tx x Ty."""
     powers, above, clauses, others = {}, [], [], []
     for arm in estimates.arms():
@@ -133,9 +133,9 @@ def decide(estimates: Estimates) -> Judgement | str:
     if not powers:
         return left_out or "no arm with attention"
     first = next(iter(powers))
-    held = all(above) and all(power.within(*QUADRATIC) for power in powers.values())
+    fully = all(above) and all(power.within(*QUADRATIC) for power in powers.values())
     measure = f"exponent of the length, seconds that attention adds, {first}"
-    return Judgement(held, any(above), [*clauses, left_out], measure, powers[first])
+    return Judgement(fully, any(above), [*clauses, left_out], measure, powers[first])
 
 
 def measured_exponent(folder: Path) -> Exponent | None:
@@ -177,7 +177,7 @@ QUESTION = CostQuestion(
     name=BENCHMARK,
     question="Does attention's cost grow with Tx x Ty? `study cost` measures it. (C9, L15)",
     title="Cost of a training step (C9)",
-    rules={"C9": (RULE, decide)},
+    rules={"C9": (RULE, judge)},
     notes=[
         "A training step of the lecture's GRU, hidden size = context (256), embedding 100, batches "
         "of 64, on random words: both sides have the same length. -output is Luong's placement, "

@@ -13,7 +13,6 @@ import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
-from ..claims.verdict import FAMILY, needs_learned
 from ..scoring.bootstrap import spread
 from ..settings.concerns import bucket_labels, holds
 from .arms import Arm, Estimates, Measured, Row, by_arm
@@ -34,8 +33,7 @@ RULE = (
     f"{SLIDE_SIZE}, proportionally for other context sizes. Held if the 95 % interval lies within "
     f"{TOLERANCE:.0%} of that and above an untrained encoder's (interval of the paired difference "
     "above 0); partly if it is above the untrained encoder's and grows from the shortest filled "
-    "bucket to the longest (interval of the difference above 0); otherwise not held. "
-    f"{FAMILY} {needs_learned('none without attention')}"
+    "bucket to the longest (interval of the difference above 0); otherwise not held."
 )
 
 
@@ -91,26 +89,25 @@ def summarise(arm: Arm) -> Iterator[Row]:
         ("components", "untrained", untrained),
     ):
         for place in range(replicates.shape[1]):
-            seeds, keys = replicates[:, place], {"bucket": str(found["bucket"][place])}
-            mean = jackknife(seeds.mean(axis=0))
-            ends = {"value": mean.value, "low": mean.low, "high": mean.high}
-            keys |= {"control": control, "n": int(found["n"][place])}
-            yield from arm.with_seeds(measure, ends, seeds[:, 0], **keys)
+            seeds, bucket = replicates[:, place], str(found["bucket"][place])
+            keys = {"bucket": bucket, "control": control, "n": int(found["n"][place])}
+            mean = vars(jackknife(seeds.mean(axis=0))) | keys
+            yield from arm.with_seeds(measure, mean, seeds[:, 0], **keys)
 
 
-def decide(estimates: Estimates) -> Judgement | str:
+def judge(estimates: Estimates) -> Judgement | str:
     """C4: 200 of 256 numbers are in use."""
-    arm, known = estimates.without_attention(), {}
-    for name in estimates.buckets():
-        number = estimates.get("components", arm, name)
-        known |= {name: number} if number and not np.isnan(number.value) else {}
-    bucket = next((name for name in known if holds(name, SENTENCE_WORDS)), None)
+    arm = estimates.without_attention()
+    buckets = [name for name in estimates.buckets() if estimates.get("components", arm, name)]
+    bucket = next((name for name in buckets if holds(name, SENTENCE_WORDS)), None)
     if bucket is None:
         return f"no run without attention has contexts of {SENTENCE_WORDS} words"
-    used, numbers = known[bucket], list(known.values())
+    used, shortest, longest = (
+        estimates.get("components", arm, name) for name in (bucket, buckets[0], buckets[-1])
+    )
     size = int(estimates.means.loc[estimates.means["arm"] == arm, "context_size"].iloc[0])
     added = estimates.get("components_added", arm, bucket)
-    growth, expected = numbers[-1].minus(numbers[0]), SLIDE_USED / SLIDE_SIZE * size
+    growth, expected = longest.minus(shortest), SLIDE_USED / SLIDE_SIZE * size
     near_slide = used.within(expected * (1 - TOLERANCE), expected * (1 + TOLERANCE))
     more, less = "training adds {} to", "training takes {} away from"
     clauses = [
@@ -121,16 +118,14 @@ def decide(estimates: Estimates) -> Judgement | str:
         "from the shortest bucket to the longest the number "
         + growth.change("grows by {}", "shrinks by {}", "{:z.0f}"),
     ]
-    held, partly = added.low > 0 and near_slide, added.low > 0 and growth.low > 0
+    fully, partly = added.low > 0 and near_slide, added.low > 0 and growth.low > 0
     measure = f"components for 95 % of the variance, {bucket} words"
-    return Judgement(held, partly, clauses, measure, used)
+    return Judgement(fully, partly, clauses, measure, used)
 
 
 def _printed(frame: pd.DataFrame) -> dict[str, float]:
     """The slide's number in the figure, by bucket."""
-    if SLIDE_SIZE not in set(frame["context_size"]):
-        return {}
-    buckets = filter(None, dict.fromkeys(frame["bucket"]))
+    buckets = set(frame.loc[frame["context_size"] == SLIDE_SIZE, "bucket"]) - {""}
     return {bucket: float(SLIDE_USED) for bucket in buckets if holds(bucket, SENTENCE_WORDS)}
 
 
@@ -141,10 +136,10 @@ QUESTION = Question(
     version=3,
     probe=probe,
     summarise=summarise,
-    rules={"C4": (RULE, decide)},
+    rules={"C4": (RULE, judge)},
     notes=[
-        "Contexts h_Tx of new sentences of the run's own language, the same for all runs. Slide: "
-        f"{SLIDE_USED} of {SLIDE_SIZE}, said of one sentence of {SENTENCE_WORDS} words.",
+        "Contexts h_Tx of new sentences of the run's language, the same for all runs. Slide: "
+        f"{SLIDE_USED} of {SLIDE_SIZE}, for one sentence of {SENTENCE_WORDS} words.",
     ],
     measures=("components", "components_added"),
     tables=[

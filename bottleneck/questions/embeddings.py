@@ -12,7 +12,6 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ..claims.verdict import FAMILY, needs_learned
 from ..corpus.grammar import noun_gender, word_class
 from ..corpus.vocabulary import UNK
 from ..scoring.bootstrap import ratio_of_sums
@@ -34,7 +33,7 @@ RULE = (
     f"network untrained, at least {LEAST_ADDED:.0%} of the neighbours, and adds to the gender's "
     f"share (lower ends of the 95 % intervals over words at or above {LEAST_ADDED:.0%} and above "
     "0), and if the class's interval is above that of words next in frequency; partly if the "
-    f"class's conditions hold in every arm; otherwise not held. {FAMILY} {needs_learned('no arm')}"
+    f"class's conditions hold in every arm; otherwise not held."
 )
 
 
@@ -80,8 +79,8 @@ def summarise(arm: Arm) -> Iterator[Row]:
     """Shares of like neighbours, and what training adds."""
     for label in LABELS:
         names = [f"{label}_{control}" for control in ("trained", *CONTROLS)]
-        known = ~np.isnan(arm.runs[0].found[names[0]])
-        trained, untrained, frequency = np.moveaxis(arm.statistics(names)[:, known], -1, 0)
+        labelled = ~np.isnan(arm.runs[0].found[names[0]])
+        trained, untrained, frequency = np.moveaxis(arm.statistics(names)[:, labelled], -1, 0)
         for measure, control, share in (
             (f"same_{label}", "", trained),
             (f"same_{label}", "untrained", untrained),
@@ -93,25 +92,23 @@ def summarise(arm: Arm) -> Iterator[Row]:
             yield from arm.rows(measure, ratio_of_sums, sums, **keys)
 
 
-def decide(estimates: Estimates) -> Judgement | str:
+def judge(estimates: Estimates) -> Judgement | str:
     """C13: similar words are near each other, and training placed them so."""
     keys = [("same_class", ""), ("same_class", "frequency"), ("same_class_added", ""),
             ("same_gender", ""), ("same_gender_added", "")]  # fmt: skip
     clauses, by_class, by_gender, added = [], [], [], {}
     for arm in estimates.arms():
-        known = [estimates.get(name, arm, control=key, part="source") for name, key in keys]
-        if None in known:
+        numbers = [estimates.get(name, arm, control=key, part="source") for name, key in keys]
+        if None in numbers:
             continue
-        kind, frequency, class_added, gender, gender_added = (item.scaled(100.0) for item in known)
+        percent = [item.scaled(100.0) for item in numbers]
+        kind, frequency, class_added, gender, gender_added = percent
         shares = [item.text("{:z.0f}", " %") for item in (kind, frequency, gender)]
-        class_points, gender_points = (
-            item.change("{} more than untrained", "{} less than untrained", "{:z.0f}", " points")
-            for item in (class_added, gender_added)
-        )
+        words = ("{} more than untrained", "{} less than untrained", "{:z.0f}", " points")
         clauses.append(
-            f"{arm}: {shares[0]} of the neighbours of {kind.n:,} words are of the word's own "
-            f"class, {class_points} (of the words next in frequency {shares[1]}), and "
-            f"{shares[2]} of nouns' neighbours of the noun's own gender, {gender_points}"
+            f"{arm}: {shares[0]} of the neighbours of {kind.n:,} words are of the word's class, "
+            f"{class_added.change(*words)} (of the words next in frequency {shares[1]}), and "
+            f"{shares[2]} of nouns' neighbours of the noun's gender, {gender_added.change(*words)}"
         )
         added[arm] = class_added
         by_class.append(class_added.low >= 100 * LEAST_ADDED and kind.low > frequency.high)
@@ -120,8 +117,8 @@ def decide(estimates: Estimates) -> Judgement | str:
         return "no arm has embeddings of enough words"
     least = min(added, key=lambda arm: added[arm].value)
     measure = f"points, same-class neighbours added by training, {least}"
-    held = all(by_class) and all(by_gender)
-    return Judgement(held, all(by_class), clauses, measure, added[least])
+    fully = all(by_class) and all(by_gender)
+    return Judgement(fully, all(by_class), clauses, measure, added[least])
 
 
 PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
@@ -134,14 +131,12 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.name == "grammar",
-    rules={"C13": (RULE, decide)},
-    notes=[
-        "Embeddings are the encoder's. Next in freq.: the words next in order of frequency.",
-    ],
+    rules={"C13": (RULE, judge)},
+    notes=["Embeddings are the encoder's. Next in freq.: the words next in order of frequency."],
     measures=("same_class", "same_class_added", "same_gender", "same_gender_added"),
     tables=[
         StudyTable(
-            f"{name} (C13), % of the nearest five that have the word's own",
+            f"{name} (C13), % of the nearest five that share the word's",
             heads=("arm",),
             lines=lambda estimates: [
                 ((arm,), {"arm": arm, "part": "source"}) for arm in estimates.arms()

@@ -1,7 +1,7 @@
 """C8: does attention shorten the path for gradients?
 
-For each target word with gold links: the norm of the gradient of its own loss at the embedding of
-its aligned source word, over the norm at the last source position (the end token, whose state is
+For each target word with gold links: the norm of the gradient of its loss at the embedding of its
+aligned source word, over the norm at the last source position (the end token, whose state is
 h_Tx). The ratio's geometric mean by steps is the curve. Steps are counted in words, in every arm by
 the shortest way without attention: through the encoder to h_Tx and one step on.
 """
@@ -15,7 +15,6 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from ..claims.verdict import FAMILY, needs_learned
 from ..corpus.batches import EncodedPairs, evaluation_batches, restore
 from ..corpus.vocabulary import tokenize
 from ..scoring.bootstrap import Estimate, draw, estimate, ratio_of_sums
@@ -37,15 +36,14 @@ BAND_NAMES = bucket_labels(BANDS)
 LEAST_RATIO = 1e-12
 """What a lesser ratio counts as."""
 RULE = (
-    "Read is, of each target word, the norm of its own loss's gradient at its aligned source word, "
-    "relative to that at the last source position, by the steps between the two words without "
-    "attention, in trained networks. Two numbers are judged: the half-distance (steps over which "
-    "the exponential that fits the ratio best halves) and the ratio in the farthest band of steps "
+    "The rule reads, of each target word in trained networks, the norm of its loss's gradient at "
+    "its aligned source word over that at the last source position, by the steps between the two "
+    "words without attention. Two numbers count: the half-distance (steps over which the "
+    "exponential that fits the ratio best halves) and the ratio in the farthest band of steps "
     "that both arms have. A number is clear if its 95 % interval with attention lies above the one "
     "without; a half-distance beyond the tested steps counts as infinite. Held if both are clear "
     "in every arm with attention; partly if the same one of them is; otherwise not held. Arms of "
-    f"equal weights (uniform) do not count. {FAMILY} "
-    f"{needs_learned('none without attention, or none with it')}"
+    "equal weights (uniform) do not count."
 )
 
 
@@ -117,15 +115,23 @@ def gradient_norms(
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
     """The half-distance, and the ratio by bands that every seed has."""
-    scoring = arm.settings.scoring
+    probes, scoring = [run.found for run in arm.runs], arm.settings.scoring
+    steps = 1 + max(int(columns["steps"].max()) for columns in probes)
+    sentences = 1 + int(probes[0]["sentence"].max())
+    edges = len(scoring.lower_edges)
+    weights = draw(sentences, scoring.resamples, seed=scoring.seed, bucket=edges)
     for network, control in (("trained", ""), ("untrained", "untrained")):
-        sums = log_sums(arm, network)
-        weights = draw(
-            sums.shape[1], scoring.resamples, seed=scoring.seed, bucket=len(scoring.lower_edges)
-        )
+        # Of each seed, sentence and number of steps the sum of log ratios, and the links.
+        sums = np.zeros((len(probes), sentences, steps, 2))
+        for columns, cells in zip(probes, sums, strict=True):
+            aligned, last = (columns[f"{network}_{name}"] for name in ("aligned", "last"))
+            used = last > 0
+            logs = np.log(np.maximum(aligned[used] / last[used], LEAST_RATIO))
+            places = (columns[name][used].astype(np.int64) for name in ("sentence", "steps"))
+            np.add.at(cells, tuple(places), np.stack([logs, np.ones_like(logs)], axis=-1))
         if half := half_distance(sums, weights):
             alone = [half_distance(part[None], weights[:0]).row() for part in sums]
-            keys = {"control": control, "n": len(arm.runs[0].found["steps"])}
+            keys = {"control": control, "n": len(probes[0]["steps"])}
             yield from arm.with_seeds("half_distance", half.row(), alone, **keys)
         for name, first, end in zip(BAND_NAMES, BANDS, [*BANDS[1:], None], strict=True):
             band = sums[:, :, first:end].sum(axis=2)
@@ -135,20 +141,6 @@ def summarise(arm: Arm) -> Iterator[Row]:
                 ratio = Estimate(float(np.exp(logs.value)), np.exp(logs.draws))
                 keys = {"control": control, "part": name, "n": int(totals[:, 1].sum())}
                 yield from arm.with_seeds("ratio", ratio, np.exp(ratio_of_sums(totals)), **keys)
-
-
-def log_sums(arm: Arm, network: str) -> Float[ndarray, "seeds sentences steps 2"]:
-    """Of each sentence and number of steps the sum of log ratios, and the links."""
-    steps = 1 + max(int(run.found["steps"].max()) for run in arm.runs)
-    sentences = 1 + int(arm.runs[0].found["sentence"].max())
-    sums = np.zeros((len(arm.runs), sentences, steps, 2))
-    for run, cells in zip(arm.runs, sums, strict=True):
-        aligned, last = (run.found[f"{network}_{name}"] for name in ("aligned", "last"))
-        used = last > 0
-        logs = np.log(np.maximum(aligned[used] / last[used], LEAST_RATIO))
-        places = (run.found[name][used].astype(np.int64) for name in ("sentence", "steps"))
-        np.add.at(cells, tuple(places), np.stack([logs, np.ones_like(logs)], axis=-1))
-    return sums
 
 
 def half_distance(
@@ -177,37 +169,37 @@ def half_distance(
     return Censored(float(value), np.array(draws), 0.0, span)
 
 
-def decide(estimates: Estimates) -> Judgement | str:
+def judge(estimates: Estimates) -> Judgement | str:
     """C8: with attention a gradient fades later, and more of it arrives from far away."""
-    faded, halves = {"": [], "untrained": []}, {}
-    for control, arm in product(faded, estimates.arms()):
+    fades, halves = {"": [], "untrained": []}, {}
+    for control, arm in product(fades, estimates.arms()):
         if half := estimates.get("half_distance", arm, control=control):
-            bound = f"does not halve within {half.value:.0f} steps"
-            fades = bound if beyond(half.note, "value") else f"halves every {text(half)} steps"
-            faded[control].append(f"{arm} {fades}")
+            fades[control].append(
+                f"{arm} does not halve within {half.value:.0f} steps"
+                if beyond(half.note, "value")
+                else f"{arm} halves every {text(half)} steps"
+            )
             halves |= {} if control else {arm: unbounded(half)}
     none = estimates.without_attention()
     attending = [arm for arm in estimates.arms(selective=True) if arm in halves]
     if not (none in halves and attending):
         return "both arms are needed, with attention and without, that differ in nothing else"
-    slower, more, clauses = [], [], [f"the gradient of {', '.join(faded[''])}"]
+    slower, more, clauses = [], [], [f"the gradient of {', '.join(fades[''])}"]
     for arm in attending:
-        ratios = [
-            (band, *(estimates.get("ratio", name, part=band) for name in (arm, none)))
-            for band in BAND_NAMES
-        ]
-        in_both = [item for item in ratios if None not in item]
-        if not in_both:
+        for band in reversed(BAND_NAMES):
+            ratio, plain = (estimates.get("ratio", name, part=band) for name in (arm, none))
+            if ratio and plain:
+                break
+        else:
             return "the arms share no band of steps"
-        band, ratio, plain = in_both[-1]
         slower.append(halves[arm].low > halves[none].high)
         more.append(ratio.low > plain.high)
         clauses.append(
             f"over {band} steps it is {ratio.text('{:.2g}')} times that at the last position with "
             f"{arm}, {plain.text('{:.2g}')} times with {none}"
         )
-    if start := faded["untrained"]:
-        clauses.append(f"before training that of {', '.join(start)}")
+    if fades["untrained"]:
+        clauses.append(f"before training that of {', '.join(fades['untrained'])}")
     clear, measure = (all(slower), all(more)), f"half-distance in steps, {none}"
     return Judgement(all(clear), any(clear), clauses, measure, halves[none])
 
@@ -219,7 +211,7 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.is_drawn,
-    rules={"C8": (RULE, decide)},
+    rules={"C8": (RULE, judge)},
     notes=[
         "Geometric means over links (n). Half-distance: steps over which the exponential that fits "
         "all links best halves; >N: it does not halve within the N steps that were tested.",

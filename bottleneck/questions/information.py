@@ -1,9 +1,9 @@
 """C5, C6: how many bits of the source reach the decoder, and how do they grow with length?
 
-A test sentence's exact bits, less what they are given the memory, are what the memory tells of it.
-Given it: by the *probe*, a fresh decoder that learns to write the source from the frozen encoder's
-memory; by the *translator*, what it still has to be told of the reference. On average over
-sentences the difference is a lower bound on the information.
+A test sentence's exact bits, less the bits that remain given the encoder's memory, are what the
+memory tells of it. What remains is measured by the *probe*, a fresh decoder that learns to write
+the source from the frozen encoder's memory, and by the *translator*, as its loss on the reference.
+On average over sentences the difference is a lower bound on the information.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ..claims.verdict import FAMILY
 from ..corpus.vocabulary import UNK
 from ..results.folders import SENTENCES, run_rows
 from ..scoring.bootstrap import Estimate, difference, ratio_of_sums
@@ -30,7 +29,7 @@ MEASURES = {
     "probe_untrained": ("probe", "untrained"),
     "nll": ("translator", ""),
 }
-"""The probe's columns of what remains to be told, in nats: their part and control."""
+"""The probe's columns of what remains, in nats: their part and control."""
 LONGER = {part: f"{part} longer" for part in ("probe", "translator")}
 """How the longer half of the buckets is called, by part; the middle bucket is in it."""
 SLIDE_LOST, LOST_WORDS = 0.91, 30
@@ -44,7 +43,7 @@ LOST_RULE = (
     f"{SLIDE_LOST:.0%} ({SLIDE_LOST - TOLERANCE:.0%} or more); partly if not, but more is lost "
     "there than in the shortest filled bucket (interval of the difference above 0); otherwise not "
     "held. Not measured without bits of the source, where that bucket is empty or the shortest, or "
-    f"where under {LEARNED:.0%} of the shortest bucket's bits are recovered (lower end). {FAMILY}"
+    f"where under {LEARNED:.0%} of the shortest bucket's bits are recovered (lower end)."
 )
 KEPT_RULE = (
     "Kept is the share of each further word's bits that arrives: the slope of the recovered bits "
@@ -53,7 +52,7 @@ KEPT_RULE = (
     f"with attention lies above {RISES:g} and that of attention minus none, paired, above 0; "
     "partly if the latter alone does; otherwise not held. Not measured with fewer than three "
     "filled buckets, without both arms, or where attention recovers under "
-    f"{LEARNED:.0%} of the shortest bucket's bits (lower end). {FAMILY}"
+    f"{LEARNED:.0%} of the shortest bucket's bits (lower end)."
 )
 UNLEARNED = (
     f"of the shortest sentences' bits under {LEARNED:.0%} are recovered: nothing has been learned "
@@ -63,7 +62,7 @@ POINTS = ("{} more", "{} less", "{:z.0f}", " points")
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """A row for each test sentence: exact bits, and what each measure has to be told."""
+    """A row for each test sentence: exact bits, and what remains by each measure."""
     from .subject import losses, train_reader, written_back
 
     pairs = subject.corpus.test
@@ -101,10 +100,10 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 def _summary(arm: Arm) -> tuple[list[Row], dict[str, Estimate]]:
     """The rows of an arm, and the share of a further word's bits that it keeps, by part."""
     found = arm.runs[0].found
-    words, known, rows, kept = found["source_words"], found["unknown"] == 0, [], {}
+    words, clean, rows, kept = found["source_words"], found["unknown"] == 0, [], {}
     members = bucket_members(words, arm.settings.scoring.lower_edges).items()
     buckets = [
-        (stream, name, inside[known[inside]])
+        (stream, name, inside[clean[inside]])
         for stream, (name, inside) in enumerate(members)
         if len(inside)
     ]
@@ -139,7 +138,7 @@ def _summary(arm: Arm) -> tuple[list[Row], dict[str, Estimate]]:
 def _shares(estimates: Estimates, arm: str, part: str) -> dict[str, Measured]:
     """Shares of the source's bits that a measure recovers, by bucket, where there are any."""
     shares = {name: estimates.get("share", arm, name, part=part) for name in estimates.buckets()}
-    return {name: share for name, share in shares.items() if share and not np.isnan(share.value)}
+    return {name: share for name, share in shares.items() if share}
 
 
 def _percent(share: Measured) -> str:
@@ -151,7 +150,7 @@ def _lost(estimates: Estimates) -> Judgement | str:
     none = estimates.without_attention()
     bucket = next((name for name in estimates.buckets() if holds(name, LOST_WORDS)), "")
     by_part = {part: _shares(estimates, none, part) for part in LONGER}
-    shares = {part: known[bucket] for part, known in by_part.items() if bucket in known}
+    shares = {part: by[bucket] for part, by in by_part.items() if bucket in by}
     part = max(shares, key=lambda part: shares[part].value, default="")
     if not part or bucket == next(iter(by_part[part])):
         return f"no share of the bits of {LOST_WORDS} words, and of shorter ones, without attention"
@@ -175,7 +174,7 @@ def _kept(estimates: Estimates) -> Judgement | str:
     for arm, (name, part) in product(estimates.arms(selective=True), LONGER.items()):
         gain = estimates.get("kept_gain", arm, part=part)
         theirs = estimates.get("kept", gain.note, part=part) if gain else None
-        if theirs and not np.isnan(gain.value):
+        if theirs:
             measured.append((arm, name, estimates.get("kept", arm, part=part), theirs, gain))
     of_first = [item for item in measured if item[0] == measured[0][0]]
     if not of_first:
@@ -190,8 +189,8 @@ def _kept(estimates: Estimates) -> Judgement | str:
         f"{gain.scaled(100.0).change(*POINTS)} with it (by the {name})"
     )
     measure = f"% of a further word's bits arrive, {attention}"
-    held, partly = gain.low > 0 and ours.low > RISES, gain.low > 0
-    return Judgement(held, partly, [clause], measure, ours.scaled(100.0))
+    fully, partly = gain.low > 0 and ours.low > RISES, gain.low > 0
+    return Judgement(fully, partly, [clause], measure, ours.scaled(100.0))
 
 
 def _drawn(rows: pd.DataFrame) -> pd.DataFrame:

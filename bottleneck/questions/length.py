@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
-from ..claims.verdict import FAMILY, needs_learned, small_buckets
+from ..claims.verdict import small_buckets
 from ..corpus.vocabulary import tokenize
 from ..results.folders import SENTENCES, read_texts, run_rows
 from ..scoring.bootstrap import ratio_of_sums
@@ -29,7 +29,7 @@ RULE = (
     "its shares of empty, of unfinished and of repeating outputs (the last minus the references' "
     f"own share) are each under {MOST_FAULTS:.0%}. Held if every arm with attention handles every "
     f"filled bucket; partly if they handle at least {ENOUGH:.0%} of them; otherwise not held. Not "
-    f"measured with fewer than two. {FAMILY} {needs_learned('none with attention')}"
+    f"measured with fewer than two."
 )
 
 
@@ -64,7 +64,7 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
     return rows_by_bucket(probed, scores)
 
 
-def decide(estimates: Estimates) -> Judgement | str:
+def judge(estimates: Estimates) -> Judgement | str:
     """C11: outputs are as long as they should be, whatever the length."""
     ratios, failed = {}, []
     for arm, bucket in product(estimates.arms(selective=True), estimates.buckets()):
@@ -98,7 +98,7 @@ QUESTION = Question(
     title="Output length (C11)",
     probe=probe,
     summarise=summarise,
-    rules={"C11": (RULE, decide)},
+    rules={"C11": (RULE, judge)},
     notes=[
         "Ratio: output tokens per reference token. Empty, unfinished (at the limit of tokens), "
         "repeating (a stretch of words three times in a row or more): % of the outputs; of refs: % "

@@ -18,7 +18,7 @@ import pandas as pd
 from rich.table import Table
 
 from ..claims.registry import CLAIMS
-from ..claims.verdict import Judgement, Verdict, conclude
+from ..claims.verdict import Judgement, Verdict
 from ..figures.plot import Panel, Plot, data_frame, drawn, facts, slide_rows
 from ..results.bundle import load_probe
 from ..results.schema import GOLD, QUESTIONS
@@ -57,7 +57,7 @@ class StudyColumn:
 
     def text(self, estimate: Measured | None) -> str:
         """The cell: the number, and its interval on a second line; empty without a number."""
-        if estimate is None or np.isnan(estimate.value):
+        if estimate is None:
             return ""
         numbers = (self.scale * number for number in (estimate.value, estimate.low, estimate.high))
         return cell(*numbers, self.form, self.ends, estimate.note)
@@ -162,12 +162,11 @@ class Question:
         """The numbers of a results folder; a UserError without them."""
         return load_probe(folder, self.name)
 
-    def verdict(self, frame: pd.DataFrame | None) -> Sequence[Verdict]:
-        """The verdict on each claim; the frame is None where nothing was measured."""
-        missing = f"there are no numbers yet: run `bottleneck study {self.name}`"
+    def verdict(self, frame: pd.DataFrame | str) -> Sequence[Verdict]:
+        """The verdict on each claim; a text is the reason why nothing can be judged."""
         return [
-            conclude(claim, rule, missing if frame is None else decide(Estimates(frame)))
-            for claim, (rule, decide) in self.rules.items()
+            Verdict.of(claim, rule, frame if isinstance(frame, str) else judge(Estimates(frame)))
+            for claim, (rule, judge) in self.rules.items()
         ]
 
     def page(self, frame: pd.DataFrame) -> Page:
@@ -208,8 +207,6 @@ class Question:
 
 def find_question(name: str) -> Question:
     """The question of a name; UsageError for a name that is none."""
-    if name == GOLD:
-        return import_module(".alignment", __package__).GOLD_QUESTION
-    if name not in QUESTIONS:
+    if name not in (*QUESTIONS, GOLD):
         raise UsageError(f"unknown study {name!r}{did_you_mean(name, QUESTIONS)}")
-    return import_module(f".{name}", __package__).QUESTION
+    return import_module(f".{name.replace('-', '_')}", __package__).QUESTION

@@ -15,7 +15,6 @@ import pandas as pd
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ..claims.verdict import FAMILY, needs_learned
 from ..figures.plot import shared
 from ..scoring.bootstrap import ratio_of_sums
 from ..settings.concerns import bucket_labels, bucket_of
@@ -30,13 +29,13 @@ if TYPE_CHECKING:
 DISTANCES = 20
 """Words asked for: the one just read, which is 0 back, to that 19 back."""
 NO_ANSWER = -1
-"""Stands behind the words of a state that has read fewer."""
+"""Fills the distances at which a state has read no word."""
 NAMES = ("trained", "untrained", "last_word", "baseline")
 """Who answers: the probe of either network's states, the last word alone, the most frequent."""
 LEAST_VARIANCE = 1e-6
 """Of the mean variance: less counts as noise of rounding, and is not blown up."""
 BATCH, RATE = 512, 1e-2
-"""Rows of each step of Adam, and its first rate, which falls to 0 in a line."""
+"""Rows of each step of Adam, and its first rate, which falls linearly to 0."""
 Inputs, Answers = Float[ndarray, "_ size"], Int[ndarray, "_ distances"]
 ENOUGH = 0.5
 """Share of the words that are to be read."""
@@ -48,7 +47,7 @@ RULE = (
     "untrained encoder's states and than from the word just read alone (95 % intervals over test "
     f"sentences: the lower end at or above {ENOUGH:.0%}, the paired difference from the untrained "
     "above 0, the interval above that of the word just read); partly if they are more than both in "
-    f"every bucket; otherwise not held. {FAMILY} {needs_learned('none without attention')}"
+    "every bucket; otherwise not held."
 )
 
 
@@ -64,12 +63,12 @@ def probe(subject: "Subject", tell: Tell, sentences: int = 6_000, steps: int = 2
            for pairs in texts]  # fmt: skip
     # For each word itself, the one before it, and so on.
     before, window = np.full(DISTANCES - 1, NO_ANSWER), np.lib.stride_tricks.sliding_window_view
-    known, words = (
+    training, words = (
         np.concatenate([window(np.r_[before, row], DISTANCES)[:, ::-1] for row in rows])
         for rows in ids
     )
-    frequent = np.broadcast_to(most_frequent(known), words.shape)
-    answers = {"last_word": from_last_word(known, words), "baseline": frequent}
+    frequent = np.broadcast_to(most_frequent(training), words.shape)
+    answers = {"last_word": from_last_word(training, words), "baseline": frequent}
     for name, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
         tell(f"{name} states")
         fitted, asked = (
@@ -77,7 +76,7 @@ def probe(subject: "Subject", tell: Tell, sentences: int = 6_000, steps: int = 2
             for pairs in texts
         )
         classes = len(subject.vocabularies[0])
-        answers[name] = read_words(fitted, known, asked, classes=classes, steps=steps)
+        answers[name] = read_words(fitted, training, asked, classes=classes, steps=steps)
     lengths, edges = [*map(len, ids[1])], subject.edges
     sentence = np.repeat(np.arange(len(lengths)), lengths)
     bucket = bucket_of(np.concatenate([np.arange(1, n + 1) for n in lengths]), edges)
@@ -85,8 +84,8 @@ def probe(subject: "Subject", tell: Tell, sentences: int = 6_000, steps: int = 2
     for place, first in enumerate(edges):
         inside = bucket == place
         counts = {"states": inside}
-        for name, given in answers.items():
-            counts[name] = (given == words)[:, : min(first, DISTANCES)].sum(axis=1) * inside
+        for name, guesses in answers.items():
+            counts[name] = (guesses == words)[:, : min(first, DISTANCES)].sum(axis=1) * inside
         sums = {key: np.bincount(sentence, count) for key, count in counts.items()}
         parts.append(pd.DataFrame({"words": first} | sums))
     return pd.concat(parts).to_dict("list")
@@ -99,11 +98,11 @@ def most_frequent(words: Answers) -> Int[ndarray, "distances"]:
     return np.array([count.argmax() if count.size else NO_ANSWER for count in counts], np.int64)
 
 
-def from_last_word(known: Answers, asked: Answers) -> Answers:
-    """At each distance, what most often stands there before the same last word in ``known``."""
-    answers = np.tile(most_frequent(known), (len(asked), 1))
-    for word in np.unique(known[:, 0]):
-        best, rows = most_frequent(known[known[:, 0] == word]), asked[:, 0] == word
+def from_last_word(training: Answers, asked: Answers) -> Answers:
+    """At each distance, what most often stands there before the same last word in training."""
+    answers = np.tile(most_frequent(training), (len(asked), 1))
+    for word in np.unique(training[:, 0]):
+        best, rows = most_frequent(training[training[:, 0] == word]), asked[:, 0] == word
         answers[rows] = np.where(best == NO_ANSWER, answers[rows], best)
     return answers
 
@@ -157,16 +156,16 @@ def read_words(
 def _discriminant(
     inputs: Inputs, answers: Int[ndarray, "rows"], classes: int
 ) -> tuple[Float[ndarray, "size classes"], Float[ndarray, "classes"]]:
-    """The linear discriminant of one place; nothing but a bias where nothing was asked."""
-    known = answers != NO_ANSWER
-    rows, labels = inputs[known], answers[known]
+    """The linear discriminant of one distance; nothing but a bias where nothing was asked."""
+    asked = answers != NO_ANSWER
+    rows, labels = inputs[asked], answers[asked]
     counts = np.bincount(labels, minlength=classes).astype(np.float64)
-    met = counts + 0.01  # so that the unmet have a probability
-    bias = np.log(met / met.sum())
+    smoothed = counts + 0.01  # so that a class without examples has a probability
+    bias = np.log(smoothed / smoothed.sum())
     by_class = pd.DataFrame(rows.astype(np.float64)).groupby(labels).sum()
     sums = by_class.reindex(range(classes), fill_value=0.0).to_numpy()
     centre = sums.sum(axis=0) / max(1.0, counts.sum())
-    # A class's mean is drawn to that of all as if it had been met 20 times more there.
+    # A class's mean is drawn to that of all as if 20 more of its examples were there.
     shrunken = (sums + 20.0 * centre) / (counts + 20.0)[:, None]
     means = sums / np.maximum(counts, 1.0)[:, None]
     within = (rows.T @ rows).astype(np.float64) - means.T @ (means * counts[:, None])
@@ -202,7 +201,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
             yield from (mean | {"n": total}, *seeds)
 
 
-def decide(estimates: Estimates) -> Judgement | str:
+def judge(estimates: Estimates) -> Judgement | str:
     """C14: the words so far can be read from the state."""
     arm = estimates.without_attention()
     buckets = [name for name in estimates.buckets() if estimates.get("words_asked", arm, name)]
@@ -239,13 +238,12 @@ QUESTION = Question(
     version=2,
     probe=probe,
     summarise=summarise,
-    rules={"C14": (RULE, decide)},
+    rules={"C14": (RULE, judge)},
     notes=[
-        "After each word of a test sentence a linear softmax probe names the word just read, the "
-        "one before it, and so on to 20 back. Words read: right answers minus those of always "
-        "naming the most frequent word of that distance, summed over the distances that every "
-        "state of the row has (of: how many). n: states, over all seeds. Last word: what most "
-        "often comes before the same last word.",
+        "After each word of a test sentence a linear softmax probe names the last 20 words. Words "
+        "read: right answers minus those of always naming the most frequent word of the distance, "
+        "over the distances that every state of the row has (of: how many). n: states, over all "
+        "seeds. Last word: what most often comes before the same last word.",
     ],
     measures=("words_asked", "words_readable", "words_read", "words_read_added"),
     tables=[

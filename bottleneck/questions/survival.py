@@ -19,7 +19,7 @@ import pandas as pd
 from jaxtyping import Float, Int, Real
 from numpy import ndarray
 
-from ..claims.verdict import FAMILY, small_buckets
+from ..claims.verdict import small_buckets
 from ..corpus.grammar import word_class
 from ..corpus.pair import Link, SentencePair
 from ..corpus.vocabulary import is_word, tokenize
@@ -54,7 +54,7 @@ RULE = (
     f"by at least {SURVIVES:.0%} in both buckets; partly if it survives better than at least one "
     "of them; otherwise not held. Not measured without two filled buckets, with too few words of a "
     "class for an interval, or if recall beyond chance of all words is under "
-    f"{LEARNED:.0%} in the shortest bucket. {FAMILY}"
+    f"{LEARNED:.0%} in the shortest bucket."
 )
 
 
@@ -260,7 +260,7 @@ def filled_buckets(estimates: Estimates, arm: str) -> list[str]:
     return [name for name, estimate in whole.items() if estimate and estimate.n]
 
 
-def decide(estimates: Estimates) -> Judgement | str:
+def judge(estimates: Estimates) -> Judgement | str:
     """C3: the gist of a sentence survives the fixed context, and its detail is lost."""
     none = estimates.without_attention()
     filled = filled_buckets(estimates, none)
@@ -291,7 +291,7 @@ def decide(estimates: Estimates) -> Judgement | str:
     few = {bucket: estimates.get("corrected", none, bucket).n for bucket in buckets}
     least = min(DETAILS, key=lambda kind: more[last, kind].value)
     return Judgement(
-        held=len(clear) == len(DETAILS) and min(survives) >= SURVIVES,
+        fully=len(clear) == len(DETAILS) and min(survives) >= SURVIVES,
         partly=bool(clear),
         because=[*clauses, small_buckets(few)],
         measure=f"points, gist less {least}, recall beyond chance, none, {last}",
@@ -338,7 +338,7 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.name == "grammar",
-    rules={"C3": (RULE, decide)},
+    rules={"C3": (RULE, judge)},
     notes=[
         "All numbers but n are %. By chance: the same outputs against other sources of their "
         "length. Classes are compared at equal positions. As common: of words in the same third of "

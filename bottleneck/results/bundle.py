@@ -235,7 +235,7 @@ def load_probe(
     folders.check_one(folder)
     raise UserError(
         f"{str(folder)!r} has no probes/{study}.csv: `bottleneck study "
-        f"{study.replace('_gold', ' --gold FILE')} --results DIR` measures it, where the runs were "
+        f"{study.replace('-gold', ' --gold FILE')} --results DIR` measures it, where the runs were "
         "trained"
     )
 

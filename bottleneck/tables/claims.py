@@ -18,10 +18,10 @@ from rich.console import Group
 from rich.constrain import Constrain
 from rich.text import Text
 
-from ..claims.registry import ATTENTION, CLAIMS, Claim, studied, verdict_on
-from ..claims.rules import PLAIN, RULES
+from ..claims.registry import ATTENTION, CLAIMS, Claim, study_verdict, verdict_on
+from ..claims.rules import PLAIN
 from ..claims.rules import UNIFORM as UNIFORM_WEIGHTS
-from ..claims.verdict import FLOOR_BLEU, Verdict, conclude, learned, unlearned
+from ..claims.verdict import FLOOR_BLEU, Verdict, learned, unlearned
 from ..results.bundle import Results
 from ..results.folders import has_probe, results_inside, without_runs
 from ..results.schema import BENCHMARK, GOLD
@@ -124,10 +124,10 @@ def decide(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
         if table == BENCHMARK:
             runs = import_module("...questions.cost", __name__).rests_on(rows)
     elif claim.study:
-        verdict = studied(claim, None)
+        reason = f"there are no numbers yet: run `bottleneck study {claim.study}`"
+        verdict = study_verdict(claim, reason)
     elif bundle is None:
-        reason = "the folder holds no finished run"
-        verdict = conclude(claim.id, RULES[claim.id][0], reason)
+        verdict = verdict_on(claim.id, reason="the folder holds no finished run")
     else:
         results = []
         names = sorted(bundle.runs["experiment"].unique(), key=lambda name: name != claim.home)
@@ -136,7 +136,7 @@ def decide(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
             try:
                 verdict, used = by_experiment(claim.id, part)
             except UserError as error:
-                verdict, used = conclude(claim.id, RULES[claim.id][0], str(error)), part.runs[:0]
+                verdict, used = verdict_on(claim.id, reason=str(error)), part.runs[:0]
             results.append((verdict, describe(used)))
         decided = (item for item in results if item[0].verdict != "not measured")
         verdict, runs = next(decided, results[0])
@@ -233,9 +233,9 @@ def judge_study(
             f"ones, or are not there ({', '.join(missing[:3])}{' ...' if missing[3:] else ''}): "
             f"measure again with `bottleneck study {claim.study}`, with the same --where"
         )
-        return replace(studied(claim, None), because=because), frame[:0]
+        return study_verdict(claim, because), frame[:0]
     if claim.own_runs:
-        return studied(claim, frame), frame
+        return study_verdict(claim, frame), frame
     family = _family(claim, runs[runs["run"].isin(frame["run"])])
     # Its arms are named by their attention, as is enough; so is a difference's note of an arm.
     names = frame[frame["run"].isin(family["run"])].set_index("arm")["attention"].to_dict()
@@ -256,9 +256,9 @@ def judge_study(
     if lost or not trained:
         bucket = next(bucket for bucket, _ in low.values())
         because = unlearned([*lost, "of every arm"][0], bucket)
-        return replace(studied(claim, None), because=because), rows
+        return study_verdict(claim, because), rows
     rows = rows[rows["attention"].isin(trained)]
-    verdict = studied(claim, rows)
+    verdict = study_verdict(claim, rows)
     if low:
         named = ", ".join(f"{arm} ({bleu:.1f} in {bucket})" for arm, (bucket, bleu) in low.items())
         note = f"left out as not learned, BLEU under {FLOOR_BLEU:g}: {named}"
@@ -272,7 +272,7 @@ def _family(claim: Claim, runs: pd.DataFrame) -> pd.DataFrame:
     bases = runs["baseline"].where(runs["baseline"] != "", runs["arm"])
 
     def lacks(rows: pd.DataFrame) -> tuple[bool, bool]:
-        text = rows["corpus"].isin(claim.known).any()
+        text = rows["corpus"].isin(claim.corpora).any()
         return not text, not set(claim.arms) <= _kinds(set(rows["attention"]))
 
     families = [rows for _, rows in runs.groupby(["experiment", bases], sort=False)]

@@ -10,8 +10,7 @@ import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
-from ..claims.rules import Cell
-from ..claims.verdict import BucketScores
+from ..claims.rules import BucketScores, Cell
 from ..results.bundle import Counts, Results
 from ..results.schema import SETTING_COLUMNS
 from ..scoring.bleu import bleu, brevity_penalty

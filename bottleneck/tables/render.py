@@ -16,7 +16,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from ..claims.verdict import marked
+from ..claims.verdict import MARKED_BELOW
 from ..scoring.bootstrap import Estimate
 from ..settings.errors import plain
 
@@ -143,7 +143,7 @@ def texts_of(table: Table) -> list[tuple[str, ...]]:
 
 def count(n: int) -> str:
     """A count of sentences, with a star if it is small."""
-    return f"{n:,}*" if marked(n) else f"{n:,}"
+    return f"{n:,}*" if n < MARKED_BELOW else f"{n:,}"
 
 
 BUCKET_COLUMNS = [

@@ -8,8 +8,7 @@ from planted import estimate
 from scipy.stats import rankdata, spearmanr
 
 from seq2seq_bottleneck.claims.registry import CLAIMS, verdict_on
-from seq2seq_bottleneck.claims.rules import PLAIN, UNIFORM, Cell, measure_curve
-from seq2seq_bottleneck.claims.verdict import BucketScores
+from seq2seq_bottleneck.claims.rules import PLAIN, UNIFORM, BucketScores, Cell, measure_curve
 from seq2seq_bottleneck.lecture.slides import L_VIND
 from seq2seq_bottleneck.scoring.bootstrap import Estimate
 

@@ -1,6 +1,5 @@
 """C7: rates by hand, planted weights with known errors, the rule, tables, gold files, real runs."""
 
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -12,8 +11,8 @@ from planted_pages import one_row, row_of
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.corpus.pair import SentencePair
 from seq2seq_bottleneck.corpus.vocabulary import plain, tokenize
-from seq2seq_bottleneck.questions import alignment
-from seq2seq_bottleneck.questions.alignment import GOLD_QUESTION, QUESTION, LinkedPair
+from seq2seq_bottleneck.questions import alignment, alignment_gold
+from seq2seq_bottleneck.questions.alignment import QUESTION, LinkedPair
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.results.bundle import load_probe
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
@@ -70,12 +69,8 @@ def test_planted_weights_have_the_numbers_that_were_planted():
     assert mean["n"] == 10
 
 
-def test_of_a_gold_set_all_sentences_count_shorter_ones_and_those_without_links_too():
-    probed = [planted(1, 3, words=[3] * 4 + LENGTHS[4:])]
-    row = one_row(QUESTION.summarise(probed), "aer")
-    assert (row["n"], row["value"]) == (16, pytest.approx(1 - 3 * 16 / sum(LENGTHS[4:])))
-    read = {"gold_links": np.repeat([0, 9], [5, 15]), "first_word": np.ones(20)}
-    rows = GOLD_QUESTION.summarise([replace(run, found={**run.found, **read}) for run in probed])
+def test_all_sentences_count_those_shorter_than_every_bucket_too():
+    rows = QUESTION.summarise([planted(1, 3, words=[3] * 4 + LENGTHS[4:])])
     counts = [one_row(rows, "aer", bucket=bucket)["n"] for bucket in ("5-10", "11-20", "")]
     assert counts == [8, 8, 20]
 
@@ -125,7 +120,7 @@ def read(folder, gold, first_word=None):
     }
     for name, lines in texts.items():
         (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf8")
-    return alignment.read_gold(*(folder / name for name in texts), first_word)
+    return alignment_gold.read_gold(*(folder / name for name in texts), first_word)
 
 
 NO_LINKS = ("0-", "a-1", "0-1-2", "0--1", "\u0661-1", "0-" + 5000 * "9", "0-2", "2-0", "0s1")
@@ -136,18 +131,17 @@ LINES = {"0-0 1?2": 0, "0?0 0-0 1p2": 0, "0-0 0?0 1?2": 0, "1-1 2?3": 1, "1p1 1-
 @pytest.mark.parametrize(("line", "number"), LINES.items())
 def test_links_say_whether_they_are_counted_from_0_or_1(tmp_path, line, number):
     for first_word in (number, None):
-        (first, second), base = read(tmp_path, [line, ""], first_word)
-        assert base == number
+        first, second = read(tmp_path, [line, ""], first_word)
         assert (first.sure, first.possible) == ({(0, 0)}, {(0, 0), (1, 2)})
         assert (second.words, second.possible) == ((["a", "dog"], ["un", "chien"]), set())
 
 
 def test_links_that_fit_both_ways_need_the_users_word(tmp_path):
     for lines in (["1-1 2p2", ""], ["", "1-1"]):
-        with pytest.raises(UsageError, match="from 0 or from 1: give --first-word 0"):
+        with pytest.raises(UsageError, match="from 0 or 1: give --first-word 0"):
             read(tmp_path, lines)
     for first_word in (0, 1):
-        (_, second), _ = read(tmp_path, ["", "1-1"], first_word)
+        _, second = read(tmp_path, ["", "1-1"], first_word)
         assert second.sure == {(1 - first_word, 1 - first_word)}
 
 
@@ -164,7 +158,7 @@ def test_what_is_no_link_is_named_and_files_that_do_not_fit_together(tmp_path):
 
 def test_tokens_of_a_gold_set_become_running_text():
     words = ["l'", "homme", "(", "Bob", ")", "’s", "dit", ":", "oui", ",", "'", "non", "."]
-    assert alignment.running_text(words, {":", "￭,"}) == "l'homme (Bob)’s dit : oui,' non."
+    assert alignment_gold.running_text(words, {":", "￭,"}) == "l'homme (Bob)’s dit : oui,' non."
 
 
 @pytest.mark.slow
@@ -179,12 +173,12 @@ def test_a_real_run_is_measured_on_its_test_set_and_on_that_as_a_gold_set(subjec
     }
     for name, lines in texts.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf8")
-    sentences, first_word = alignment.read_gold(*(tmp_path / name for name in texts))
-    gold = alignment.probe_gold(subject, sentences, first_word, lambda _: None)
+    sentences = alignment_gold.read_gold(*(tmp_path / name for name in texts))
+    gold = alignment_gold.probe(subject, sentences)
     for name, column in columns.items():
         np.testing.assert_allclose(gold[name][:8], column[:8], rtol=1e-5, err_msg=name)
-    counts = [gold[name][8] for name in ("trained_agreements", "trained_links", "gold_links")]
-    assert counts == [0, len(tokenize(pairs[8].target)), 0]
+    counts = [gold[f"trained_{name}"][8] for name in ("agreements", "links")]
+    assert counts == [0, len(tokenize(pairs[8].target))]
 
 
 @pytest.mark.exhaustive(sample="session")

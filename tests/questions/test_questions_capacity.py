@@ -167,7 +167,6 @@ OTHER = frame({ADDED: (5.0, 4.0, 6.0, "")}, corpus="grammar")
         (pd.concat([OTHER, frame()]), "held", "words of copy, half of which"),
         (OTHER, "not held", "updates change that by +5.0 [+4.0, +6.0]"),
         (pd.concat([frame(size=size) for size in (16, 512, 256)]), "held", "in 256 numbers"),
-        (None, "not measured", "`bottleneck study capacity`"),
         (frame(attention="additive"), "not measured", "no run without attention"),
         (frame(left_out="added"), "not measured", "no run was trained twice as long"),
         (frame({HALF: (40.0, 40.0, 40.0, BEYOND)}), "not measured", "beyond the tested ones"),

@@ -100,7 +100,6 @@ def frame(used=200.0, *, size=256, added=40.0, shortest=80.0, longest=120.0, arm
         (frame(100.0, size=128), "held", ""),
         (frame(added=4.9), "not held", ""),  # no more than without training
         (frame(100.0, shortest=120.0, longest=80.0), "not held", "shrinks by 40 [33, 47]"),
-        (None, "not measured", "`bottleneck study dimensions`"),
         (frame(arms=("additive",)), "not measured", "no run without attention has contexts of 30"),
     ],
 )

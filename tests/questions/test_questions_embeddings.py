@@ -71,7 +71,6 @@ def frame(changes=None, sides=("source",), n=900):
         (frame({"class_added": 0.2499}), "not held", ""),  # the lower end is under 20 %
         (frame({"frequency": 0.701}), "not held", ""),  # the words next in frequency do as well
         (frame({"gender_added": 0.049}), "partly", ""),
-        (None, "not measured", "`bottleneck study embeddings`"),
         (frame(sides=("target",)), "not measured", "no arm has embeddings of enough words"),
     ],
 )

@@ -97,11 +97,10 @@ UNJUDGED = "not measured"
         (kept(0.76, 0.30), UNJUDGED, "partly"),
         (kept(0.80, 0.01), UNJUDGED, "not held"),
         (kept(0.80, 0.30, 0.11), UNJUDGED, UNJUDGED),
-        (None, UNJUDGED, UNJUDGED),
     ],
 )
 def test_what_is_lost_and_what_attention_keeps_decide(rows, discard, keep):
-    judged = QUESTION.verdict(None if rows is None else frame(rows))
+    judged = QUESTION.verdict(frame(rows))
     assert [(item.claim, item.verdict) for item in judged] == [("C5", discard), ("C6", keep)]
     assert all(item.because for item in judged)
     if discard != UNJUDGED:

@@ -63,7 +63,6 @@ SHORT = dict.fromkeys([("additive", b, "length_ratio") for b in BUCKETS[2:]], (0
         (frame(SHORT | changed(BUCKETS[1], "length_ratio", 0.8, 0.7, 0.85)), "not held",
          "1 of 4 length buckets are handled, not 11-20 (additive), 21-30"),
         (frame(n=99), "held", "under 100 sentences: 5-10 (n = 99)"),
-        (None, "not measured", "`bottleneck study length`"),
         (frame(arms=("none", "uniform")), "not measured", "fewer than two buckets"),
         (frame(buckets=BUCKETS[:1]), "not measured", "fewer than two buckets"),
     ],

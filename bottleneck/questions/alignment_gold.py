@@ -1,0 +1,123 @@
+"""C7 once more, on a gold set of the user's: three files of links, source and target sentences.
+
+Its words stand between the spaces of the files. Its tokens (``l' homme ,``) become running text,
+which the run's own tokenizer reads. Every sentence counts but those with an empty side.
+"""
+
+import re
+from collections.abc import Container, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..corpus.files import read_lines
+from ..corpus.pair import SentencePair
+from ..corpus.vocabulary import JOINER, detokenize, tokenize
+from ..results.schema import GOLD
+from ..settings.errors import UsageError, UserError
+from . import alignment
+from .alignment import LinkedPair
+from .question import Columns, Probed, Tell
+from .ibm1 import train, words_of
+
+if TYPE_CHECKING:
+    from .subject import Subject
+
+LINK = re.compile(r"(\d{1,9})([-?p])(\d{1,9})", re.ASCII)
+
+
+def probe_gold(runs: Sequence[Path], sentences: Sequence[LinkedPair], tell: Tell) -> list[Probed]:
+    """Compare the weights of each run with the gold links; nothing is kept in the runs' folders."""
+    from ..runs.run import use_cache
+    from .subject import open_subject
+
+    use_cache()
+    probed = []
+    for run in runs:
+        tell(f"{run.name}: reading the gold set")
+        subject = open_subject(run)
+        probed.append(Probed(run, subject.settings, probe(subject, sentences)))
+    return probed
+
+
+def probe(subject: "Subject", sentences: Sequence[LinkedPair]) -> Columns:
+    """Count the links of the sentences, in the case of the run's text."""
+    model = train(list(map(words_of, subject.corpus.train)))
+    corpus, pairs = subject.settings.corpus, []
+    lower = corpus.lowercase or corpus.name == "grammar"
+    for item in filter(lambda item: all(item.words), sentences):
+        source, target = (
+            [detokenize(tokenize(word.lower() if lower else word)) for word in words]
+            for words in item.words
+        )
+        texts = running_text(source, model.source_ids), running_text(target, model.target_ids)
+        pairs.append(item._replace(pair=SentencePair(*texts), words=(source, target)))
+    return alignment.measure(subject, pairs, model)
+
+
+def running_text(words: Sequence[str], vocabulary: Container[str]) -> str:
+    """Tokens as running text; ``known`` are the word tokens of the training text."""
+    tokens = []
+    for word in words:
+        if word in ("(", "[", "{") or (len(word) > 1 and word.endswith(("'", "’"))):
+            tokens.append(word + JOINER)
+        elif word.startswith(("'", "’")) or not (word in vocabulary or any(map(str.isalnum, word))):
+            tokens.append(JOINER + word)
+        else:
+            tokens.append(word)
+    return detokenize(tokens)
+
+
+def read_gold(
+    gold: Path, source: Path, target: Path, first_word: int | None = None
+) -> list[LinkedPair]:
+    """The sentences of the files; ``first_word`` (0, 1) is the number of a sentence's first word.
+
+    A link is ``0-0`` (sure), ``0?0`` or ``0p0`` (possible), source first. Without ``first_word``
+    the links say it: a 0, or a place beyond its sentence.
+    """
+    files = {"--gold": gold, "--source": source, "--target": target}
+    texts = {option: read_lines(str(path), option) for option, path in files.items()}
+    if len(set(map(len, texts.values()))) > 1:
+        counts = ", ".join(f"{option} has {len(text)}" for option, text in texts.items())
+        raise UserError(f"give files of as many lines, one for each sentence: {counts}")
+    lines = [(line.split(), (a, b)) for line, a, b in zip(*texts.values(), strict=True)]
+    if first_word is None:
+        places = [
+            (int(place), len(text.split()))
+            for entries, pair in lines
+            for match in filter(None, map(LINK.fullmatch, entries))
+            for place, text in zip(match.group(1, 3), pair, strict=True)
+        ]
+        zero = not places or any(place == 0 for place, _ in places)
+        if not (zero or any(place >= words for place, words in places)):
+            raise UsageError("--gold may count from 0 or 1: give --first-word 0 or --first-word 1")
+        first_word = 0 if zero else 1
+    sentences = []
+    for number, (entries, pair) in enumerate(lines, 1):
+        words = pair[0].split(), pair[1].split()
+        sure, possible = set(), set()
+        for entry in entries:
+            match = LINK.fullmatch(entry)
+            i, j = (int(place) - first_word for place in match.group(1, 3)) if match else (-1, -1)
+            if not (0 <= i < len(words[0]) and 0 <= j < len(words[1])):
+                raise UserError(
+                    f"--gold {str(gold)!r} line {number}: {entry!r} is no link in a sentence of "
+                    f"{len(words[0])} source and {len(words[1])} target words; write i-j (sure) or "
+                    f"i?j or ipj (possible), source first, counted from {first_word} (--first-word)"
+                )
+            possible.add((i, j))
+            sure |= {(i, j)} if match[2] == "-" else set()
+        sentences.append(
+            LinkedPair(SentencePair(*pair), words, frozenset(sure), frozenset(possible))
+        )
+    return sentences
+
+
+QUESTION = replace(
+    alignment.QUESTION,
+    name=GOLD,
+    title="Alignment (C7): attention weights against the user's gold links",
+    suits=lambda settings: settings.model.points,
+    over="sentences of the gold set",
+)
