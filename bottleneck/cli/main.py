@@ -28,20 +28,6 @@ COMMANDS = (
     *(study.study, results.score, corpus.corpus),
 )
 """The commands by task: try it, run the story, look at results, ask a question, score text."""
-FORMER = {
-    "claims": "table claims",
-    "runs": "table runs",
-    "report": "export -o report.html",
-    "merge": "export --results DIR --results DIR --bundle DIR",
-    "bench": "study cost",
-    "compare": "score SYSTEM OTHER",
-    "diagnose": "translate --diagnose",
-    "corpus list": "corpus",
-    "corpus fetch": "corpus NAME --fetch",
-    "corpus show": "corpus NAME",
-    "corpus describe": "corpus NAME",
-}
-"""What the commands of the first edition are called now."""
 interrupted_at = -60.0
 """When a signal last asked us to stop, by the monotonic clock."""
 
@@ -98,9 +84,6 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run with these arguments and return the exit code: 0, 1, 2 (usage) or 130 (interrupted)."""
-    for words in (" ".join(arguments[:count]) for count in (1, 2)):
-        if words in FORMER:
-            return _fail(f"{words} is now `bottleneck {FORMER[words]}`", 2)
     try:
         code = app(arguments or ["--help"], prog_name="bottleneck", standalone_mode=False) or 0
     except (KeyboardInterrupt, typer.Abort):

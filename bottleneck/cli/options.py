@@ -69,10 +69,7 @@ Quiet = Annotated[bool, Option("--quiet", help="Print no progress.")]
 
 def refuse(given: Mapping[str, Any], reason: str) -> None:
     """A ``UsageError`` where an option was given that does not go together with the others."""
-    names = [
-        name for name, value in given.items() if value is not None and value not in (False, [])
-    ]
-    if names:
+    if names := [name for name, value in given.items() if value]:
         raise UsageError(f"{' and '.join(names)}: {reason}")
 
 
@@ -88,9 +85,9 @@ def table_lines(names: tuple[str, ...]) -> dict[str, str]:
     """Tables, figures or questions with a line of text: a question's own, or that of `OF_RUNS`."""
     from ..questions.question import find_question
 
-    studies = {name: find_question(name) for name in QUESTIONS}
-    texts = {name: f"{item.question} ({', '.join(item.ids)})" for name, item in studies.items()}
-    return {name: (OF_RUNS | texts)[name] for name in names}
+    questions = map(find_question, QUESTIONS)
+    texts = OF_RUNS | {item.name: f"{item.question} ({', '.join(item.ids)})" for item in questions}
+    return {name: texts[name] for name in names}
 
 
 def results_folder(results: Path | None, name: str = "") -> Path:

@@ -15,7 +15,7 @@ from ..settings.files import check_place, write_text
 from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import display, output, print_names, say
-from .runs import run_status
+from .results import run_status
 
 if TYPE_CHECKING:
     from ..runs.pool import Executor, Outcome
@@ -46,10 +46,15 @@ def reproduce(
 ) -> None:
     """Train with and without attention; print the lecture's tables."""
     given = options.given_settings(locals())
+    from ..results.bundle import Results
     from ..results.folders import check_trainable
-    from ..runs.sweep import check_text, plan_comparison, run_comparison
+    from ..runs.sweep import VINDICATION, check_text, plan_comparison, run_comparison
     from ..settings.run import resolve
     from ..settings.sweep import Cell, folder_name
+    from ..tables.page import write_pages
+    from ..tables.pages import slide_pages
+    from ..tables.render import print_prose
+    from ..tables.selection import where
 
     if lists := [f"{name}={value}" for name, value in given.items() if isinstance(value, list)]:
         raise UsageError(f"{lists[0]}: reproduce takes one value; `bottleneck sweep` takes a list")
@@ -62,23 +67,12 @@ def reproduce(
     check_place(folder)
     with display(jobs, quiet) as listener:
         runs = run_comparison(jobs, folder, listener, threads)
-    _print_tables(folder, runs, details or check_schedule)
-
-
-def _print_tables(folder: Path, runs: list[str], details: bool) -> None:
-    """Write both tables of these runs, whatever else the store holds, and print them."""
-    from ..results.bundle import Results
-    from ..runs.sweep import VINDICATION
-    from ..tables.page import write_pages
-    from ..tables.pages import slide_pages
-    from ..tables.render import print_prose
-    from ..tables.selection import where
-
+    # The tables of these runs, whatever else the store holds.
     conditions = [f"experiment={VINDICATION}", f"run={','.join(runs)}"]
     pages = slide_pages(where(Results.open(folder), conditions))
     write_pages(pages, folder)
     for page in pages:
-        page.print(output(), details)
+        page.print(output(), details or check_schedule)
     names = " and ".join(page.name for page in pages)
     print_prose(output(), f"\nWritten to {folder}: {names} (.csv, .md), runs.csv")
 

@@ -53,8 +53,6 @@ USAGE = {
     "export -o x --bundle b --results out": "give only one of them",
     "study length --gold g": "go together, and are for study alignment",
     "lecture L77": "unknown id 'L77'; did you mean 'L7'?",
-    "claims --results out": "claims is now `bottleneck table claims`",
-    "corpus show copy": "corpus show is now `bottleneck corpus NAME`",
     f"{SCORE} --edges {{5,x,5}}": "edges ' ... two or more",
     f"{MINE} {{--seeds-together,--threads}} {NO_COUNT}": "Invalid value for '--",
 }
