@@ -166,7 +166,7 @@ def _plot_sentence(sentence: str, beam: int | None, results: Path | None) -> "Ch
         raise UserError(f"no run with attention in {where}: `bottleneck reproduce` makes one")
     run, trained = arms[arm], load_arms({arm: arms[arm]}, beam)[arm]
     (translation,) = trained.translations([sentence], 1, attended=True)
-    matrix = attended(trained, translation)
+    matrix = attended(translation)
     example = {"sentence": sentence, "source": matrix.source, "hypothesis": matrix.output,
                "weights": matrix.weights}  # fmt: skip
     for line in notes_on(where, {arm: run}):

@@ -136,7 +136,7 @@ def _translate(
             if item.weights is None:
                 say("  (reads the last state alone: there are no weights to show)\n")
             else:
-                shown = attended(trained, item)
+                shown = attended(item)
                 matrix = heatmap(shown.source, shown.output, shown.weights, output().width)
                 say("\n".join(["", *matrix, "", legend(), ""]).encode())
         count += len(lines)

@@ -143,24 +143,20 @@ class TrainingBatches:
         """The batch of update k (from 0)."""
         epoch, within = divmod(update, self.updates_per_epoch)
         if epoch not in self._plans:
+            random = np.random.default_rng([self.seed % 2**64, epoch])
+            batches = []
+            for item, batch_size in zip(self.classes, self.batch_sizes, strict=True):
+                # Shuffled and cut into full batches; the first members fill up the last.
+                count = -(-len(item.source) // batch_size)
+                shuffled = np.resize(random.permutation(len(item.source)), count * batch_size)
+                batches.append(shuffled.reshape(count, batch_size))
+            shapes = np.repeat(np.arange(len(batches)), [len(cut) for cut in batches])
+            turns = [iter(cut) for cut in batches]
+            order = np.random.default_rng(epoch).permutation(shapes)
             self._plans.clear()
-            self._plans[epoch] = self.epoch_plan(epoch)
+            self._plans[epoch] = [(int(shape), next(turns[shape])) for shape in order]
         shape, members = self._plans[epoch][within]
         return Batch(*(array[members] for array in self.classes[shape]))
-
-    def epoch_plan(self, epoch: int) -> list[tuple[int, Int[np.ndarray, "batch"]]]:
-        """Of each batch of an epoch the number of its shape class, and its members within it."""
-        random = np.random.default_rng([self.seed % 2**64, epoch])
-        batches = []
-        for item, batch_size in zip(self.classes, self.batch_sizes, strict=True):
-            # Shuffled and cut into full batches; the first members fill up the last.
-            count = -(-len(item.source) // batch_size)
-            shuffled = np.resize(random.permutation(len(item.source)), count * batch_size)
-            batches.append(shuffled.reshape(count, batch_size))
-        shapes = np.repeat(np.arange(len(batches)), [len(cut) for cut in batches])
-        turns = [iter(cut) for cut in batches]
-        order = np.random.default_rng(epoch).permutation(shapes)
-        return [(int(shape), next(turns[shape])) for shape in order]
 
 
 def training_batches(

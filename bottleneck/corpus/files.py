@@ -19,7 +19,7 @@ from ..settings.concerns import NAMED, CorpusSettings, span_label
 from ..settings.errors import UsageError, UserError, counted
 from .download import named_files
 from .drawing import note, within_test
-from .pair import Pairs, SentencePair, Splits, by_bucket, reverse_pair, sources
+from .pair import Pairs, SentencePair, Splits, by_bucket, sources
 
 
 class PairFiles(NamedTuple):
@@ -158,12 +158,14 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
 
 
 def read_split(corpus: CorpusSettings, split: str) -> Pairs | None:
-    """The pairs of a split's files, source first; None where the split has none."""
+    """The pairs of a split's files, the source language first; None where the split has none."""
     files = pair_files(corpus, split)
     if files is None:
         return None
     pairs = read_pairs(files, corpus.lowercase)
-    return tuple(map(reverse_pair, pairs) if corpus.reverse_direction else pairs)
+    if corpus.reverse_direction:
+        return tuple(SentencePair(pair.target, pair.source) for pair in pairs)
+    return tuple(pairs)
 
 
 def split_off(

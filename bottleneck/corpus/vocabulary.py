@@ -124,10 +124,6 @@ class Tokenizer:
         """The text of pieces, a model's own too."""
         return detokenize(pieces)
 
-    def display(self, piece: str) -> str:
-        """A piece as a person reads it."""
-        return plain(piece)
-
     def size(self, piece: str) -> int:
         """How many bytes of the text, in UTF-8 and without its spaces, a piece stands for."""
         return len(plain(piece).encode())

@@ -180,7 +180,7 @@ def make_examples(run: TrainedRun, corpus: Corpus) -> list[dict[str, Any]]:
     numbers, examples = [*range(-len(lecture), 0), *chosen], []
     translations = run.translations([pair.source for pair in pairs], attended=True)
     for number, pair, translation in zip(numbers, pairs, translations, strict=True):
-        shown = attended(run, translation)
+        shown = attended(translation)
         example = {"sentence": number, "source": shown.source, "reference": pair.target}
         example |= {"hypothesis": shown.output, "weights": shown.weights.round(3).tolist()}
         examples.append(example)

@@ -10,7 +10,7 @@ from flax import nnx
 
 from ..corpus.pair import SentencePair
 from ..corpus.subwords import by_word, shares_of
-from ..corpus.vocabulary import BOS, EOS, UNK, tokenize
+from ..corpus.vocabulary import BOS, EOS, UNK, plain, tokenize
 from ..decoding.search import without_symbols
 from ..lecture.slides import SLIDES, ArmOutput, Grid
 from ..results.folders import SETTINGS, arms
@@ -80,7 +80,7 @@ def _first_steps(
         numbers = [target.numbers(trained.prepare(word)) for word in step]
         slide = [number for number, *others in numbers if not others and number != UNK]
         names = {
-            number: END if number == EOS else target.tokenizer.display(target.tokens[number])
+            number: END if number == EOS else plain(target.tokens[number])
             for number in [*best, *slide]
         }
         steps.append((before, [(word, float(shares[number])) for number, word in names.items()]))

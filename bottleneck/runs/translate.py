@@ -18,7 +18,7 @@ from ..corpus.batches import (
     restore,
 )
 from ..corpus.pair import SentencePair
-from ..corpus.vocabulary import BOS, EOS, WORDS, Tokenizer, Vocabulary, prepare_source
+from ..corpus.vocabulary import BOS, EOS, Vocabulary, plain, prepare_source
 from ..decoding.search import make_attention_weights, make_search
 from ..model.parts import on_host
 from ..model.translator import Weights, create
@@ -70,8 +70,8 @@ class TrainedRun:
 
     def unknown(self, sentence: str) -> list[str]:
         """Words of the sentence that the run has never seen."""
-        known, tokenizer = set(self.source_vocabulary.words), self.source_vocabulary.tokenizer
-        return [tokenizer.display(word) for word in self.tokens(sentence) if word not in known]
+        known = set(self.source_vocabulary.words)
+        return [plain(word) for word in self.tokens(sentence) if word not in known]
 
     def encode(self, pairs: Sequence[SentencePair]) -> EncodedPairs:
         """Token ids, the source reversed where the model wants it so."""
@@ -134,17 +134,16 @@ class TrainedRun:
         return results
 
 
-def readable(tokens: list[str], ended: bool, tokenizer: Tokenizer = WORDS) -> list[str]:
+def readable(tokens: list[str], ended: bool) -> list[str]:
     """Tokens as a person reads them, the end token last where there is one."""
-    return [*map(tokenizer.display, tokens), *([END] if ended else [])]
+    return [*map(plain, tokens), *([END] if ended else [])]
 
 
-def attended(trained: TrainedRun, translation: Translation) -> Translation:
+def attended(translation: Translation) -> Translation:
     """A translation with its words as a person reads them, ends included."""
-    tokenizer = trained.target_vocabulary.tokenizer
     return translation._replace(
-        source=readable(translation.source, True, tokenizer),
-        output=readable(translation.output, translation.ended, tokenizer),
+        source=readable(translation.source, True),
+        output=readable(translation.output, translation.ended),
     )
 
 

@@ -53,7 +53,7 @@ def translation_of(run, sentence):
 def test_a_translation_comes_with_the_weights_behind_it(beam):
     run = random_run(decoding={"beam_size": beam})
     sentence = "w1 w0 w3 w9"
-    matrix = attended(run, translation_of(run, sentence))
+    matrix = attended(translation_of(run, sentence))
     assert matrix.source == ["w1", "w0", "w3", "w9", END]
     words = [word for word in matrix.output if word != END]
     assert " ".join(words) == run.translations([sentence])[0].text
@@ -93,6 +93,6 @@ def test_a_run_on_the_grammar_keeps_its_translations_of_the_lectures_sentences(t
     trained = load_run(run)
     translations = trained.translations(LECTURE_SENTENCES, 64, attended=True)
     for item, translation in zip(lecture, translations, strict=True):
-        shown = attended(trained, translation)
+        shown = attended(translation)
         assert (item["source"], item["hypothesis"]) == (shown.source, shown.output)
         np.testing.assert_allclose(item["weights"], shown.weights, atol=2e-3)
