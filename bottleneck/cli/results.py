@@ -1,6 +1,6 @@
 """Commands that read results: ``table``, ``plot``, ``export``; and ``score``, of any system.
 
-None loads jax, except ``plot`` for a sentence of the user's own, which has to be translated.
+None loads jax, except ``plot --sentence``, which has to translate.
 """
 
 import sys
@@ -155,7 +155,7 @@ def plot(
 
 
 def _plot_sentence(sentence: str, beam: int | None, results: Path | None) -> "Chart":
-    """The weights behind each word that the first arm with attention makes of the sentence."""
+    """The weights of the first arm with attention as it translates the sentence."""
     from ..figures.registry import weights_chart
     from ..results.bundle import Results
     from ..runs.translate import attended
@@ -244,7 +244,7 @@ def _write_csv(folder: Path, where: Sequence[str], out: Path | None) -> None:
 
 
 def _write_all(folder: Path) -> None:
-    """Write the tables and figures of a folder and of those inside it, then claims and page."""
+    """Write the tables and figures of a folder and of the folders inside it; claims; the page."""
     from ..report.page import CLAIMS, CONTENTS, REPORT, write_end, write_out
     from ..results.bundle import holds_results
     from ..results.folders import STORE, find_runs, results_inside, tables

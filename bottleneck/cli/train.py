@@ -137,7 +137,7 @@ def sweep(
     if dry_run:
         _print_plan(read, cells, notes, folder)
         return
-    # A mistake in the text is an error now, not one of every run.
+    # A mistake in the text is one error now, not an error per run.
     load_corpus(cells[0].settings.corpus, cells[0].settings.scoring.lower_edges)
     for note in notes:
         say(note, err=True)
@@ -152,7 +152,7 @@ def sweep(
 def _executor(
     jobs: int | None, seeds_together: int | None, threads: int | None, scheduler: str | None
 ) -> "Executor":
-    """What executes runs: processes of this machine, or the workers of a cluster."""
+    """What executes runs: processes on this machine, or the workers of a cluster."""
     from ..runs.pool import run_jobs
 
     if scheduler is None:
@@ -165,10 +165,9 @@ def _executor(
 
 
 def _print_plan(sweep: "Sweep", cells: "Sequence[Cell]", notes: list[str], folder: Path) -> None:
-    """The question, the runs with their status, and what was left out.
+    """The question, the runs and what was left out; statuses if the folder has runs.
 
-    Statuses are those of a folder with runs: with them alone the text is read, which decides a
-    run's name.
+    A run's name depends on the text, which is read for statuses alone.
     """
     from ..corpus.corpus import load_corpus
     from ..results.folders import STORE
@@ -192,7 +191,7 @@ def _print_plan(sweep: "Sweep", cells: "Sequence[Cell]", notes: list[str], folde
 
 
 def _conclude(outcomes: "list[Outcome]", sweep: "Sweep", folder: Path) -> None:
-    """Every arm with its BLEU by bucket, what failed and why; exit code 3 if something failed."""
+    """BLEU of every arm by bucket, and what failed and why; exit code 3 if something failed."""
     from ..results.bundle import Results
     from ..tables.pages import make_page
     from ..tables.render import print_prose

@@ -19,10 +19,7 @@ class RecurrentLayer(nnx.Module):
 
 
 class Encoder(nnx.Module):
-    """Embedding, recurrent layers in one or both directions, a linear map to the context size.
-
-    The map is there if the hidden size is set apart or there are two directions.
-    """
+    """Embedding, recurrent layers, a linear map for two directions or a different hidden size."""
 
     def __init__(self, settings: ModelSettings, vocabulary: int, rngs: nnx.Rngs):
         self.rate = settings.dropout
@@ -49,7 +46,7 @@ class Encoder(nnx.Module):
     ) -> tuple[Float[Array, "batch source context"], Float[Array, "batch context"]]:
         """Read words, or their vectors: the state at every position, and h_Tx (backward h_1).
 
-        h_0 is 0; on padding the last state stands. The second direction reads backwards.
+        h_0 is 0; on padding the last state stays. The second direction reads backwards.
         """
         table, values = self.embedding[...], None
         if source.ndim == 2 and (self.rate == 0.0 or key is None):
