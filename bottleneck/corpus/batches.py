@@ -75,7 +75,7 @@ def shape_classes(
     groups: int,
     smallest: int,
 ) -> list[Int[np.ndarray, "members"]]:
-    """At most ``groups`` classes of sentences, each of size ``smallest`` or more, shortest first."""
+    """At most ``groups`` classes of sentences, each of ``smallest`` size or more, by length."""
     keys, key, counts = np.unique(lengths.max(axis=0), return_inverse=True, return_counts=True)
     totals = np.bincount(key, sizes)
     longest = np.zeros((2, len(keys)), dtype=np.int64)

@@ -45,52 +45,45 @@ class Stack:
         )
 
     def part(self, tree: Tree, seed: int) -> Tree:
-        """The arrays of one seed, by its place."""
+        """The arrays of one seed, by its index."""
         return tree if self.seeds == 1 else jax.tree.map(lambda leaf: leaf[seed], tree)
 
     def program(
-        self,
-        function: Callable,
-        shared: Sequence[int] = (),
-        cut: Sequence[int] = (),
-        by_row: bool = False,
+        self, function: Callable, cut: Sequence[int] = (), by_row: bool = False
     ) -> Callable:
-        """The jitted function for all seeds; ``shared`` arguments have no axis of seeds.
+        """The jitted function for all seeds; every device has its rows of the arguments in ``cut``.
 
-        Where batches are cut, every device has its rows of the arguments in ``cut``. The result is
-        the same on all devices (a `total`), or its rows are joined (``by_row``).
+        The result is the same on all devices (a `total`). Or it is ``by_row``: any number of rows,
+        which all seeds share, make as many rows.
         """
-        places = range(len(signature(function).parameters))
+        arguments = range(len(signature(function).parameters))
         if self.parts == 1 or not cut:
             if self.seeds == 1:
                 return jax.jit(function)
-            axes = tuple(None if place in shared else 0 for place in places)
+            axes = tuple(None if by_row and index in cut else 0 for index in arguments)
             return jax.jit(jax.vmap(function, in_axes=axes))
         mesh = Mesh(np.array(jax.local_devices()[: self.parts]), (AXIS,))
         rows, same = PartitionSpec(AXIS), PartitionSpec()
-        given, result = tuple(rows if n in cut else same for n in places), rows if by_row else same
+        inputs = tuple(rows if index in cut else same for index in arguments)
+        output = rows if by_row else same
         # The results are equal by construction; JAX's check does not know our gradients.
         spread = jax.shard_map(
-            function, mesh=mesh, in_specs=given, out_specs=result, check_vma=False
+            function, mesh=mesh, in_specs=inputs, out_specs=output, check_vma=False
         )
         program = jax.jit(spread)
-        # One at a time: with 32 or more computations a sum over the parts may wait for ever
-        # (jax 0.10.2, results/LOG.md, 2026-11-21).
-        return lambda *arguments: jax.block_until_ready(program(*arguments))
-
-    def by_row(self, function: Callable, cut: Sequence[int]) -> Callable:
-        """The jitted function from any number of rows to as many; all seeds have the same rows."""
-        if self.seeds > 1 or self.parts == 1:
-            return self.program(function, shared=cut)
-        program = self.program(function, cut=cut, by_row=True)
 
         def run(*arguments: Any) -> Any:
+            # One at a time: with 32 or more computations a sum over the parts may wait for ever
+            # (jax 0.10.2, results/LOG.md, 2026-11-21).
+            if not by_row:
+                return jax.block_until_ready(program(*arguments))
             rows = len(jax.tree.leaves(arguments[cut[0]])[0])
             filled = [
-                jax.tree.map(partial(fill, self.parts), argument) if place in cut else argument
-                for place, argument in enumerate(arguments)
+                jax.tree.map(partial(fill, self.parts), argument) if index in cut else argument
+                for index, argument in enumerate(arguments)
             ]
-            return jax.tree.map(lambda leaf: leaf[:rows], program(*filled))
+            result = jax.block_until_ready(program(*filled))
+            return jax.tree.map(lambda leaf: leaf[:rows], result)
 
         return run
 

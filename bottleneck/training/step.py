@@ -152,4 +152,4 @@ def make_sentence_losses(
     def losses(weights: Weights, batch: Batch) -> Float[Array, " batch"]:
         return jnp.sum(token_losses(nnx.merge(graph, weights), batch), axis=1)
 
-    return stack.by_row(losses, (1,))
+    return stack.program(losses, cut=(1,), by_row=True)
