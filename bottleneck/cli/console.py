@@ -23,24 +23,24 @@ if TYPE_CHECKING:
 
 
 def output() -> "Console":
-    """Standard output for tables, of 80 columns or more: better a broken line than a cut number."""
+    """Standard output, at least 80 columns wide: a broken line is better than a cut number."""
     from ..tables.render import PlainConsole
 
     return PlainConsole(width=max(PlainConsole().width, 80))
 
 
 def say(text: str | bytes = "", err: bool = False, nl: bool = True) -> None:
-    """Print a text: for a person without signs that a terminal obeys, else as it is.
+    """Print a text; control characters are escaped on stderr and on a terminal.
 
-    A standard error that cannot be written, a log on a full disk, ends no work.
+    A standard error that cannot be written (a log on a full disk) is no error.
     """
     stream = sys.stderr if err else sys.stdout
     if err or (stream is not None and stream.isatty()):
         text = plain(text.decode(errors="replace") if isinstance(text, bytes) else text)
     try:
-        typer.echo(text, err=err, nl=nl, color=True)  # color: nothing taken out
+        typer.echo(text, err=err, nl=nl, color=True)  # color: nothing is removed
     except OSError as error:
-        if not err or isinstance(error, BrokenPipeError):  # whoever read it wants no more
+        if not err or isinstance(error, BrokenPipeError):
             raise
 
 
@@ -67,10 +67,7 @@ def print_names(texts: Mapping[str, str]) -> None:
 
 @contextmanager
 def display(jobs: "Sequence[Job]", quiet: bool) -> "Iterator[Listener]":
-    """A listener that shows on standard error what the runs report, while the block lasts.
-
-    On a terminal there is a line for each run under way, elsewhere lines one after the other.
-    """
+    """A listener that shows progress on stderr: live on a terminal, elsewhere line by line."""
     from rich.live import Live
     from rich.text import Text
 
@@ -91,7 +88,7 @@ def display(jobs: "Sequence[Job]", quiet: bool) -> "Iterator[Listener]":
 
 
 class Display:
-    """What is said of the whole and of each run under way."""
+    """The progress of all runs together and of each running one."""
 
     def __init__(self, jobs: "Sequence[Job]", update: Callable[[str], None] | None = None):
         from ..runs.pool import ENDS
@@ -105,10 +102,7 @@ class Display:
         self.update = update
 
     def listen(self, job: "Job", event: dict[str, Any]) -> None:
-        """Take in one event, and show it.
-
-        ``training, 0:00:42 left, update 60/300, epoch 1.2, loss 2.310, 11,200 tokens/s``.
-        """
+        """``training, 0:00:42 left, update 60/300, epoch 1.2, loss 2.310, 11,200 tokens/s``."""
         status = phase = event["phase"]
         changed, ended = self.phases[job.name] != phase, phase in self.ends
         self.phases[job.name] = phase
@@ -137,7 +131,7 @@ class Display:
         left = len(self.phases) - phases["done"] - failed
         parts = [f"{phases['done']} of {len(self.phases)} done"]
         trained = sum(self.phases[name] in self.ends for name in self.trained)
-        if left and trained:  # the time of a run that was trained here, times the runs left
+        if left and trained:  # the time per run trained here, times the runs left
             seconds = round((time.monotonic() - self.start) / trained * left)
             parts.append(f"about {timedelta(seconds=seconds)} left")
         parts.append(f"{left - waiting} running")

@@ -6,7 +6,7 @@ from typer import Argument, Option
 
 from ..settings.errors import UsageError, did_you_mean
 from . import options
-from .console import output, say
+from .console import output, print_names, say
 
 if TYPE_CHECKING:
     from ..settings.run import RunSettings
@@ -30,32 +30,25 @@ def corpus(
     Pairs come with their word alignment and bits, where these are known.
     """
     given = options.given_settings(locals() | {"corpus": name})
+    from ..corpus.download import CORPORA, folder_of
     from ..settings.run import resolve
 
     if fetch:
         _fetch(name)
         return
     if not given:
-        _list()
+        lines = {}
+        for known, item in CORPORA.items():
+            here = "here" if folder_of(known).is_dir() else "not here"
+            size = f"~{item.pairs:,} pairs, {item.megabytes:g} MB"
+            lines[known] = f"{here}; {size}; licence: {item.licence}; cite: {item.citation}"
+        print_names(lines)
+        say("`bottleneck corpus NAME --fetch` brings one here.")
         return
     settings = resolve(preset, assignments or [], given)
     if count:
         _show(settings, count)
     _describe(settings)
-
-
-def _list() -> None:
-    """The corpora that can be downloaded, and which are here."""
-    from ..corpus.download import CORPORA, folder_of
-    from ..tables.render import new_table, print_prose
-
-    table = new_table("", ["name", "here", "licence", "cite", "pairs", "MB"], texts=4)
-    for name, corpus in CORPORA.items():
-        facts = "yes" if folder_of(name).is_dir() else "no", corpus.licence, corpus.citation
-        table.add_row(name, *facts, f"~{corpus.pairs:,}", f"{corpus.megabytes:g}")
-    console = output()
-    console.print(table)
-    print_prose(console, "`bottleneck corpus NAME --fetch` brings one here.")
 
 
 def _fetch(name: str) -> None:
@@ -74,7 +67,7 @@ def _show(settings: "RunSettings", count: int) -> None:
     """The first training pairs."""
     from ..corpus.corpus import load_corpus
     from ..corpus.files import languages
-    from ..corpus.vocabulary import plain, tokenize
+    from ..corpus.vocabulary import tokenize, without_joiner
 
     few = settings.changed(corpus={"train_pairs": count, "tokens": "words"})
     sides = languages(few.corpus)
@@ -83,7 +76,9 @@ def _show(settings: "RunSettings", count: int) -> None:
         bits = "" if pair.bits is None else f", {pair.bits:.1f} bits"
         say(f"{ours}{pair.source}\n{theirs}{pair.target}\n{indent}{pair.words} words{bits}")
         words = tokenize(pair.source), tokenize(pair.target)
-        if links := [f"{plain(words[0][i])}-{plain(words[1][j])}" for i, j in pair.links]:
+        if links := [
+            f"{without_joiner(words[0][i])}-{without_joiner(words[1][j])}" for i, j in pair.links
+        ]:
             say(f"{indent}{' '.join(links)}")
         say()
 
@@ -91,18 +86,12 @@ def _show(settings: "RunSettings", count: int) -> None:
 def _describe(settings: "RunSettings") -> None:
     """Lengths by bucket, vocabulary, unknown words and bits."""
     from ..corpus.corpus import describe, load_corpus, share
-    from ..tables.render import new_table, print_prose
+    from ..tables.render import print_prose
 
     edges, tokens = settings.scoring.lower_edges, settings.corpus.tokens
     say("Counting lengths and unknown words of all pairs ...", err=True)
     text = load_corpus(settings.corpus, edges)
-    rows = describe(text, edges)
-    drawn = any(bits is not None for *_, bits in rows)
-    heads = ["pairs", "mean\nwords", "mean target\ntokens", *(["mean\nbits"] if drawn else [])]
-    table = new_table("", ["split", "source\nwords", *heads], texts=2)
-    for split, bucket, pairs, *means in rows:
-        texts = ["" if mean is None else f"{mean:.1f}" for mean in means[: 3 if drawn else 2]]
-        table.add_row(split, bucket, f"{pairs:,}", *texts)
+    say(describe(text, edges).to_string(float_format="{:.1f}".format))
     sizes = [len(item.words) for item in (text.source_vocabulary, text.target_vocabulary)]
     unknown = [f"{100 * rate:.2f} %" for rate in text.unknown_rates]
     lines = [
@@ -111,6 +100,4 @@ def _describe(settings: "RunSettings") -> None:
     ]
     if (copies := share(text.near_copies)) is not None:
         lines.append(f"near-copies: training has {100 * copies:.1f} % of the test's source 5-grams")
-    console = output()
-    console.print(table)
-    print_prose(console, [*lines, *text.notes, f"fingerprint: {text.fingerprint}"])
+    print_prose(output(), [*lines, *text.notes, f"fingerprint: {text.fingerprint}"])

@@ -27,7 +27,7 @@ COMMANDS = (
     *(results.table, results.plot, results.export),
     *(study.study, results.score, corpus.corpus),
 )
-"""The commands by task: try it, run the story, look at results, ask a question, score text."""
+"""The commands in the order of the help."""
 FORMER = {
     "claims": "table claims",
     "runs": "table runs",
@@ -43,7 +43,7 @@ FORMER = {
 }
 """What the commands of the first edition are called now."""
 interrupted_at = -60.0
-"""When a signal last asked us to stop, by the monotonic clock."""
+"""When a signal last asked to stop, by the monotonic clock."""
 
 app = typer.Typer(
     name="bottleneck",
@@ -78,22 +78,22 @@ def options(
 def main() -> None:
     """Run the command; an error the user can mend is one line on stderr, never a traceback."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # as our caller may have us do (`nohup`)
+        if signal.getsignal(number) != signal.SIG_IGN:  # as under `nohup`
             signal.signal(number, _interrupt)
     sys.unraisablehook = _interrupt_again
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it would tell of its cache
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # no lines about its cache
     os.environ.pop("SOURCE_DATE_EPOCH", None)  # figures have no date
     line = shlex.join(["bottleneck", *sys.argv[1:]]).encode(errors="replace").decode()
     os.environ.update({"MPLBACKEND": "agg", COMMAND: line} | NUMBERS)  # workers store the line
-    if sys.stdout is None:  # closed by our caller (`>&-`): what is printed fails, as on a full disk
+    if sys.stdout is None:  # closed by the caller (`>&-`): printing fails, as on a full disk
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
-    sys.stdout.reconfigure(errors="replace")  # a sign that the terminal lacks is no failure
+    sys.stdout.reconfigure(errors="replace")  # for characters that the terminal lacks
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
     except OSError as error:
         code = code or _fail_at(error)
-    os._exit(code)  # at once, so that no signal breaks into Python's own ending
+    os._exit(code)  # at once, so that no signal interrupts Python's exit
 
 
 def run(arguments: list[str]) -> int:
@@ -127,7 +127,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _interrupt(_number: int, _frame: object) -> None:
-    """Raise ``KeyboardInterrupt``; a second within 20 s would break into what writes runs down."""
+    """Raise ``KeyboardInterrupt``, but not again within 20 s, while runs are being saved."""
     global interrupted_at
     if time.monotonic() - interrupted_at > 20:
         interrupted_at = time.monotonic()
@@ -135,10 +135,7 @@ def _interrupt(_number: int, _frame: object) -> None:
 
 
 def _interrupt_again(lost: Any) -> None:
-    """Send SIGINT again, half a second later, if it was raised where nothing can be.
-
-    Such a place is a callback of jax's, and this function: hence the time, on a busy machine too.
-    """
+    """Send SIGINT again after half a second if Python lost it, as in one of JAX's callbacks."""
     global interrupted_at
     if lost.exc_type is not KeyboardInterrupt:
         sys.__unraisablehook__(lost)
@@ -149,7 +146,7 @@ def _interrupt_again(lost: Any) -> None:
 
 
 def _fail_at(error: OSError) -> int:
-    """A file or the output that failed; whoever closed our output early (`| head`) knows."""
+    """The file or the output that failed; an output closed early (`| head`) is no error."""
     if isinstance(error, BrokenPipeError):
         return 0
     what = repr(error.filename) if error.filename else "the output"

@@ -68,11 +68,8 @@ Quiet = Annotated[bool, Option("--quiet", help="Print no progress.")]
 
 
 def refuse(given: Mapping[str, Any], reason: str) -> None:
-    """A ``UsageError`` where an option was given that does not go together with the others."""
-    names = [
-        name for name, value in given.items() if value is not None and value not in (False, [])
-    ]
-    if names:
+    """A ``UsageError`` where one of these options was given."""
+    if names := [name for name, value in given.items() if value]:
         raise UsageError(f"{' and '.join(names)}: {reason}")
 
 
@@ -93,10 +90,7 @@ def table_lines(names: tuple[str, ...]) -> dict[str, str]:
 
 
 def results_folder(results: Path | None, name: str = "") -> Path:
-    """The folder that was named, else the one written last.
-
-    In a folder of results folders it is the one that a table or figure of this ``name`` belongs to.
-    """
+    """The named folder, or the one inside it that has this table; without a name the latest."""
     from ..claims.registry import CLAIMS
     from ..results.folders import check_named, has_probe, is_bundle, latest_output, store_of
 
@@ -132,7 +126,7 @@ def find_name(command: str, name: str) -> str:
 def given_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The settings, by full name, of a command's parameters that were given.
 
-    A text without the name of a corpus is ``files``. Commas make a list, but not in files' names.
+    Text without the name of a corpus is ``files``. Commas make a list, except in file names.
     """
     from ..settings.sweep import NAMES, parse_assignments, word
 

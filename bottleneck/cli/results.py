@@ -1,6 +1,6 @@
 """Commands that read results: ``table``, ``plot``, ``export``; and ``score``, of any system.
 
-None loads jax, except ``plot`` for a sentence of the user's own, which has to be translated.
+None loads jax, except ``plot --sentence``, which has to translate.
 """
 
 import sys
@@ -16,7 +16,6 @@ from ..settings.files import check_output, check_place, write_text
 from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import output, print_names, say, show
-from .runs import print_runs
 from .translate import load_arms, notes_on, trained_runs
 
 if TYPE_CHECKING:
@@ -78,6 +77,38 @@ def table(
         print_prose(output(), line, "dim")
 
 
+def print_runs(folder: Path) -> None:
+    """Print the runs of a folder's store: name, status, arm, and why a run failed."""
+    from ..results.folders import STORE, check_one, read_experiments, read_settings, read_status
+    from ..runs.store import run_folders
+
+    stored = run_folders(folder / STORE) or run_folders(folder)
+    if not stored:
+        check_one(folder)
+        raise UserError(f"{str(folder)!r} holds no run folders: it is a bundle or has no results")
+    names = {
+        run: f"{experiment or 'replaced'}: {arm}"
+        for experiment, members in read_experiments(stored[0].store).items()
+        for run, (arm, _) in members.items()
+    }
+    width = max(len(item.run) for item in stored)
+    lines = {f"{'run':<{width}}  status": "arm"}
+    for item in stored:
+        status = item.status
+        try:
+            settings = read_settings(item.path)
+            model, seed = settings.model, settings.training.seed
+            other = f"{model.attention} context_size={model.context_size}"
+            text = f"{names.get(item.run, other)} seed {seed}"
+        except UserError:  # a file that is missing, damaged or of another version
+            text = "(settings not known)"
+        reason = "" if status == "damaged" else read_status(item.path).get("reason", "")
+        last = "".join(f": {line}" for line in reason.splitlines()[-1:])  # of a traceback
+        lines[f"{item.run:<{width}}  {status}"] = f"{text}{last}"
+    print_names(lines)
+    say(f"Their files: {stored[0].store}")
+
+
 def plot(
     name: options.Name = "",
     results: options.Results = None,
@@ -109,19 +140,19 @@ def plot(
 
 
 def _plot_sentence(sentence: str, beam: int | None, results: Path | None) -> "Chart":
-    """The weights behind each word that the first arm with attention makes of the sentence."""
+    """The weights of the first arm with attention as it translates the sentence."""
     from ..figures.registry import weights_chart
     from ..results.bundle import Results
 
     _, arms, where = trained_runs(results)
-    run = next((run for arm, run in arms.items() if arm != "none"), None)
-    if run is None:
+    arm = next((arm for arm in arms if arm != "none"), None)
+    if arm is None:
         raise UserError(f"no run with attention in {where}: `bottleneck reproduce` makes one")
-    (trained,) = load_arms({run.name: run}, beam).values()
+    run, trained = arms[arm], load_arms({arm: arms[arm]}, beam)[arm]
     (translation,) = trained.translations([sentence], 1, attended=True)
     example = {"sentence": sentence, "source": translation.source,
                "hypothesis": translation.output, "weights": translation.weights}  # fmt: skip
-    for line in notes_on(where, {trained.settings.model.attention: run}):
+    for line in notes_on(where, {arm: run}):
         say(line, err=True)
     return weights_chart(Results.open(run, sentences=False), run.name, [example])
 
@@ -136,9 +167,9 @@ def export(
     out: options.OutFile = None,
     everything: Annotated[bool, Option("--all", help="All tables, figures, the page.")] = False,
 ) -> None:
-    """Take results away as CSV, a page, a bundle, tables or figures.
+    """Export results as CSV, a page, a bundle, tables or figures.
 
-    It prints the tidy CSV; on a terminal its first rows. A file of -o is .csv, or .html: the page.
+    It prints the tidy CSV; on a terminal its first rows. -o writes a .csv, or the page as .html.
     """
     from ..results.folders import check_named
 
@@ -164,9 +195,8 @@ def export(
     if others:
         given = {"--where": where, "--without-text": without_text}
         options.refuse(given, "not where several --results are merged")
-        _write_merged([folder, *others], bundle)
-    elif bundle is not None:
-        _write_bundle(folder, bundle, where or [], not without_text)
+    if bundle is not None:
+        _write_bundle([folder, *others], bundle, where or [], not without_text)
     elif everything:
         _write_all(folder)
     elif page:
@@ -221,13 +251,22 @@ def _write_all(folder: Path) -> None:
     say(f"{folder}: {done}")
 
 
-def _write_bundle(folder: Path, bundle: Path, where: Sequence[str], text: bool) -> None:
-    """Write the finished runs of a folder as a bundle, with the corpus's text or without it."""
+def _write_bundle(folders: Sequence[Path], bundle: Path, where: Sequence[str], text: bool) -> None:
+    """Write the finished runs of a folder as a bundle, with or without text; merge several."""
     from ..results.bundle import Results
-    from ..results.export import write_bundle
-    from ..results.folders import finished_runs
+    from ..results.export import write_bundle, write_merged
+    from ..results.folders import finished_runs, tables
     from ..tables.selection import where as select
 
+    folder, *others = folders
+    if others:
+        count, again = write_merged(folders, bundle)
+        say(f"Written to {bundle}: {counted(count, 'run')}", err=True)
+        if again:
+            say(f"In several folders, kept as the first has it: {counted(again, 'run')}", err=True)
+        if any(map(tables, folders)):
+            say("Not in it: what studies measured, as means over a folder's runs", err=True)
+        return
     selected = select(Results.open(folder, sentences=False), where)
     runs = [run for run in finished_runs(folder) if run.name in selected.names]
     if not runs:
@@ -237,17 +276,6 @@ def _write_bundle(folder: Path, bundle: Path, where: Sequence[str], text: bool) 
     if lacking:
         lost = ", ".join(lacking)
         say(f"Not in it, for they rest on runs that are left out: {lost} (`study` again)", err=True)
-
-
-def _write_merged(folders: Sequence[Path], out: Path) -> None:
-    """Write the runs of several folders, of several machines or people, as one bundle."""
-    from ..results.export import write_merged
-    from ..results.folders import tables
-
-    runs = write_merged(folders, out)
-    say(f"Written to {out}: {counted(runs, 'run')}", err=True)
-    if any(tables(folder) for folder in folders):
-        say("Not in it: what studies measured, which has means over the runs of a folder", err=True)
 
 
 def score(

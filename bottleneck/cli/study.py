@@ -113,11 +113,7 @@ def _suiting(question: "Question", folder: Path, where: Sequence[str]) -> list[P
 def _train(
     question: "Question", folder: Path, preset: str | None, named: bool, dry_run: bool, quiet: bool
 ) -> None:
-    """Train the runs of the study's sweep; with ``dry_run`` only list them.
-
-    Where no preset was given, not in a folder that the user ``named``, perhaps misspelt, nor in one
-    with runs of another text.
-    """
+    """Train the runs of the study's sweep, or list them; without a preset only in a new folder."""
     from ..results.folders import check_one, finished_runs
     from .train import sweep
 
@@ -129,8 +125,8 @@ def _train(
             f"{lacking}: name a folder of finished runs, or say which runs to train in a new one, "
             "as by --preset lecture"
         )
-    if not quiet:  # a misspelt folder should not pass unseen
-        say(f"{lacking}: {'would train' if dry_run else 'training'} its own there first", err=True)
+    if not quiet:  # so that a misspelt folder is noticed
+        say(f"{lacking}: {'would train' if dry_run else 'training'} them there first", err=True)
     # The study's own table alone goes to stdout, where it may be CSV.
     with nullcontext() if dry_run else redirect_stdout(sys.stderr):
         name = question.name if question.own_runs else "vindication"

@@ -45,10 +45,15 @@ def reproduce(
 ) -> None:
     """Train with and without attention; print the lecture's tables."""
     given = options.given_settings(locals())
+    from ..results.bundle import Results
     from ..results.folders import check_trainable
-    from ..runs.sweep import check_text, plan_comparison, run_comparison
+    from ..runs.sweep import VINDICATION, check_text, plan_comparison, run_comparison
     from ..settings.run import resolve
     from ..settings.sweep import Cell, folder_name
+    from ..tables.page import page_files
+    from ..tables.pages import default_pages
+    from ..tables.render import print_prose
+    from ..tables.selection import where
 
     if lists := [f"{name}={value}" for name, value in given.items() if isinstance(value, list)]:
         raise UsageError(f"{lists[0]}: reproduce takes one value; `bottleneck sweep` takes a list")
@@ -61,23 +66,12 @@ def reproduce(
     check_place(folder)
     with display(jobs, quiet) as listener:
         runs = run_comparison(jobs, folder, listener, threads)
-    _print_tables(folder, runs, details or check_schedule)
-
-
-def _print_tables(folder: Path, runs: list[str], details: bool) -> None:
-    """Write both tables of these runs, whatever else the store holds, and print them."""
-    from ..results.bundle import Results
-    from ..runs.sweep import VINDICATION
-    from ..tables.page import page_files
-    from ..tables.pages import default_pages
-    from ..tables.render import print_prose
-    from ..tables.selection import where
-
+    # The tables of these runs, whatever else the store holds.
     conditions = [f"experiment={VINDICATION}", f"run={','.join(runs)}"]
     pages = default_pages(where(Results.open(folder), conditions))
     write_listed(folder, [(name, text.encode()) for name, text in page_files(pages).items()])
     for page in pages:
-        page.print(output(), details)
+        page.print(output(), details or check_schedule)
     names = " and ".join(page.name for page in pages)
     print_prose(output(), f"\nWritten to {folder}: {names} (.csv, .md), runs.csv")
 
@@ -142,7 +136,7 @@ def sweep(
     if dry_run:
         _print_plan(read, cells, notes, folder)
         return
-    # A mistake in the text is an error now, not one of every run.
+    # A mistake in the text is one error now, not an error per run.
     load_corpus(cells[0].settings.corpus, cells[0].settings.scoring.lower_edges)
     for note in notes:
         say(note, err=True)
@@ -157,7 +151,7 @@ def sweep(
 def _executor(
     jobs: int | None, seeds_together: int | None, threads: int | None, scheduler: str | None
 ) -> "Executor":
-    """What executes runs: processes of this machine, or the workers of a cluster."""
+    """What executes runs: processes on this machine, or the workers of a cluster."""
     from ..runs.pool import run_jobs
 
     if scheduler is None:
@@ -170,10 +164,9 @@ def _executor(
 
 
 def _print_plan(sweep: "Sweep", cells: "Sequence[Cell]", notes: list[str], folder: Path) -> None:
-    """The question, the runs with their status, and what was left out.
+    """The question, the runs and what was left out; statuses if the folder has runs.
 
-    Statuses are those of a folder with runs: with them alone the text is read, which decides a
-    run's name.
+    A run's name depends on the text, which is read for statuses alone.
     """
     from ..corpus.corpus import load_corpus
     from ..results.folders import STORE
@@ -197,7 +190,7 @@ def _print_plan(sweep: "Sweep", cells: "Sequence[Cell]", notes: list[str], folde
 
 
 def _conclude(outcomes: "list[Outcome]", sweep: "Sweep", folder: Path) -> None:
-    """Every arm with its BLEU by bucket, what failed and why; exit code 3 if something failed."""
+    """BLEU of every arm by bucket, and what failed and why; exit code 3 if something failed."""
     from ..results.bundle import Results
     from ..tables.pages import make_page
     from ..tables.render import print_prose

@@ -80,7 +80,7 @@ def _lines(sentence: str | None, file: Path | None) -> Iterable[list[str]]:
 
 
 def _standard_input() -> Iterator[list[str]]:
-    """The lines that are there, again and again: who writes one may wait for its translation."""
+    """The lines that have arrived, again and again: a program may wait for each translation."""
     rest = b""
     while data := sys.stdin.buffer.read1(2**19) or (rest and b"\n"):
         whole, end, rest = (rest + data).rpartition(b"\n")
@@ -91,7 +91,7 @@ def _standard_input() -> Iterator[list[str]]:
 
 
 def trained_runs(results: Path | None) -> tuple[Path, dict[str, Path], str]:
-    """The folder that was named, the latest, or the shipped pair's; its runs by arm; its name."""
+    """The named folder, the latest, or the shipped pair's; its runs by arm; its name."""
     from ..results.folders import SHIPPED, arms, check_trainable, latest_output, read_experiments
 
     folder = results or latest_output(DEFAULT_OUT, SHIPPED)
@@ -104,7 +104,7 @@ def trained_runs(results: Path | None) -> tuple[Path, dict[str, Path], str]:
 
 
 def load_arms(folders: Mapping[str, Path], beam: int | None) -> "dict[str, TrainedRun]":
-    """The arms of these runs, with other settings of decoding where they are given."""
+    """The trained run of each arm, with this beam size if one is given."""
     from ..runs.run import use_cache
     from ..runs.translate import load_run
 
@@ -120,10 +120,7 @@ def load_arms(folders: Mapping[str, Path], beam: int | None) -> "dict[str, Train
 def _translate(
     trained: "TrainedRun", chunks: Iterable[list[str]], prefix: str, alignment: bool
 ) -> None:
-    """Print a line per sentence, with ``alignment`` a heatmap below it; a note on stderr.
-
-    In UTF-8 whatever the terminal's encoding: what is read is UTF-8, here and by ``score``.
-    """
+    """Print a line per sentence, with ``alignment`` a heatmap; always UTF-8, as ``score`` reads."""
     from ..runs.translate import BATCH
     from ..tables.render import heatmap, legend
 

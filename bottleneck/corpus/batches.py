@@ -1,8 +1,8 @@
 """Sentence pairs as padded arrays: an endless stream to train on, and batches to evaluate.
 
-Every padded shape is compiled once and every padded place is computed, so both are to be few:
-sentences of like lengths share a shape. A dynamic programme cuts them, ordered by the longer of
-their sides, into classes where padding is least.
+Every padded shape is compiled once, and padding is computed like words. So sentences of similar
+lengths share a shape: a dynamic programme cuts them, sorted by their longer side, into the classes
+with the least padding.
 """
 
 import math
@@ -48,7 +48,7 @@ class Batch(NamedTuple):
 
 
 class EvaluationBatch(NamedTuple):
-    """A full batch; ``rows`` are the places in the corpus of its first rows, which count."""
+    """A full batch; ``rows`` are the sentence numbers of its first rows, the others are fillers."""
 
     batch: Batch
     rows: Int[np.ndarray, "real"]
@@ -60,7 +60,7 @@ def encode_pairs(
     target_vocabulary: Vocabulary,
     reverse_source: bool = False,
 ) -> EncodedPairs:
-    """Ids of both sides; reversing turns the pieces round and leaves EOS last."""
+    """Ids of both sides; a reversed source keeps EOS last."""
     encoded = EncodedPairs([], [])
     for pair in pairs:
         ids = source_vocabulary.numbers(pair.source)
@@ -75,10 +75,7 @@ def shape_classes(
     groups: int,
     smallest: int,
 ) -> list[Int[np.ndarray, "members"]]:
-    """The sentences that share a padded shape, in at most ``groups`` classes, the shortest first.
-
-    The sizes of a class sum to ``smallest`` or more.
-    """
+    """At most ``groups`` classes of sentences, each of ``smallest`` size or more, by length."""
     keys, key, counts = np.unique(lengths.max(axis=0), return_inverse=True, return_counts=True)
     totals = np.bincount(key, sizes)
     longest = np.zeros((2, len(keys)), dtype=np.int64)
@@ -86,8 +83,8 @@ def shape_classes(
         np.maximum.at(longest[side], key, lengths[side])
 
     @cache
-    def places(first: int, last: int) -> float:
-        """Padded places of a class from one key to another, infinite where it is too small."""
+    def positions(first: int, last: int) -> float:
+        """Padded positions of a class from one key to another, infinite where it is too small."""
         if totals[first : last + 1].sum() < smallest:
             return math.inf
         padded = -(-longest[:, first : last + 1].max(axis=1) // MULTIPLE) * MULTIPLE
@@ -95,13 +92,13 @@ def shape_classes(
 
     @cache
     def cut(last: int, classes: int) -> tuple[float, tuple[int, ...]]:
-        """The least places of the keys up to ``last``, and the first keys of the classes."""
+        """The fewest positions of the keys up to ``last``, and the first keys of the classes."""
         if classes == 1:
-            return places(0, last), (0,)
+            return positions(0, last), (0,)
         ways = [cut(last, classes - 1)]
         for first in range(1, last + 1):
             before, starts = cut(first - 1, classes - 1)
-            ways.append((before + places(first, last), (*starts, first)))
+            ways.append((before + positions(first, last), (*starts, first)))
         return min(ways, key=lambda way: way[0])  # the first of equals
 
     _, starts = cut(len(keys) - 1, groups)
@@ -110,22 +107,22 @@ def shape_classes(
 
 
 def pad(pairs: EncodedPairs, rows: Sequence[int], lengths: Sequence[int]) -> Batch:
-    """These rows as one batch, each side of its padded length, ``PAD`` behind their ends."""
+    """These rows as one batch, each side padded to its length."""
     arrays = []
     for side, length in zip(pairs, lengths, strict=True):
         padded = np.full((len(rows), length), PAD, dtype=np.int32)
-        for place, row in enumerate(rows):
-            padded[place, : len(side[row])] = side[row]
+        for index, row in enumerate(rows):
+            padded[index, : len(side[row])] = side[row]
         arrays += [padded, np.array([len(side[row]) for row in rows], dtype=np.int32)]
     return Batch(*arrays)
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingBatches:
-    """The endless stream of full batches; update k is computed from the seed and k alone.
+    """An endless stream of full batches; the seed and k alone decide the batch of update k.
 
-    ``classes`` hold all sentences, padded once. The order of the *shapes* is the same for every
-    seed, so that seeds can be stacked along one more axis.
+    ``classes`` hold all sentences, padded. All seeds have the same order of shapes, so that they
+    can be stacked.
     """
 
     classes: tuple[Batch, ...]
@@ -143,24 +140,20 @@ class TrainingBatches:
         """The batch of update k (from 0)."""
         epoch, within = divmod(update, self.updates_per_epoch)
         if epoch not in self._plans:
+            random = np.random.default_rng([self.seed % 2**64, epoch])
+            batches = []
+            for item, batch_size in zip(self.classes, self.batch_sizes, strict=True):
+                # Shuffled and cut into full batches; the first members fill up the last.
+                count = -(-len(item.source) // batch_size)
+                shuffled = np.resize(random.permutation(len(item.source)), count * batch_size)
+                batches.append(shuffled.reshape(count, batch_size))
+            shapes = np.repeat(np.arange(len(batches)), [len(cut) for cut in batches])
+            turns = [iter(cut) for cut in batches]
+            order = np.random.default_rng(epoch).permutation(shapes)
             self._plans.clear()
-            self._plans[epoch] = self.epoch_plan(epoch)
+            self._plans[epoch] = [(int(shape), next(turns[shape])) for shape in order]
         shape, members = self._plans[epoch][within]
         return Batch(*(array[members] for array in self.classes[shape]))
-
-    def epoch_plan(self, epoch: int) -> list[tuple[int, Int[np.ndarray, "batch"]]]:
-        """Of each batch of an epoch the number of its shape class, and its members within it."""
-        random = np.random.default_rng([self.seed % 2**64, epoch])
-        batches = []
-        for item, batch_size in zip(self.classes, self.batch_sizes, strict=True):
-            # Shuffled and cut into full batches; the first members fill up the last.
-            count = -(-len(item.source) // batch_size)
-            shuffled = np.resize(random.permutation(len(item.source)), count * batch_size)
-            batches.append(shuffled.reshape(count, batch_size))
-        shapes = np.repeat(np.arange(len(batches)), [len(cut) for cut in batches])
-        turns = [iter(cut) for cut in batches]
-        order = np.random.default_rng(epoch).permutation(shapes)
-        return [(int(shape), next(turns[shape])) for shape in order]
 
 
 def training_batches(
@@ -170,15 +163,11 @@ def training_batches(
     groups: int = 6,
     batch_tokens: int | None = None,
 ) -> TrainingBatches:
-    """An endless stream of the pairs, sorted into shape classes and padded.
-
-    A batch holds ``batch_size`` pairs, or as many as have about ``batch_tokens`` target tokens.
-    """
+    """A stream of batches of ``batch_size`` pairs, or of about ``batch_tokens`` target tokens."""
     lengths = np.array([pairs.source_lengths, pairs.target_lengths])
     sizes = np.ones_like(lengths[1]) if batch_tokens is None else lengths[1]
     classes, batch_sizes = [], []
-    # A class fills its last batch up by repeating sentences: at least four batches, or odd
-    # sentences would be seen much more often than others.
+    # The last batch of a class repeats sentences. With four batches or more none is seen too often.
     for rows in shape_classes(lengths, sizes, groups, 4 * (batch_tokens or batch_size)):
         padded = -(-lengths[:, rows].max(axis=1) // MULTIPLE) * MULTIPLE
         classes.append(pad(pairs, rows.tolist(), padded.tolist()))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain
-from statistics import fmean
+from typing import TYPE_CHECKING
 
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UserError, counted
@@ -16,10 +16,13 @@ from .pair import Pairs, SentencePair, Splits, by_bucket, sources
 from .subwords import learn_subwords
 from .vocabulary import IN_CHARACTERS, UNK, Vocabulary, build_vocabulary, spaceless, tokenize
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 @dataclass(frozen=True)
 class Corpus:
-    """Sentence pairs of three splits that share no source sentence, and their vocabularies."""
+    """Three splits that share no source sentence, and their vocabularies."""
 
     train: Pairs
     valid: Pairs
@@ -59,11 +62,7 @@ class Corpus:
 
 
 def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
-    """Make or read the corpus; vocabularies come from the training side alone.
-
-    Raises UsageError for settings that do not go together, UserError for text that cannot be had,
-    or that fills under two buckets: there is nothing to compare then.
-    """
+    """Draw or read the corpus; vocabularies come from the training side alone."""
     if corpus.is_drawn:
 
         def draw() -> Splits:
@@ -73,23 +72,7 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
         splits = cached_splits(corpus, edges, draw)
     else:
         splits = split_files(corpus, edges)
-    below, *buckets = by_bucket(splits.test, edges).items()
-    filled = [name for name, pairs in buckets if pairs]
-    if len(filled) < 2:
-        raise UserError(
-            f"the test set fills {counted(len(filled), 'bucket')} of "
-            f"{', '.join(name for name, _ in buckets)}; two are needed: give sentences of more "
-            "lengths (corpus.max_words, corpus.test_source, corpus.test_max_words) or other "
-            "scoring.edges"
-        )
-    longest, notes = corpus.longest_trained, [*splits.notes]
-    longer = sum(pair.words > longest for pair in splits.test)
-    note(notes, len(below[1]), "test sentence", f"{below[0]} words, in no bucket")
-    note(notes, longer, "test sentence", f"longer than any trained on ({longest} words)")
-    if corpus.lowercase:
-        notes.append("BLEU is of lower-case references (corpus.lowercase)")
-    if spaceless([pair.source for pair in splits.test]):
-        notes.append(IN_CHARACTERS)
+    notes = [*splits.notes, *notes_on_test(splits.test, corpus, edges)]
     vocabularies = []
     for side in ("source", "target"):
         texts = (getattr(pair, side) for pair in splits.train)
@@ -101,6 +84,28 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
             vocabularies.append(Vocabulary(subwords.tokens, subwords))
     digits = fingerprint(splits, corpus.reverse_direction)
     return Corpus(*splits[:3], *vocabularies, digits, tuple(notes))
+
+
+def notes_on_test(test: Pairs, corpus: CorpusSettings, edges: tuple[int, ...]) -> list[str]:
+    """What to know of a test set; one that fills under two buckets compares nothing: UserError."""
+    below, *buckets = by_bucket(test, edges).items()
+    filled = [name for name, pairs in buckets if pairs]
+    if len(filled) < 2:
+        raise UserError(
+            f"the test set fills {counted(len(filled), 'bucket')} of "
+            f"{', '.join(name for name, _ in buckets)}; two are needed: give sentences of more "
+            "lengths (corpus.max_words, corpus.test_source, corpus.test_max_words) or other "
+            "scoring.edges"
+        )
+    longest, notes = corpus.longest_trained, []
+    longer = sum(pair.words > longest for pair in test)
+    note(notes, len(below[1]), "test sentence", f"{below[0]} words, in no bucket")
+    note(notes, longer, "test sentence", f"longer than any trained on ({longest} words)")
+    if corpus.lowercase:
+        notes.append("BLEU is of lower-case references (corpus.lowercase)")
+    if spaceless([pair.source for pair in test]):
+        notes.append(IN_CHARACTERS)
+    return notes
 
 
 def lecture_pairs(corpus: CorpusSettings) -> Pairs:
@@ -125,24 +130,26 @@ def fingerprint(splits: Splits, reverse: bool = False) -> str:
     return digest.hexdigest()[:16]
 
 
-def describe(corpus: Corpus, edges: tuple[int, ...]) -> list[tuple]:
-    """Rows of a split, a bucket and its pairs, the sentences below every bucket first.
+def describe(corpus: Corpus, edges: tuple[int, ...]) -> "pd.DataFrame":
+    """Pairs and means by split and bucket; without the column of bits where none are known."""
+    import pandas as pd
 
-    Then means per sentence: source words, target tokens without the end token, bits; None where
-    there is no pair, or where no bits are known.
-    """
     target, rows = corpus.target_vocabulary, []
     for split, pairs in corpus.splits.items():
         for bucket, group in by_bucket(pairs, edges).items():
-            bits = [pair.bits for pair in group if pair.bits is not None]
-            words = [pair.words for pair in group]
-            tokens = [len(target.pieces(pair.target)) for pair in group]
-            means = (fmean(numbers) if numbers else None for numbers in (words, tokens, bits))
-            rows.append((split, bucket, len(group), *means))
-    return rows
+            for pair in group:
+                rows.append((split, bucket, pair.words, len(target.pieces(pair.target)), pair.bits))
+    frame = pd.DataFrame(rows, columns=["split", "bucket", "words", "tokens", "bits"])
+    table = frame.astype({"bits": float}).groupby(["split", "bucket"], sort=False).agg(
+        pairs=("words", "size"),
+        mean_words=("words", "mean"),
+        mean_target_tokens=("tokens", "mean"),
+        mean_bits=("bits", "mean"),
+    )  # fmt: skip
+    return table.dropna(axis="columns", how="all")
 
 
 def share(counts: Iterable[tuple[int, int]]) -> float | None:
-    """The share (0 to 1) of all these sentences' 5-grams that was found; None without any."""
+    """The share (0 to 1) of these sentences' 5-grams that was found; None without any."""
     known, total = map(sum, zip((0, 0), *counts, strict=True))
     return known / total if total else None

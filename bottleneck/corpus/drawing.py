@@ -25,8 +25,7 @@ from ..settings.machine import cache_root
 from .grammar import Grammar
 from .pair import Pairs, SentencePair, Splits, by_bucket, sources
 
-TRIES = 10_000  # draws in a row that may give nothing new before the language counts as exhausted
-KEPT = 5_000  # training pairs, at least, of a corpus worth a file: fewer are drawn in seconds
+KEPT = 5_000  # corpora of fewer training pairs are not cached: they are drawn in seconds
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Copying:
     def draw(self, random: Random, words: int) -> SentencePair:
         """Draw a sentence of this many words, linked word by word to itself."""
         text = " ".join(f"w{int(random.random() * self.vocabulary)}" for _ in range(words))
-        links = tuple((place, place) for place in range(words))
+        links = tuple((position, position) for position in range(words))
         return SentencePair(text, text, links, words * log2(self.vocabulary))
 
 
@@ -71,7 +70,7 @@ def join_test(
 ) -> Pairs:
     """Join every ``corpus.joined`` neighbours of a length bucket: the same content, longer.
 
-    What does not parse or is too long is left out. Nothing drew the sentences: they have no bits.
+    What does not parse or is too long is left out. Nobody drew these sentences: they have no bits.
     """
     count, joined = corpus.joined, []
     for bucket in [*by_bucket(test, edges).values()][1:]:
@@ -96,9 +95,8 @@ def draw_splits(
 ) -> Splits:
     """Draw test, then validation, then training pairs; no source sentence is in two of them.
 
-    Test and validation are stratified by length group and hold no sentence twice; training draws
-    its lengths at random and repeats what the language repeats. The test set depends on nothing
-    that concerns the other two.
+    Test and validation are stratified by length group and hold no sentence twice; training may
+    repeat sentences. The test set does not depend on the settings of the other two.
     """
     least, most, trained = corpus.min_words, corpus.max_words, corpus.longest_trained
     if least < source.shortest or most > source.longest:
@@ -117,7 +115,7 @@ def draw_splits(
         masses = [fsum(chances[words] for words in group) for group in groups]
         drawn: list[SentencePair] = []
         for group, part in zip(groups, shares(count, masses), strict=True):
-            # A group has a seed of its own and stays when the others change.
+            # Each group has a seed, so that it stays when the others change.
             random = Random(f"{corpus.seed}:{name}:{group[0]}")
             drawn += draw_pairs(source, part, chances, random, group, exclude, distinct=True)
         return tuple(drawn)
@@ -154,7 +152,7 @@ def draw_pairs(
     drawn: list[SentencePair] = []
     seen: set[str] = set()
     for _ in range(count):
-        for _ in range(TRIES):
+        for _ in range(10_000):  # draws without a new sentence: then the language is exhausted
             words = choices[bisect(ladder, random.random() * ladder[-1], hi=len(ladder) - 1)]
             pair = source.draw(random, words)
             if pair.source not in exclude and pair.source not in seen:
@@ -173,7 +171,7 @@ def draw_pairs(
 
 
 def length_groups(min_words: int, max_words: int, edges: tuple[int, ...]) -> tuple[range, ...]:
-    """The lengths from min to max cut at the bucket edges; what lies below the first is a group."""
+    """The lengths from min to max, cut at the bucket edges; those below the first are a group."""
     starts = [*sorted({1, *edges}), max_words + 1]
     groups = (
         range(max(start, min_words), min(stop, max_words + 1)) for start, stop in pairwise(starts)
@@ -194,21 +192,21 @@ def length_probabilities(
 
 
 def shares(count: int, masses: list[float]) -> list[int]:
-    """Split a count in proportion to masses, by largest remainder; ties go to the first."""
+    """Split a count in proportion to masses by largest remainder, ties to the first."""
     total = fsum(masses)
     exact = [count * mass / total for mass in masses]
     parts = [int(part + 1e-9) for part in exact]
     # Rounded, so that the last bit of a sum cannot decide who is first.
     lacks = [round(part - whole, 6) for part, whole in zip(parts, exact, strict=True)]
-    for place in sorted(range(len(lacks)), key=lacks.__getitem__)[: count - sum(parts)]:
-        parts[place] += 1
+    for index in sorted(range(len(lacks)), key=lacks.__getitem__)[: count - sum(parts)]:
+        parts[index] += 1
     return parts
 
 
 def cached_splits(
     corpus: CorpusSettings, edges: tuple[int, ...], draw: Callable[[], Splits]
 ) -> Splits:
-    """The splits from the user's cache, a twentieth of the time of drawing, else drawn and written.
+    """The splits from the user's cache, else drawn and cached: drawing takes many seconds.
 
     The file is named by a hash of all that the pairs depend on, this package's code included.
     """
@@ -221,7 +219,7 @@ def cached_splits(
         if code.suffix in (".py", ".toml", ".txt"):
             digest.update(code.read_bytes())
     path = root / "drawn" / f"{digest.hexdigest()[:16]}.json.gz"
-    link = cache(lambda source, target: (source, target))  # of equal links one is in memory
+    link = cache(lambda source, target: (source, target))  # equal links are in memory once
     with suppress(OSError, EOFError, zlib.error):
         *rows, notes = json.loads(gzip.decompress(path.read_bytes()))
         train, valid, test = (

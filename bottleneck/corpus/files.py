@@ -1,7 +1,7 @@
 """Reading parallel text, the user's own or fetched, and splitting it by source sentence.
 
-It is two files line by line, or one of tab-separated columns; plain or gzip, UTF-8, lines ended by
-LF or CRLF. It is brought to Unicode form NFC and its white space folded to single spaces.
+It is two files, line by line, or one file of two tab-separated columns; plain or gzip, UTF-8, with
+LF or CRLF. It is normalised to Unicode form NFC and to single spaces.
 """
 
 import gzip
@@ -19,11 +19,11 @@ from ..settings.concerns import NAMED, CorpusSettings, span_label
 from ..settings.errors import UsageError, UserError, counted
 from .download import named_files
 from .drawing import note, within_test
-from .pair import Pairs, SentencePair, Splits, by_bucket, reverse_pair, sources
+from .pair import Pairs, SentencePair, Splits, by_bucket, sources
 
 
 class PairFiles(NamedTuple):
-    """Where one set of pairs lies; ``setting`` names the source's setting in messages."""
+    """The paths of a set of pairs; ``setting`` names the source in messages."""
 
     setting: str
     source: str
@@ -87,7 +87,7 @@ def read_pairs(files: PairFiles, lowercase: bool) -> list[SentencePair]:
 
 
 def read_lines(path: str, setting: str, lowercase: bool = False) -> list[str]:
-    """`lines_as_given` in form NFC; a file without text is refused as well."""
+    """`lines_as_given` in form NFC; a file without text is refused."""
     lines = lines_as_given(path, setting)
     if not any(map(str.strip, lines)):
         raise UserError(f"{setting} {path!r} is empty; give a file with one sentence per line")
@@ -95,7 +95,7 @@ def read_lines(path: str, setting: str, lowercase: bool = False) -> list[str]:
 
 
 def lines_as_given(path: str, setting: str) -> list[str]:
-    """The lines of a text file or gzip file, but for a byte-order mark, as a score needs them."""
+    """The lines of a text file or gzip file without a byte-order mark."""
     name = f"{setting} {path!r}"
     try:
         opened = gzip.open if path.lower().endswith(".gz") else open
@@ -121,7 +121,7 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
 
     A given test set is used whole, repeated pairs once; else one is split off, spread evenly
     over the length buckets. Validation is a random part of a given set, else of the training text.
-    Only training and validation keep to min_words and longest_trained.
+    min_words and longest_trained concern training and validation alone.
     """
     notes: list[str] = []
     pairs, parts = read_split(corpus, "train"), read_split(corpus, "test")
@@ -158,12 +158,14 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
 
 
 def read_split(corpus: CorpusSettings, split: str) -> Pairs | None:
-    """The pairs of a split's files, source first; None where the split has none."""
+    """The pairs of a split's files, the source language first; None where the split has none."""
     files = pair_files(corpus, split)
     if files is None:
         return None
     pairs = read_pairs(files, corpus.lowercase)
-    return tuple(map(reverse_pair, pairs) if corpus.reverse_direction else pairs)
+    if corpus.reverse_direction:
+        return tuple(SentencePair(pair.target, pair.source) for pair in pairs)
+    return tuple(pairs)
 
 
 def split_off(
@@ -171,8 +173,7 @@ def split_off(
 ) -> Pairs:
     """Choose up to ``count`` pairs of different sources by seed, in the order of the file.
 
-    With ``edges`` the buckets take turns until there are enough. At most one pair in ``part`` of a
-    bucket, or of all pairs, is chosen.
+    With ``edges`` the buckets take turns. At most one in ``part`` pairs of each is chosen.
     """
     first: dict[str, SentencePair] = {}
     for pair in pairs:
@@ -192,5 +193,5 @@ def split_off(
 def sample(pairs: Sequence[SentencePair], count: int, seed: str) -> Pairs:
     """Choose ``count`` pairs in the order of the file; a smaller count chooses some of the same."""
     random = Random(seed)
-    keys = sorted((random.random(), place) for place in range(len(pairs)))
-    return tuple(pairs[place] for place in sorted(place for _, place in keys[:count]))
+    keys = sorted((random.random(), row) for row in range(len(pairs)))
+    return tuple(pairs[row] for row in sorted(row for _, row in keys[:count]))

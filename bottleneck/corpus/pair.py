@@ -42,7 +42,7 @@ class Splits(NamedTuple):
 
 
 def sources(pairs: Iterable[SentencePair]) -> frozenset[str]:
-    """The set of source sentences, for keeping splits apart."""
+    """The source sentences, each once."""
     return frozenset(pair.source for pair in pairs)
 
 
@@ -55,9 +55,3 @@ def by_bucket(
     for pair in pairs:
         places[bucket_of(pair.words, edges) - OUTSIDE].append(pair)
     return groups
-
-
-def reverse_pair(pair: SentencePair) -> SentencePair:
-    """The pair with its sides, and the sides of its links, exchanged; without bits."""
-    links = tuple(sorted((theirs, ours) for ours, theirs in pair.links))
-    return SentencePair(pair.target, pair.source, links)

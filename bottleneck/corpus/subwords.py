@@ -38,12 +38,12 @@ class Subwords(Tokenizer):
     model: bytes
 
     def pieces(self, text: str) -> list[str]:
-        """The pieces of every chunk, none of them unknown."""
+        """The pieces of a text; none is unknown."""
         folded = " ".join(text.replace(START, SQUARE).split())
         return self._processor.encode(f" {folded}", out_type=str) if folded else []
 
     def text(self, pieces: Sequence[str]) -> str:
-        """Bytes put together, spaces where chunks begin; bytes that are no UTF-8 become U+FFFD."""
+        """The text of pieces; bytes that are no UTF-8 become U+FFFD."""
         text = b"".join(map(_bytes_of, pieces)).decode(errors="replace")
         return " ".join(text.split())
 
@@ -64,7 +64,7 @@ class Subwords(Tokenizer):
 
 
 def _bytes_of(piece: str) -> bytes:
-    """What a piece stands for, a space before it where it begins a chunk or is unknown."""
+    """The bytes of a piece, with a space before it where it begins a chunk or is unknown."""
     if spelled := re.fullmatch(r"<0x([0-9A-F]{2})>", piece):
         return bytes([int(spelled[1], 16)])
     return f" {piece} ".encode() if piece == UNKNOWN else piece.replace(START, " ").encode()
@@ -76,8 +76,8 @@ def learn_subwords(texts: Iterable[str], size: int, setting: str) -> Subwords:
     # The most frequent chunks first, ties in string order.
     ordered = sorted(counts, key=lambda chunk: (-counts[chunk], chunk))
     model, special = io.BytesIO(), {}
-    for place, (name, token) in enumerate(zip(("pad", "bos", "eos", "unk"), SPECIAL, strict=True)):
-        special |= {f"{name}_id": place, f"{name}_piece": token}
+    for number, name in enumerate(("pad", "bos", "eos", "unk")):
+        special |= {f"{name}_id": number, f"{name}_piece": SPECIAL[number]}
     try:
         _sentencepiece().SentencePieceTrainer.train(
             sentence_iterator=(f" {item.replace(START, ' ')}\t{counts[item]}" for item in ordered),
@@ -119,8 +119,7 @@ def _sentencepiece() -> ModuleType:
 def shares_of(pieces: Sequence[str], words: Sequence[str], tokenizer: Tokenizer) -> Shares:
     """The shares of pieces in word tokens (or words between spaces) of the same text, by bytes.
 
-    A piece that reaches over a border of word tokens, ``).``, belongs to both; one without bytes
-    belongs to the word that follows.
+    A piece of two word tokens, as ``).``, belongs to both; one without bytes to the next word.
     """
     # The end token is a piece of size 1 behind the text, and so is the end word.
     sizes = np.array([*map(tokenizer.size, pieces), 1], np.int64)

@@ -51,27 +51,27 @@ def tokenize(text: str) -> list[str]:
     return list(chain.from_iterable(map(_split_chunk, chunks)))
 
 
-@lru_cache(maxsize=2**16)  # text repeats its words: half the time, for a grammar or for laws
+@lru_cache(maxsize=2**16)  # text repeats its words: this halves the time
 def _split_chunk(chunk: str) -> tuple[str, ...]:
     """Split one whitespace-free chunk; between two pieces exactly one carries the joiner."""
     if chunk.isalnum() and not _characters.search(chunk):
         return (chunk,)
     pieces = [(match.group(), match.lastindex) for match in _PIECES.finditer(chunk)]
     tokens = [text for text, _ in pieces]
-    for place in range(1, len(pieces)):
-        if pieces[place][1] == 2:  # the right piece is not a word of letters: it has the joiner
-            tokens[place] = JOINER + tokens[place]
+    for index in range(1, len(pieces)):
+        if pieces[index][1] == 2:  # the right piece is not a word of letters: it has the joiner
+            tokens[index] = JOINER + tokens[index]
         else:
-            tokens[place - 1] += JOINER
+            tokens[index - 1] += JOINER
     return tuple(tokens)
 
 
 def detokenize(tokens: Sequence[str]) -> str:
     """Join word tokens into text; the inverse of ``tokenize`` up to white space."""
-    return plain(" ".join(tokens).replace(f" {JOINER}", "").replace(f"{JOINER} ", ""))
+    return without_joiner(" ".join(tokens).replace(f" {JOINER}", "").replace(f"{JOINER} ", ""))
 
 
-def plain(token: str) -> str:
+def without_joiner(token: str) -> str:
     """The token as a person reads it, without joiners."""
     return token.replace(JOINER, "")
 
@@ -114,10 +114,10 @@ def prepare_source(sentence: str, corpus: CorpusSettings) -> str:
 
 @dataclass(frozen=True)
 class Tokenizer:
-    """How text becomes the pieces that a model reads and writes, and text again: word tokens."""
+    """How text becomes the pieces that a model reads and writes, and text again; here words."""
 
     def pieces(self, text: str) -> list[str]:
-        """The pieces of a text: the model's tokens but for its end token."""
+        """The pieces of a text, without the end token."""
         return tokenize(text)
 
     def text(self, pieces: Sequence[str]) -> str:
@@ -125,8 +125,8 @@ class Tokenizer:
         return detokenize(pieces)
 
     def size(self, piece: str) -> int:
-        """How many bytes of the text, in UTF-8 and without its spaces, a piece stands for."""
-        return len(plain(piece).encode())
+        """Bytes of the text, in UTF-8 and without spaces, that a piece covers."""
+        return len(without_joiner(piece).encode())
 
 
 WORDS = Tokenizer()
@@ -149,12 +149,12 @@ class Vocabulary:
 
     @cached_property
     def _ids(self) -> dict[str, int]:
-        return {token: place for place, token in enumerate(self.words, start=len(SPECIAL))}
+        return {token: number for number, token in enumerate(self.words, start=len(SPECIAL))}
 
     def decode(self, ids: Iterable[int]) -> list[str]:
         """Tokens up to the first ``EOS``, without padding."""
-        sentence = takewhile(lambda place: place != EOS, ids)
-        return [self.tokens[place] for place in sentence if place not in (PAD, BOS)]
+        sentence = takewhile(lambda number: number != EOS, ids)
+        return [self.tokens[number] for number in sentence if number not in (PAD, BOS)]
 
     def pieces(self, text: str) -> list[str]:
         """The pieces of a text, known or not."""

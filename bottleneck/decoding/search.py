@@ -55,7 +55,7 @@ def make_search(graph: nnx.GraphDef, settings: DecodingSettings) -> Callable[...
     def search(weights: Weights, source: Array, lengths: Array) -> Output:
         return method(nnx.merge(graph, weights), source, lengths, settings)
 
-    program = cache(lambda parts: Stack(1, parts).by_row(search, (1, 2)))
+    program = cache(lambda parts: Stack(1, parts).program(search, cut=(1, 2), by_row=True))
     return lambda *given: program(parts_of(len(given[2])))(*given)
 
 

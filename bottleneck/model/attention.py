@@ -63,7 +63,7 @@ class Score(NamedTuple):
 
 
 class Attention(nnx.Module):
-    """Base of the reads: softmax of scores, weighted sum of values."""
+    """Base of the reads: softmax of scores, weighted sum of values (L5, L7)."""
 
     scale = 1.0  # what the mapped query is multiplied with
     constant = False  # whether the read is the same for every query
@@ -84,12 +84,12 @@ class Attention(nnx.Module):
         return Score(None, None)
 
     def weights(self, query: Query, memory: Memory) -> Scores:
-        """alpha of one query a sentence."""
+        """alpha of one query per sentence."""
         score = self.score()
         return masked_softmax(score.of(score.query(query, self.scale), memory.keys), memory.mask)
 
     def read(self, query: Query, memory: Memory) -> Read:
-        """Context and weights for one query a sentence: c = sum_i alpha_i h_i (L5, L7)."""
+        """Context and weights of one query per sentence: c = sum_i alpha_i h_i."""
         weights = self.weights(query, memory)
         return Read(jnp.einsum("bs,bsc->bc", weights, memory.values), weights)
 
@@ -177,6 +177,5 @@ def make_attention(kind: str, hidden: int, context: int, width: int, rngs: nnx.R
         case "general":
             init = nnx.initializers.glorot_uniform()
             return DotAttention(matrix=nnx.Param(init(rngs.params(), (hidden, context))))
-        case "additive":
+        case _:  # additive
             return AdditiveAttention(hidden, context, width, rngs)
-    raise ValueError(f"no attention named {kind!r}")

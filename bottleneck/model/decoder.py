@@ -74,7 +74,7 @@ class Decoder(nnx.Module):
         )
 
     def initial(self, memory: Memory) -> States:
-        """s_0 = c, or tanh(W c) where the hidden size is set apart; the control starts from 0."""
+        """s_0 = c, or tanh(W c) for a different hidden size; the control starts from 0."""
         start = memory.last
         if self.to_hidden is not None:
             start = jnp.tanh(start @ self.to_hidden[...])

@@ -5,9 +5,8 @@ from flax import nnx
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from ..settings.concerns import ModelSettings
-from .recurrence import Cell, GateInput, Gates, dropout, hidden_states
+from .recurrence import Cell, GateInput, dropout, hidden_states
 
-Encoded = tuple[Float[Array, "batch source context"], Float[Array, "batch context"]]
 _DROPOUT_PLACE = 100  # the decoder's places start at 200
 
 
@@ -20,10 +19,7 @@ class RecurrentLayer(nnx.Module):
 
 
 class Encoder(nnx.Module):
-    """Embedding, recurrent layers in one or both directions, a linear map to the context size.
-
-    The map is there if the hidden size is set apart or there are two directions.
-    """
+    """Embedding, recurrent layers, a linear map for two directions or a different hidden size."""
 
     def __init__(self, settings: ModelSettings, vocabulary: int, rngs: nnx.Rngs):
         self.rate = settings.dropout
@@ -44,35 +40,21 @@ class Encoder(nnx.Module):
 
     def __call__(
         self,
-        embedded: Float[Array, "batch source embedding"],
+        source: Int[Array, "batch source"] | Float[Array, "batch source embedding"],
         mask: Bool[Array, "batch source"],
         key: PRNGKeyArray | None = None,
-    ) -> Encoded:
-        """Read word vectors: states at every position, and the one vector after the sentence."""
-        steps = jnp.swapaxes(dropout(embedded, self.rate, key, _DROPOUT_PLACE), 0, 1)
-        return self._run([layer.inputs.project(steps) for layer in self.layers[0]], mask, key)
+    ) -> tuple[Float[Array, "batch source context"], Float[Array, "batch context"]]:
+        """Read words, or their vectors: the state at every position, and h_Tx (backward h_1).
 
-    def of_words(
-        self,
-        source: Int[Array, "batch source"],
-        mask: Bool[Array, "batch source"],
-        key: PRNGKeyArray | None = None,
-    ) -> Encoded:
-        """The same, of words, whose vectors are looked up here."""
-        table = self.embedding[...]
-        if self.rate > 0.0 and key is not None:
-            return self(table[source], mask, key)
-        gates = [layer.inputs.of_words(table, source.T) for layer in self.layers[0]]
-        return self._run(gates, mask, key)
-
-    def _run(
-        self, gates: list[Gates], mask: Bool[Array, "batch source"], key: PRNGKeyArray | None
-    ) -> Encoded:
-        """All layers, from what enters the lowest; the vector is h_Tx, and backward h_1.
-
-        h_0 is 0; on padding the last state stands. The second direction reads backwards.
+        h_0 is 0; on padding the last state stays. The second direction reads backwards.
         """
-        values = None
+        table, values = self.embedding[...], None
+        if source.ndim == 2 and (self.rate == 0.0 or key is None):
+            gates = [layer.inputs.of_words(table, source.T) for layer in self.layers[0]]
+        else:
+            embedded = table[source] if source.ndim == 2 else source
+            steps = jnp.swapaxes(dropout(embedded, self.rate, key, _DROPOUT_PLACE), 0, 1)
+            gates = [layer.inputs.project(steps) for layer in self.layers[0]]
         for place, layer in enumerate(self.layers):
             if place > 0:
                 steps = jnp.swapaxes(values, 0, 1)

@@ -21,24 +21,23 @@ AXIS = "rows"  # name of the axis along which sums over all parts are taken
 
 
 def parts_of(rows: int) -> int:
-    """Into how many parts batches of so many rows are cut: of 16 or more, one on an accelerator."""
+    """The number of parts, of 16 rows or more, that a batch is cut into; 1 on an accelerator."""
     on_cpu = jax.default_backend() == "cpu"
     return max(1, min(jax.local_device_count(), rows // 16)) if on_cpu else 1
 
 
 @dataclass(frozen=True)
 class Stack:
-    """How arrays of ``seeds`` runs become one and are taken apart; or a batch of one, in parts.
+    """The runs of several seeds as one program, or one run with its batches cut into parts.
 
-    Runs that are equal but for their seed have arrays of the same shapes: the seeds are the first
-    axis. The arrays of a stack of one have no such axis.
+    The first axis of a stack's arrays is the seed; a stack of one has no such axis.
     """
 
     seeds: int
     parts: int = 1
 
     def join(self, trees: Sequence[Tree]) -> Tree:
-        """One tree of arrays for all seeds; what is on the host stays there."""
+        """One tree of arrays for all seeds; arrays on the host stay there."""
         if self.seeds == 1:
             return trees[0]
         return jax.tree.map(
@@ -46,56 +45,45 @@ class Stack:
         )
 
     def part(self, tree: Tree, seed: int) -> Tree:
-        """The arrays of one seed, by its place."""
+        """The arrays of one seed, by its index."""
         return tree if self.seeds == 1 else jax.tree.map(lambda leaf: leaf[seed], tree)
 
     def program(
-        self,
-        function: Callable,
-        shared: Sequence[int] = (),
-        cut: Sequence[int] = (),
-        by_row: bool = False,
+        self, function: Callable, cut: Sequence[int] = (), by_row: bool = False
     ) -> Callable:
-        """The jitted function for all seeds; ``shared`` arguments are the same for each.
+        """The jitted function for all seeds; every device has its rows of the arguments in ``cut``.
 
-        Where batches are cut, every device has its rows of the arguments in ``cut``. The others are
-        the same everywhere, and so must the result be (a `total`), unless it is ``by_row``: then it
-        is put together again.
+        The result is the same on all devices (a `total`). Or it is ``by_row``: any number of rows,
+        which all seeds share, make as many rows.
         """
-        places = range(len(signature(function).parameters))
+        arguments = range(len(signature(function).parameters))
         if self.parts == 1 or not cut:
             if self.seeds == 1:
                 return jax.jit(function)
-            axes = tuple(None if place in shared else 0 for place in places)
+            axes = tuple(None if by_row and index in cut else 0 for index in arguments)
             return jax.jit(jax.vmap(function, in_axes=axes))
         mesh = Mesh(np.array(jax.local_devices()[: self.parts]), (AXIS,))
         rows, same = PartitionSpec(AXIS), PartitionSpec()
-        given, result = tuple(rows if n in cut else same for n in places), rows if by_row else same
-        # What is the same everywhere is so by construction; the check does not know our gradients.
+        inputs = tuple(rows if index in cut else same for index in arguments)
+        output = rows if by_row else same
+        # The results are equal by construction; JAX's check does not know our gradients.
         spread = jax.shard_map(
-            function, mesh=mesh, in_specs=given, out_specs=result, check_vma=False
+            function, mesh=mesh, in_specs=inputs, out_specs=output, check_vma=False
         )
         program = jax.jit(spread)
-        # One at a time: from 32 computations under way on, a sum over the parts may wait for ever
-        # (jax 0.10.2, results/LOG.md, 2026-11-21).
-        return lambda *arguments: jax.block_until_ready(program(*arguments))
-
-    def by_row(self, function: Callable, cut: Sequence[int]) -> Callable:
-        """The jitted function of any number of rows to rows; all seeds have the same rows.
-
-        Every array of the arguments in ``cut`` and of the result has the shape ``rows ...``.
-        """
-        if self.seeds > 1 or self.parts == 1:
-            return self.program(function, shared=cut)
-        program = self.program(function, cut=cut, by_row=True)
 
         def run(*arguments: Any) -> Any:
+            # One at a time: with 32 or more computations a sum over the parts may wait for ever
+            # (jax 0.10.2, results/LOG.md, 2026-11-21).
+            if not by_row:
+                return jax.block_until_ready(program(*arguments))
             rows = len(jax.tree.leaves(arguments[cut[0]])[0])
             filled = [
-                jax.tree.map(partial(fill, self.parts), argument) if place in cut else argument
-                for place, argument in enumerate(arguments)
+                jax.tree.map(partial(fill, self.parts), argument) if index in cut else argument
+                for index, argument in enumerate(arguments)
             ]
-            return jax.tree.map(lambda leaf: leaf[:rows], program(*filled))
+            result = jax.block_until_ready(program(*filled))
+            return jax.tree.map(lambda leaf: leaf[:rows], result)
 
         return run
 
@@ -115,6 +103,6 @@ def fill(parts: int, rows: Shaped[np.ndarray, "rows ..."]) -> Shaped[np.ndarray,
 
 
 def on_host(result: Any) -> Shaped[np.ndarray, "..."]:
-    """A result as an array of numpy's, once it is there, or the error of its computation."""
-    # `numpy.asarray` alone would wait for ever for one that finds no memory (jax 0.8 to 0.10, CPU).
+    """A result as a NumPy array, or the error of its computation."""
+    # Without memory `numpy.asarray` alone would wait for ever (jax 0.8 to 0.10, CPU).
     return np.asarray(jax.block_until_ready(result))

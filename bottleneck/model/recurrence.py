@@ -27,7 +27,7 @@ BIASED = {"gru": 2, "lstm": 1}  # the gate whose product has the recurrent bias
 
 
 class Parameters(NamedTuple):
-    """U_g of each gate, the bias of one; of a read the context's entry into each gate, a score."""
+    """U_g of each gate, one bias; of a read the matrix from the context to each gate, a score."""
 
     matrices: tuple[Float[Array, "hidden hidden"], ...]
     bias: Float[Array, " hidden"] | None
@@ -105,7 +105,7 @@ class GateInput(nnx.Module):
     def of_words(
         self, table: Float[Array, "vocabulary size"], words: Int[Array, "*steps"]
     ) -> Gates:
-        """Gate inputs of the words' vectors; those of all are mapped once if a batch has more."""
+        """Gate inputs of words; a batch with more words than the table maps the table once."""
         if words.size <= len(table):
             return self.project(table[words])
         return tuple(mapped[words] for mapped in self.project(table))
@@ -142,7 +142,7 @@ def dropout(
 ) -> Float[Array, "*shape"]:
     """Zero a share ``rate`` of the values and scale up the rest (Srivastava et al. 2014).
 
-    ``place`` numbers the call within the network: each has its own random numbers. ``every_step``
+    ``place`` numbers the call within the network, for different random numbers. ``every_step``
     drops the same along the first axis (Gal and Ghahramani 2016).
     """
     if key is None or rate == 0.0:
@@ -154,7 +154,7 @@ def dropout(
 
 
 class Kept(NamedTuple):
-    """What a step leaves for its gradient: each (steps, batch, ...); None without a read."""
+    """What the gradient needs of every step: (steps, batch, ...) each; None without a read."""
 
     state: State | None
     cell: Gates | None
@@ -176,7 +176,7 @@ def hidden_states(
 ) -> tuple[Float[Array, "steps batch hidden"], Float[Array, "steps batch source"] | None]:
     """The hidden state after every step, and the attention weights of every read.
 
-    ``inputs`` are what enters each gate but for the context. Where the ``mask`` is false the last
+    ``inputs`` are those of each gate without the context. Where the ``mask`` is false the last
     state stays. The ``memory``, if there is one, is read before every step.
     """
     return _forward(kind, parameters, start, inputs, mask, memory, reverse, scale, keep=False)[0]

@@ -34,7 +34,7 @@ class Translator(nnx.Module):
     ) -> Memory:
         """Read the source; padding behind ``lengths`` never matters."""
         mask = real_positions(lengths, source.shape[1])
-        values, last = self.encoder.of_words(source, mask, key)
+        values, last = self.encoder(source, mask, key)
         return Memory(values, self.decoder.attention.keys(values), mask, last)
 
     def logits(

@@ -17,8 +17,8 @@ from ..results.schema import GOLD
 from ..settings.errors import UsageError, UserError
 from . import alignment
 from .alignment import LinkedPair
-from .question import Columns, Probed, Tell
 from .ibm1 import train, words_of
+from .question import Columns, Probed, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject

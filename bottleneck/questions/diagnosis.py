@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ..corpus.grammar import FUNCTION, english_french, word_class
 from ..corpus.pair import SentencePair
-from ..corpus.vocabulary import is_word, plain, tokenize
+from ..corpus.vocabulary import is_word, tokenize, without_joiner
 from ..runs.translate import load_run
 from ..settings.errors import UserError, counted
 from ..tables.page import Page
@@ -58,13 +58,15 @@ def diagnosis_page(
     for arm, (output, reports) in arms.items():
         classes = [word_class(item.word) for item in reports]
         columns |= {
-            "word": [plain(item.word) for item in reports],
+            "word": [without_joiner(item.word) for item in reports],
             "class": classes,
-            "reference": [plain(" ".join(item.targets)) for item in reports],
+            "reference": [without_joiner(" ".join(item.targets)) for item in reports],
             arm: [item.fate for item in reports],
-            f"{arm}_found": [plain(" ".join(item.translated)) for item in reports],
+            f"{arm}_found": [without_joiner(" ".join(item.translated)) for item in reports],
         }
-        words = [Text(FATES[r.fate][2].format(plain(r.word)), FATES[r.fate][1]) for r in reports]
+        words = [
+            Text(FATES[r.fate][2].format(without_joiner(r.word)), FATES[r.fate][1]) for r in reports
+        ]
         sentences.add_row(arm, Text(" ").join(words))
         content = [
             item.fate == SURVIVED

@@ -130,7 +130,7 @@ class SourceReader(Translator):
     ) -> Memory:
         """The memory, through which no gradient goes back; the keys are the probe's own."""
         mask = real_positions(lengths, source.shape[1])
-        values, last = jax.lax.stop_gradient(self.encoder.of_words(source, mask))
+        values, last = jax.lax.stop_gradient(self.encoder(source, mask))
         return Memory(values, self.decoder.attention.keys(values), mask, last)
 
 

@@ -24,7 +24,7 @@ from .. import __version__
 from ..claims.registry import CLAIMS as ALL_CLAIMS
 from ..corpus.grammar import english_french
 from ..corpus.subwords import Subwords
-from ..corpus.vocabulary import EOS, SPECIAL, count_words, plain, tokenize
+from ..corpus.vocabulary import EOS, SPECIAL, count_words, tokenize, without_joiner
 from ..figures.draw import ATTENTION
 from ..figures.registry import Chart, image, make_figure, write_figure
 from ..lecture.slides import SLIDES
@@ -284,11 +284,15 @@ def _sentence(examples: Sequence[Example], corpus: CorpusSettings) -> dict[str, 
     of other text the words of the reference are looked for in the output.
     """
     source, reference = _words(examples[0]["source"], corpus), examples[0]["reference"]
-    target, arms, judged = list(map(plain, tokenize(reference))), [], []
+    target, arms, judged = list(map(without_joiner, tokenize(reference))), [], []
     words, links = target, tuple((index, index) for index in range(len(target)))
     grammar = corpus.name == "grammar"
     pair = english_french(corpus.lexicon).parse(readable(source)) if grammar else None
-    made = pair and [*map(plain, tokenize(pair.source))] == source and pair.target == reference
+    made = (
+        pair
+        and [*map(without_joiner, tokenize(pair.source))] == source
+        and pair.target == reference
+    )
     if made:  # by the grammar, which has its links
         words, links = source, pair.links
     for example in examples:
@@ -319,7 +323,7 @@ def _words(tokens: Sequence[str], corpus: CorpusSettings) -> list[str]:
     words = [token for token in tokens if token != SPECIAL[EOS]]
     if corpus.tokens == "words":
         return words
-    return list(map(plain, tokenize(Subwords(b"").text(words))))
+    return list(map(without_joiner, tokenize(Subwords(b"").text(words))))
 
 
 def readable(words: Sequence[str]) -> str:

@@ -10,12 +10,11 @@ from flax import nnx
 
 from ..corpus.pair import SentencePair
 from ..corpus.subwords import by_word, shares_of
-from ..corpus.vocabulary import BOS, EOS, UNK, tokenize
+from ..corpus.vocabulary import BOS, EOS, UNK, tokenize, without_joiner
 from ..decoding.search import without_symbols
 from ..lecture.slides import SLIDES, ArmOutput, Grid
 from ..results.folders import SETTINGS, arms
 from ..settings.concerns import UNSELECTIVE
-from ..settings.errors import plain
 from .run import use_cache
 from .translate import END, TrainedRun, load_run, readable
 
@@ -81,7 +80,7 @@ def _first_steps(
         numbers = [target.numbers(trained.prepare(word)) for word in step]
         slide = [number for number, *others in numbers if not others and number != UNK]
         names = {
-            number: END if number == EOS else plain(target.tokens[number])
+            number: END if number == EOS else without_joiner(target.tokens[number])
             for number in [*best, *slide]
         }
         steps.append((before, [(word, float(shares[number])) for number, word in names.items()]))

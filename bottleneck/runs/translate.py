@@ -19,12 +19,12 @@ from ..corpus.batches import (
     restore,
 )
 from ..corpus.pair import SentencePair
-from ..corpus.vocabulary import BOS, EOS, Vocabulary, prepare_source
+from ..corpus.vocabulary import BOS, EOS, Vocabulary, prepare_source, without_joiner
 from ..decoding.search import make_search
 from ..model.parts import on_host
 from ..model.translator import Weights, create
 from ..results.folders import WEIGHTS, is_current, read_checked, read_settings, was_written
-from ..settings.errors import UserError, plain
+from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from .checkpoint import load_vocabularies, read_weights
 
@@ -74,7 +74,7 @@ class TrainedRun:
     def unknown(self, sentence: str) -> list[str]:
         """Words of the sentence that the run has never seen."""
         known = set(self.source_vocabulary.words)
-        return [plain(word) for word in self.tokens(sentence) if word not in known]
+        return [without_joiner(word) for word in self.tokens(sentence) if word not in known]
 
     def encode(self, pairs: Sequence[SentencePair]) -> EncodedPairs:
         """Token ids, the source reversed where the model wants it so."""
@@ -140,7 +140,7 @@ class TrainedRun:
 
 def readable(tokens: list[str], ended: bool) -> list[str]:
     """Tokens as a person reads them, the end token last where there is one."""
-    return [*map(plain, tokens), *([END] if ended else [])]
+    return [*map(without_joiner, tokens), *([END] if ended else [])]
 
 
 def load_run(folder: Path) -> TrainedRun:

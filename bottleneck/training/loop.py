@@ -17,14 +17,14 @@ from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
 from .step import TrainState, initial_state, make_sentence_losses, make_update
 
-REPORT_EVERY = 20  # updates between two looks at the loss; each look waits for the device
+REPORT_EVERY = 20  # updates between two reports; each waits for the device
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How training stands after an update (from 1): losses in nats per target token, ends included.
+    """Progress after an update (from 1): losses in nats per target token, ends included.
 
-    ``loss`` is the mean since the last report, with label smoothing more than -log P.
+    ``loss`` is the mean since the last report; label smoothing raises it.
     """
 
     update: int
@@ -37,10 +37,10 @@ class Progress:
 
 @dataclass
 class Trained:
-    """What training leaves: the weights with the least validation loss, or the mean of the last.
+    """The weights with the least validation loss, or the mean of the last, and their loss.
 
-    ``valid_loss`` is theirs; the least one was after ``best_update``. ``status`` is done or
-    diverged. ``seconds`` of a stack are those of all its seeds.
+    The least loss was after ``best_update``. ``status`` is done or diverged. ``seconds`` of a
+    stack are those of all its seeds.
     """
 
     weights: Weights
@@ -87,8 +87,8 @@ def train(
 
     One whose loss is not finite ends as diverged, and the others go on. A resumed training gives
     the same bits as one that was never stopped: the batch and the random numbers of an update
-    depend on the seed and the update's number alone. ``report`` gets a learner's place and how it
-    stands; ``keeper`` (`runs.checkpoint.Checkpoints`) is asked whether it wants a snapshot.
+    depend on the seed and the update's number alone. ``report`` gets a learner's index and its
+    progress; ``keeper`` (`runs.checkpoint.Checkpoints`) says when it wants a snapshot.
     """
     settings = learners[0].settings
     parts = parts_of(max(learners[0].batches.batch_sizes)) if len(learners) == 1 else 1
@@ -140,9 +140,9 @@ def train(
 
 
 def _take(trained: Trained, at: Progress, state: TrainState, stack: Stack, place: int) -> bool:
-    """Log how a seed stands and keep the best weights; False where the seed diverged.
+    """Log the progress of a seed and keep the best weights; False where it diverged.
 
-    With averaging the whole mean, which the last validation judges, is kept whatever came before.
+    With averaging the mean of the whole window is kept, whatever its validation loss.
     """
     loss = at.valid_loss
     if not math.isfinite(at.loss) or not math.isfinite(loss or 0.0):
@@ -163,7 +163,7 @@ def _take(trained: Trained, at: Progress, state: TrainState, stack: Stack, place
 
 
 def updates_done(state: TrainState) -> int:
-    """How many updates lie behind a state."""
+    """The number of updates that led to a state."""
     return int(np.max(state.update))
 
 
@@ -171,6 +171,6 @@ def sentence_losses(
     evaluate: Callable, weights: Weights, batches: Sequence[EvaluationBatch]
 ) -> Float[np.ndarray, "sentences *seeds"]:
     """-log P in nats of each reference, in the order of the corpus."""
-    # All are under way before the first is waited for.
+    # All are started before the first is waited for.
     results = [evaluate(weights, batch.batch) for batch in batches]
     return np.array(restore([on_host(result).T for result in results], batches), dtype=np.float64)

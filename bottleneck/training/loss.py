@@ -33,8 +33,8 @@ def read_outs(
 ) -> Float[Array, "target batch width"]:
     """What the output layer reads at every position, under teacher forcing at a ratio.
 
-    Each word before is the true one with probability ``ratio``, without a key always, else the
-    model's own best: scheduled sampling (Bengio et al. 2015); no gradient goes through the choice.
+    The previous word is the true one with probability ``ratio`` (without a key always), else the
+    model's best: scheduled sampling (Bengio et al. 2015), without a gradient through the choice.
     """
     decoder = translator.decoder
     if ratio == 1.0 or key is None:
@@ -53,14 +53,14 @@ def read_outs(
         best = jnp.argmax(decoder.output_layer().logits(jax.lax.stop_gradient(output)), axis=-1)
         return (states, best.astype(word.dtype)), output
 
-    # The start token is nobody's guess.
+    # The first word is always the start token.
     return jax.lax.scan(step, (decoder.initial(memory), true_words[0]), (true_words, forced))[1]
 
 
 def token_losses(
     translator: Translator, batch: Batch, ratio: float = 1.0, key: PRNGKeyArray | None = None
 ) -> Float[Array, "batch target"]:
-    """-log P in nats of every target token, 0 on padding; `read_outs` says after which words."""
+    """-log P in nats of every target token, 0 on padding, after the words of `read_outs`."""
     outputs = read_outs(translator, batch, ratio, key)
     states, layer, target, real = _flat(translator, batch, outputs)
     packed, place, chunks = _pack(states, target, real)
@@ -89,7 +89,7 @@ def summed_losses(
 def _flat(
     translator: Translator, batch: Batch, outputs: Float[Array, "target batch width"]
 ) -> tuple[Array, OutputLayer, Array, Array]:
-    """Positions of all steps in one row: states, the output layer, targets, which are real."""
+    """All positions in one row: states, the output layer, targets, whether they are real."""
     real = real_positions(batch.target_lengths, batch.target.shape[1])
     states = outputs.reshape(-1, outputs.shape[-1])
     target = jnp.asarray(batch.target).T.reshape(-1)
@@ -104,7 +104,7 @@ def summed_loss(
     real: Bool[Array, " positions"],
     smoothing: float = 0.0,
 ) -> Float[Array, ""]:
-    """Sum of the losses, smoothed if so asked; its gradient comes with it."""
+    """Sum of the losses, smoothed or not; its gradient is computed with it."""
     return _forward(states, layer, target, real, smoothing)[0]
 
 
@@ -115,13 +115,13 @@ def _forward(
 
     def body(number: Array, carried: tuple) -> tuple:
         total, d_states, d_matrix, d_bias = carried
-        chunk, words, known, losses, exponentials, sums = _chunk(packed, number, layer, smoothing)
-        share = jnp.where(known, 1.0, 0.0)[:, None] / sums
+        chunk, words, real, losses, exponentials, sums = _chunk(packed, number, layer, smoothing)
+        share = jnp.where(real, 1.0, 0.0)[:, None] / sums
         # The probabilities that the losses are against, 0 on fillers.
-        hit = jax.nn.one_hot(words, exponentials.shape[1], dtype=bool) & known[:, None]
+        hit = jax.nn.one_hot(words, exponentials.shape[1], dtype=bool) & real[:, None]
         aim = jnp.where(hit, 1.0 - smoothing, 0.0)
         if smoothing:
-            aim = aim + jnp.where(known[:, None], smoothing * _even(exponentials), 0.0)
+            aim = aim + jnp.where(real[:, None], smoothing * _even(exponentials), 0.0)
         d_logits = exponentials * share - aim
         d_chunk = d_logits @ layer.matrix.T
         return (
@@ -151,20 +151,20 @@ def _pack(
     target: Int[Array, " positions"],
     real: Bool[Array, " positions"],
 ) -> tuple[tuple[Array, Array, Array], Int[Array, " positions"], Int[Array, ""]]:
-    """Whole chunks, real positions first; where each position went; how many chunks have any."""
+    """Whole chunks, real positions first; the new place of each; how many chunks have any."""
     order = jnp.argsort(jnp.logical_not(real), stable=True)
     place = jnp.argsort(order)
     filler = -len(order) % CHUNK
     whole = jnp.concatenate([order, jnp.zeros(filler, order.dtype)])
-    known = jnp.concatenate([real[order], jnp.zeros(filler, bool)])
-    chunks = -(-jnp.sum(known, dtype=jnp.int32) // CHUNK)
-    return (states[whole], target[whole], known), place, chunks
+    real = jnp.concatenate([real[order], jnp.zeros(filler, bool)])
+    chunks = -(-jnp.sum(real, dtype=jnp.int32) // CHUNK)
+    return (states[whole], target[whole], real), place, chunks
 
 
 def _chunk(
     packed: tuple[Array, Array, Array], number: Int[Array, ""], layer: OutputLayer, smoothing: float
 ) -> tuple[Array, ...]:
-    """One chunk's states, targets and which are real; its losses; exp(logit - max) and its sum."""
+    """A chunk's states, targets and which are real; its losses; exp(logit - max) and its sum."""
     states, target, real = (
         jax.lax.dynamic_slice_in_dim(part, number * CHUNK, CHUNK) for part in packed
     )
@@ -181,6 +181,6 @@ def _chunk(
 
 
 def _even(logits: Float[Array, "positions vocabulary"]) -> Float[Array, "1 vocabulary"]:
-    """Equal probability for whatever an output may hold."""
-    said = jnp.ones((1, logits.shape[1]), logits.dtype).at[:, jnp.array([PAD, BOS])].set(0)
-    return said / (logits.shape[1] - 2)
+    """Equal probability for all that an output may hold."""
+    allowed = jnp.ones((1, logits.shape[1]), logits.dtype).at[:, jnp.array([PAD, BOS])].set(0)
+    return allowed / (logits.shape[1] - 2)

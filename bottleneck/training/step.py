@@ -29,7 +29,7 @@ ONE = Stack(1)
 class TrainState(NamedTuple):
     """All that changes from update to update, and ``random``: the seed, as a key's two words.
 
-    ``mean`` is that of the weights in the averaging window so far, before it the weights.
+    ``mean`` is that of the weights in the averaging window so far; before it, the weights.
     """
 
     weights: Weights
@@ -40,7 +40,7 @@ class TrainState(NamedTuple):
 
     @property
     def kept(self) -> Weights:
-        """What would be kept if training ended here."""
+        """The weights that training would keep if it ended now."""
         return self.weights if self.mean is None else self.mean
 
 
@@ -74,7 +74,7 @@ def muon_or_adam(weights: Weights) -> Weights:
 
     def optimizer(path: tuple, parameter: jax.Array | jax.ShapeDtypeStruct) -> str:
         names = {key.key for key in path if isinstance(key, jax.tree_util.DictKey)}
-        of_words = names & {"embedding", "output"}  # they have a vector for each word
+        of_words = names & {"embedding", "output"}  # they have a vector per word
         return "muon" if parameter.ndim == 2 and not of_words else "adam"
 
     return jax.tree_util.tree_map_with_path(optimizer, weights)
@@ -96,16 +96,15 @@ def initial_state(weights: Weights, settings: TrainingSettings) -> TrainState:
 def make_update(
     graph: nnx.GraphDef, settings: TrainingSettings, stack: Stack = ONE
 ) -> Callable[[TrainState, Batch], tuple[TrainState, Float[Array, "*seeds"]]]:
-    """The update, to the new state and the loss; of the settings, all but the seed.
+    """The update, which returns the new state and the loss; the settings' seed is not used.
 
-    Two programs: only the gradient's depends on the padded shape and is compiled for each. Where
-    the stack cuts batches, each part draws by a key of its own.
+    It is two programs: only the gradient's depends on the padded shape and is compiled for each.
     """
     optimizer = make_optimizer(settings)
     before = settings.updates - averaged_updates(settings)
 
     def slope(state: TrainState, batch: Batch) -> tuple[Float[Array, ""], Weights]:
-        # It depends on the seed and the update's number alone.
+        # The key depends on the seed and the update's number, and on the part of a cut batch.
         key = jax.random.fold_in(jax.random.wrap_key_data(state.random), state.update)
         if stack.parts > 1:
             key = jax.random.fold_in(key, jax.lax.axis_index(AXIS))
@@ -137,8 +136,8 @@ def make_update(
             # Fillers repeat the last row, and their losses count nothing.
             batch = type(batch)(*(fill(stack.parts, np.asarray(field)) for field in batch))
             real = np.arange(len(batch.target_lengths)) < rows
-            counted = np.where(real, batch.target_lengths, 0).astype(np.int32)
-            batch = batch._replace(target_lengths=counted)
+            lengths = np.where(real, batch.target_lengths, 0).astype(np.int32)
+            batch = batch._replace(target_lengths=lengths)
         loss, gradient = slope(state, batch)
         return apply(state, gradient), loss
 
@@ -153,4 +152,4 @@ def make_sentence_losses(
     def losses(weights: Weights, batch: Batch) -> Float[Array, " batch"]:
         return jnp.sum(token_losses(nnx.merge(graph, weights), batch), axis=1)
 
-    return stack.by_row(losses, (1,))
+    return stack.program(losses, cut=(1,), by_row=True)

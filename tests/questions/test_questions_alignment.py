@@ -10,7 +10,7 @@ from planted_pages import one_row, row_of
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.corpus.pair import SentencePair
-from seq2seq_bottleneck.corpus.vocabulary import plain, tokenize
+from seq2seq_bottleneck.corpus.vocabulary import tokenize, without_joiner
 from seq2seq_bottleneck.questions import alignment, alignment_gold
 from seq2seq_bottleneck.questions.alignment import QUESTION, LinkedPair
 from seq2seq_bottleneck.questions.question import Probed
@@ -168,8 +168,8 @@ def test_a_real_run_is_measured_on_its_test_set_and_on_that_as_a_gold_set(subjec
     # Its tokens stand alone in the files, without marks; the last sentence has no gold links.
     texts = {
         "gold": [" ".join(f"{i}-{j}" for i, j in pair.links) for pair in pairs[:8]] + [""],
-        "source": [" ".join(map(plain, tokenize(pair.source))) for pair in pairs[:9]],
-        "target": [" ".join(map(plain, tokenize(pair.target))) for pair in pairs[:9]],
+        "source": [" ".join(map(without_joiner, tokenize(pair.source))) for pair in pairs[:9]],
+        "target": [" ".join(map(without_joiner, tokenize(pair.target))) for pair in pairs[:9]],
     }
     for name, lines in texts.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf8")

@@ -10,7 +10,7 @@ from listed import relist, write_relisted
 from planted import planted_settings, sentences, translations, write_planted, write_run
 from planted_probes import plant
 
-from seq2seq_bottleneck.corpus.vocabulary import plain, tokenize
+from seq2seq_bottleneck.corpus.vocabulary import tokenize, without_joiner
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.results.schema import EXAMPLES
@@ -86,7 +86,7 @@ def _write_examples(folder: Path, examples: list[dict]) -> None:
 
 def _example(place: int, source: list[str], reference: str, hypothesis: list[str]) -> dict:
     """Each output word looks at one source word, the last at two."""
-    output = [plain(word) for word in hypothesis]
+    output = [without_joiner(word) for word in hypothesis]
     weights = [[float(row % len(source) == column) for column in range(len(source))]
                for row in range(len(output))]  # fmt: skip
     weights[-1] = [0.25] * 2 + [0.5] * (len(source) > 2) + [0.0] * (len(source) - 3)

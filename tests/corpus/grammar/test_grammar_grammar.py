@@ -19,7 +19,7 @@ from seq2seq_bottleneck.corpus.grammar import (
 )
 from seq2seq_bottleneck.corpus.grammar.grammar import START, Grammar
 from seq2seq_bottleneck.corpus.pair import SentencePair
-from seq2seq_bottleneck.corpus.vocabulary import detokenize, plain, tokenize
+from seq2seq_bottleneck.corpus.vocabulary import detokenize, tokenize, without_joiner
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 
@@ -123,7 +123,7 @@ def test_what_is_not_of_the_language_is_refused(english: str):
 def test_alignment_of_each_construction(sentence: str, links: str):
     pair = english_french().parse(sentence)
     english, french = tokenize(pair.source), tokenize(pair.target)
-    linked = {(plain(english[i]), plain(french[j])) for i, j in pair.links}
+    linked = {(without_joiner(english[i]), without_joiner(french[j])) for i, j in pair.links}
     assert linked == {tuple(link.rsplit("-", 1)) for link in links.split()}
 
 
