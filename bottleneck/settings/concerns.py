@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Int, Real
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from .errors import quoted
@@ -205,7 +205,7 @@ def bucket_of(words: int | Sequence[int] | np.ndarray, edges: tuple[int, ...]) -
 
 
 def bucket_members(
-    words: Sequence[int] | Int[np.ndarray, " sentences"], edges: tuple[int, ...]
+    words: Sequence[int] | Real[np.ndarray, " sentences"], edges: tuple[int, ...]
 ) -> dict[str, Int[np.ndarray, " rows"]]:
     """By bucket the places of the sentences in it, of which these are the lengths."""
     assigned = bucket_of(words, edges)

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ..corpus.grammar import english_french
 from ..corpus.vocabulary import detokenize, tokenize
-from ..lecture.slides import RULES, SLIDES, Alignment, Audit, Evidence, Exponent, Grid
+from ..lecture.slides import RULES, SLIDES, Audit, Evidence, Exponent, Grid
 from .page import Page
 from .render import MEASURE, print_prose
 
@@ -92,5 +92,5 @@ def lecture_evidence(cost: Exponent | None) -> Evidence:
     links: list[set[int]] = [set() for _ in pair.source.split()]
     for ours, theirs in pair.links:
         links[source[ours]].add(target[theirs])
-    words = pair.source.split(), pair.target.split()
-    return Evidence(Alignment(*words, [sorted(places) for places in links]), cost)
+    aligned = [sorted(places) for places in links]
+    return Evidence((pair.source.split(), pair.target.split(), aligned), cost)

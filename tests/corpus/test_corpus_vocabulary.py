@@ -16,8 +16,8 @@ from seq2seq_bottleneck.corpus.vocabulary import (
     build_vocabulary,
     count_words,
     detokenize,
-    plain,
     tokenize,
+    without_joiner,
 )
 
 
@@ -33,7 +33,9 @@ from seq2seq_bottleneck.corpus.vocabulary import (
     ],
 )
 def test_known_tokens(text, tokens):
-    assert [plain(token) for token in tokenize(text)] == [plain(token) for token in tokens]
+    assert [without_joiner(token) for token in tokenize(text)] == [
+        without_joiner(token) for token in tokens
+    ]
 
 
 @given(st.text())
