@@ -36,11 +36,14 @@ bottleneck study embeddings --results "$OUT/vindication" --where seed=1,2,3
 # Which of the words so far can be read off the encoder's state (C14)?
 bottleneck study reading --results "$OUT/vindication" --where seed=1,2,3
 
-# Does the compression ratio predict the loss of quality (C1)? Contexts of 32 to 512 numbers.
+# Does the compression ratio predict the loss of quality (C1)? Contexts of 16 to 256 numbers.
 bottleneck sweep context_size --seeds 3 --out "$OUT/context_size" "$@"
 
 # Is it selection that helps, and not more parameters, a better start or more training (C10, C12)?
 bottleneck sweep controls --seeds 3 --out "$OUT/controls" "$@"
+
+# How far does training go, and where does it stop (C12)? Up to 32 times the updates of `quick`.
+bottleneck sweep learning_curve --seeds 1 --out "$OUT/learning_curve" "$@"
 
 # How many words does a context of so many numbers hold (C2)? Small sweeps on random words and on
 # the grammar.
@@ -55,8 +58,6 @@ bottleneck study cost --results "$OUT/bench"
 bottleneck sweep training_length --seeds 1 --out "$OUT/training_length" "$@"
 # Which attention score helps, and at which place of the decoder?
 bottleneck sweep attention_types --seeds 1 --out "$OUT/attention_types" "$@"
-# What does a larger context buy where the whole network grows with it?
-bottleneck sweep context_is_hidden --seeds 1 --out "$OUT/context_is_hidden" "$@"
 # Do gated cells hold a sentence better?
 bottleneck sweep cells --seeds 1 --out "$OUT/cells" "$@"
 # Does training on the decoder's output words help long sentences?

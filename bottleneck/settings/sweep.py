@@ -52,7 +52,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A sweep; ``name`` is the experiment, ``place`` the file."""
+    """A sweep; ``name`` is the experiment, ``place`` the file, ``times`` factors for all groups."""
 
     name: str = ""
     place: str = "command line"
@@ -60,6 +60,7 @@ class Sweep:
     preset: str = "lecture"
     settings: Settings = field(default_factory=dict)
     groups: tuple[Group, ...] = (Group(),)
+    times: Settings = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,8 @@ def parse_sweep(text: str, place: str) -> Sweep:
             raise UsageError(f"not TOML: {error}") from None
         name, preset = table.get("experiment", Path(place).stem), table.get("preset", "lecture")
         preset_values(preset)  # a fault is the file's
-        settings = _by_full_name(table, ("experiment", "preset", "group"))
+        settings = _by_full_name(table, ("experiment", "preset", "group", "times"))
+        times = _by_full_name(table.get("times", {}))
         tables, groups = table.get("group", []), []
         if not isinstance(tables, list) or not all(isinstance(item, dict) for item in tables):
             raise UsageError("write each group as a table [[group]]")
@@ -131,7 +133,7 @@ def parse_sweep(text: str, place: str) -> Sweep:
                 relative = [_by_full_name(item.get(key, {})) for key in ("times", "needs")]
                 chosen = _by_full_name(item, ("name", "times", "needs"))
                 groups.append(Group(item["name"], chosen, *relative))
-    return Sweep(name, place, question, preset, settings, tuple(groups) or (Group(),))
+    return Sweep(name, place, question, preset, settings, tuple(groups) or (Group(),), times)
 
 
 def _by_full_name(table: Any, others: Sequence[str] = ()) -> Settings:
@@ -196,12 +198,12 @@ def _grid(sweep: Sweep, flags: Settings, seeds: int | None) -> tuple[list[Cell],
     preset = preset_values(sweep.preset)
     for group in sweep.groups:
         settings = preset | sweep.settings | group.settings | flags
-        for name, factor in group.times.items():
+        for name, factor in (*sweep.times.items(), *group.times.items()):
             value = settings.get(name, RunSettings().value(name))
-            values = value if isinstance(value, list) else [value]
-            if not all(type(number) in (int, float) for number in (*values, factor)):
+            values, factors = (v if isinstance(v, list) else [v] for v in (value, factor))
+            if not all(type(number) in (int, float) for number in (*values, *factors)):
                 raise UsageError(f"setting {name!r} is {quoted(value)}: times needs numbers")
-            scaled = [number * factor for number in values]
+            scaled = [number * factor for number in values for factor in factors]
             whole = NAMES[name] in (int, int | None)
             settings[name] = [int(n) if whole and float(n).is_integer() else n for n in scaled]
         first = settings.get(SEED, 1)

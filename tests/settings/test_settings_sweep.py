@@ -82,7 +82,7 @@ def test_a_sweep_is_found_by_name_or_by_path(tmp_path):
     (tmp_path / "sixteen.toml").write_bytes("# Is it?".encode("utf-16"))
     for name, message in (
         ("contxt_size", "'contxt_size' .*; did you mean 'context_size'?"),
-        ("nothing at all", "cells, context_is_hidden"),
+        ("nothing at all", "cells, context_size"),
         (tmp_path / "sixteen.toml", "codec can't decode"),
         (tmp_path, "Is a directory"),
     ):
@@ -213,6 +213,8 @@ def test_a_factor_is_on_whatever_the_preset_the_file_or_a_flag_says(preset, assi
     assert rates["twice"] == rates["once"] / 2
     cells = expand(sweep(RELATIVE + "times.model.layers = 3"))  # of a default
     assert [cell.value("model.layers") for cell in cells] == [1, 3]
+    cells = expand(sweep(RELATIVE.replace("[[", "times.training.updates = [1, 3]\n[[", 1)))
+    assert [cell.value("training.updates") for cell in cells] == [40, 120, 80, 240]
 
 
 @pytest.mark.parametrize(
