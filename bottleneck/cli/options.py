@@ -20,6 +20,7 @@ OF_RUNS = {
     "compression": "BLEU without attention by compression ratio (C1).",
     "arms": "BLEU of every arm of a sweep by sentence length (C10, C12).",
     "bleu": "BLEU by sentence length, one line per arm (L-FAIL, L-VIND).",
+    "learning": "BLEU by the number of updates; several such numbers (C12).",
     "attention": "Attention weights of an example, or of --sentence.",
     GOLD: "Attention weights against your own gold links, --gold (C7).",
 }

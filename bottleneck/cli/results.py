@@ -260,10 +260,8 @@ def _write_bundle(folders: Sequence[Path], bundle: Path, where: Sequence[str], t
 
     folder, *others = folders
     if others:
-        count, again = write_merged(folders, bundle)
-        say(f"Written to {bundle}: {counted(count, 'run')}", err=True)
-        if again:
-            say(f"In several folders, kept as the first has it: {counted(again, 'run')}", err=True)
+        runs = write_merged(folders, bundle)
+        say(f"Written to {bundle}: {counted(runs, 'run')}", err=True)
         if any(map(tables, folders)):
             say("Not in it: what studies measured, as means over a folder's runs", err=True)
         return

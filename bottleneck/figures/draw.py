@@ -102,8 +102,9 @@ def _draw_panel(
     axes: Axes, plot: Plot, panel: Panel, styles: Mapping[tuple, Any], small: bool
 ) -> None:
     rows = plot.data[plot.data["panel"] == panel.name]
-    means, names = rows[rows["kind"] == MEAN], list(dict.fromkeys(rows["x"]))
-    names = sorted(names, key=float) if panel.log_x else names
+    # Panels of steps share their x.
+    means, names = rows[rows["kind"] == MEAN], (plot.data if plot.steps else rows)["x"].unique()
+    names = sorted(names, key=float) if panel.log_x else list(names)
     series = dict.fromkeys(zip(means["arm"], means["control"], strict=True))
     places = {name: float(name) if panel.log_x else index for index, name in enumerate(names)}
     rows = rows.assign(at=rows["x"].map(places)).sort_values("at", kind="stable")

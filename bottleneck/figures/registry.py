@@ -58,7 +58,9 @@ def make_figure(
         bundle = narrowed(Results.open(folder) if bundle is None else bundle, where)
         if name == "attention":
             return attention_chart(bundle)
-        plot = {"bleu": bleu, "arms": arms, "compression": compression}[name](bundle)
+        plot = {"bleu": bleu, "arms": arms, "compression": compression, "learning": learning}[name](
+            bundle
+        )
         return draw(plot), plot.data
     question = import_module("...questions.question", __name__).find_question(name)
     plot = question.plot(question.load(folder))
@@ -188,6 +190,22 @@ def compression(bundle: Results) -> Plot:
     note = f"Ratio: mean source words x embedding size / context size. {used} {SLIDE_NOTE}"
     title = "Does the compression ratio alone set BLEU?"
     return Plot(title, panels, data_frame(rows), (note,), sizes)
+
+
+def learning(bundle: Results) -> Plot:
+    """BLEU by the number of updates (C12): one panel per arm, one line per sentence length."""
+    rows: list[dict[str, Any]] = []
+    for arm in every_arm(bundle):
+        run = arm.runs.iloc[0]
+        keys = {"panel": f"{arm.attention}, {arm.context_size} numbers", "x": str(run["updates"])}
+        for bucket in arm.buckets:
+            rows += _bucket_rows(arm, bucket, control=f"{bucket.name} words", **keys)
+    if len({row["x"] for row in rows}) < 2:
+        raise UserError("all runs have as many updates")
+    panels = _panels(rows, "updates", log_x=True)
+    lengths = tuple(dict.fromkeys(row["control"] for row in rows))
+    title = "How far does training go, by sentence length?"
+    return Plot(title, panels, data_frame(rows), (facts(bundle.runs),), lengths)
 
 
 def attention_chart(bundle: Results) -> Chart:

@@ -57,7 +57,7 @@ def write_bundle(runs: Sequence[Path], folder: Path, text: bool = True) -> list[
 
 
 def write_merged(places: Sequence[Path], out: Path) -> int:
-    """Write the bundle of all finished runs of several folders into a new one; their number."""
+    """Write the bundle of all finished runs of several folders into a new one; how many."""
     if out.resolve() in {place.resolve() for place in places}:
         raise UsageError(
             f"{str(out)!r} is one of the folders to merge: name a new folder with --bundle"

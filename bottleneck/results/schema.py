@@ -119,7 +119,7 @@ ALL_TABLES = (*TABLES, *QUESTIONS, GOLD)
 ENDINGS = {".csv": "csv", ".md": "markdown", ".tex": "latex", ".json": "json", ".html": "html"}
 """The form of a table's file, by its ending."""
 FORMATS = ("rich", *ENDINGS.values())
-FIGURES_OF_RUNS = ("bleu", "arms", "compression", "attention")
+FIGURES_OF_RUNS = ("bleu", "arms", "compression", "learning", "attention")
 FIGURES = (*FIGURES_OF_RUNS, *STUDIES, GOLD, BENCHMARK)
 
 PROBES = "probes"

@@ -35,6 +35,9 @@ def test_export_takes_conditions_as_tables_do_and_writes_the_file_or_bundle_that
     said = ok(*arguments, "--where seed=2 --bundle", tmp_path / "b").err
     assert said == f"Written to {tmp_path / 'b'}: 1 run\n"
     assert set(Results.open(tmp_path / "b").runs["run"]) == {"none2x1"}
+    folders = ["--results", tmp_path / "out", "--results", tmp_path / "b"]
+    said = ok("export", *folders, "--bundle", tmp_path / "all").err
+    assert said == f"Written to {tmp_path / 'all'}: 4 runs\n"
 
 
 TITLES = [

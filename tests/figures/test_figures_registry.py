@@ -6,7 +6,7 @@ import pytest
 from listed import write_relisted
 from matplotlib.colors import to_hex
 from planted import write_planted, write_sizes
-from planted_arms import with_controls
+from planted_arms import Store, with_controls
 from planted_probes import plant, rows_of
 
 from seq2seq_bottleneck.cli import main
@@ -117,6 +117,23 @@ def test_compression_has_the_tables_numbers_and_a_line_for_each_context_size(tmp
             assert drawn["n"] == known["n"] == 12
     assert list(legend(figure)) == [*(f"context {size}" for size in SIZES), "none, slide"]
     assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
+
+
+def test_learning_has_the_tables_numbers_and_a_line_for_each_length(tmp_path):
+    store = Store(tmp_path)
+    for updates, lost in ((10, 0.6), (20, 0.3), (40, 0.1)):
+        for arm in ("none", "additive")[: 2 if updates < 40 else 1]:
+            store.add(f"{arm}{updates}", arm, [lost] * 5, training={"updates": updates})
+    store.write()
+    frame = make_page("arms", Results.open(tmp_path)).frame
+    figure, data = make_figure("learning", tmp_path)
+    drawn = data[data["kind"] == "mean"]
+    assert list(drawn["value"]) == list(frame["bleu"])
+    assert list(drawn["x"].unique()) == ["10", "20", "40"]
+    assert list(legend(figure)) == [f"{bucket} words" for bucket in frame["bucket"].unique()]
+    assert [len(axes.get_xticks()) for axes in figure.axes] == [3, 3]
+    with pytest.raises(UserError, match="as many updates"):
+        make_figure("learning", tmp_path, where=["updates=10"])
 
 
 @pytest.mark.parametrize("study", STUDIES)
