@@ -1,7 +1,7 @@
 """The lecture's claims in order: what each says, what produces and decides it.
 
 A claim with a ``study`` is decided by the rule of the study's question, from ``probes/NAME.csv``
-alone; the others by a rule of this room, from the runs. `tables.claims` chooses runs and rows.
+alone; the others by a rule in ``rules.py``, from the runs. `tables.claims` chooses runs and rows.
 """
 
 from dataclasses import dataclass, replace

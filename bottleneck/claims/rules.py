@@ -52,7 +52,7 @@ Rows = Sequence[BucketScores]
 
 
 def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
-    """Make a function the rule of a claim; those of the two tables get only buckets to be read."""
+    """Make a function the rule of a claim; a rule of the tables gets buckets of enough sentences."""
 
     def add(judge: Callable[..., Judgement | str]) -> Callable[..., Judgement | str]:
         def on_buckets(buckets: Rows) -> Judgement | str:
@@ -85,8 +85,8 @@ def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
     "whose 95 % interval lies above 0 and no step between neighbouring buckets is a rise whose "
     "interval lies above 0 (a step whose interval contains 0 is a tie, which is allowed and "
     "named); partly if the whole fall is clear of 0 but some step is a clear rise; otherwise not "
-    f"held. Not measured if BLEU in the first filled bucket is under {FLOOR_BLEU:g}: what was not "
-    f"learned cannot fall.",
+    f"held. Not measured if BLEU in the first filled bucket is under {FLOOR_BLEU:g}: what has "
+    "not been learned cannot get worse.",
 )
 def _failure_pattern(rows: Rows) -> Judgement | str:
     if not learned(rows[0].none.value):

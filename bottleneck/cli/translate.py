@@ -105,10 +105,10 @@ def trained_runs(results: Path | None) -> tuple[Path, dict[str, Path], str]:
 
 def load_arms(folders: Mapping[str, Path], beam: int | None) -> "dict[str, TrainedRun]":
     """The trained run of each arm, with this beam size if one is given."""
-    from ..runs.run import use_cache
+    from ..runs.run import cache_programs
     from ..runs.translate import load_run
 
-    use_cache()
+    cache_programs()
     decoding = {"beam_size": beam} if beam else {}
     arms = {name: load_run(folder) for name, folder in folders.items()}
     return {
@@ -153,10 +153,10 @@ def _diagnose(sentence: str | None, results: Path | None, form: str) -> None:
     """Show which words of a sentence survive translation."""
     from ..lecture.slides import SLIDES
     from ..questions import diagnosis
-    from ..runs.run import use_cache
+    from ..runs.run import cache_programs
 
     _, arms, where = trained_runs(results)
-    use_cache()
+    cache_programs()
     arms = dict(sorted(arms.items(), reverse=True))
     result = diagnosis.diagnose(sentence or SLIDES["L14"]["sentence"], arms)
     lost = ", ".join(SLIDES["L-LOST"]["lost"])

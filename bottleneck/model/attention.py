@@ -109,7 +109,7 @@ class Attention(nnx.Module):
 
 
 class NoAttention(Attention):
-    """The bottleneck: the context is the last state whatever the query (LECTURE D)."""
+    """The bottleneck: the context is the last state whatever the query."""
 
     constant = True
 

@@ -1,4 +1,4 @@
-"""The decoder (LECTURE D): a recurrent language model that reads a context at every step.
+"""The decoder: a recurrent language model that reads a context at every step.
 
 Placement ``input`` (Bahdanau): score with s_(t-1), feed c_t to the cell. Placement ``output``
 (Luong, eq. 5): the cell runs without c_t, score with s_t, join [c_t; s_t] by a tanh layer. Each

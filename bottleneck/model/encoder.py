@@ -1,4 +1,4 @@
-"""The encoder: words in, memory out (LECTURE D: h_t, and the context c = h_Tx)."""
+"""The encoder: words in, memory out (the lecture's h_t, and the context c = h_Tx)."""
 
 import jax.numpy as jnp
 from flax import nnx

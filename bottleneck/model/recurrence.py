@@ -1,12 +1,12 @@
-"""Recurrent cells (LECTURE D; tanh RNN, GRU, LSTM) over all steps, with or without reads.
+"""Recurrent cells (tanh RNN, GRU, LSTM) over all steps, with or without reads.
 
 A cell's input enters through ``GateInput.project``, for all time steps in one product outside
 the scan; only ``advance`` runs once per time step. Gates are separate matrices: slicing them out
 of one block keeps XLA's CPU backend from vectorising the loop.
 
 The gradient is by hand. Autodiff of the scan would add to the gradient of every weight matrix at
-every step. Here the scan back only collects the slopes of the products h U_g, and the gradient of a
-matrix is one product over all steps. The additive score's tanh layer is computed again, not kept.
+every step. Here the scan back only collects the gradients of the products h U_g, and that of a matrix
+is one product over all steps. The additive score's tanh layer is computed again, not kept.
 """
 
 from functools import partial, reduce
@@ -36,7 +36,7 @@ class Parameters(NamedTuple):
 
 
 def advance(kind: str, weights: Parameters, state: State, inputs: Gates) -> tuple[State, Gates]:
-    """One step: the new state, and what `step_slopes` needs; ``inputs`` are W_g x + b_g.
+    """One step: the new state, and what `step_gradients` needs; ``inputs`` are W_g x + b_g.
 
     RNN (Elman 1990): h' = tanh(x + U h). GRU (Cho et al. 2014) with the reset gate after the
     product (cuDNN's form). LSTM with a forget gate (Gers et al. 2000).
@@ -61,27 +61,29 @@ def advance(kind: str, weights: Parameters, state: State, inputs: Gates) -> tupl
     return (leave * bounded, memory), (enter, keep, new, leave, bounded)
 
 
-def step_slopes(kind: str, kept: Gates, state: State, slope: State) -> tuple[Gates, Gates, State]:
+def step_gradients(
+    kind: str, kept: Gates, state: State, gradient: State
+) -> tuple[Gates, Gates, State]:
     """Slopes of a step's inputs, its products and, but for those, its old state."""
     if kind == "rnn":
-        before = slope[0] * (1 - kept[0] ** 2)
+        before = gradient[0] * (1 - kept[0] ** 2)
         return (before,), (before,), (jnp.zeros_like(state[0]),)
     if kind == "gru":
         reset, update, new, product = kept
-        d_new = slope[0] * (1 - update) * (1 - new**2)
-        d_update = slope[0] * (state[0] - new) * update * (1 - update)
+        d_new = gradient[0] * (1 - update) * (1 - new**2)
+        d_update = gradient[0] * (state[0] - new) * update * (1 - update)
         d_reset = d_new * product * reset * (1 - reset)
         products = (d_reset, d_update, d_new * reset)
-        return (d_reset, d_update, d_new), products, (slope[0] * update,)
+        return (d_reset, d_update, d_new), products, (gradient[0] * update,)
     enter, keep, new, leave, bounded = kept
-    d_memory = slope[1] + slope[0] * leave * (1 - bounded**2)
+    d_memory = gradient[1] + gradient[0] * leave * (1 - bounded**2)
     sums = (
         d_memory * new * enter * (1 - enter),
         d_memory * state[1] * keep * (1 - keep),
         d_memory * enter * (1 - new**2),
-        slope[0] * bounded * leave * (1 - leave),
+        gradient[0] * bounded * leave * (1 - leave),
     )
-    return sums, sums, (jnp.zeros_like(slope[0]), d_memory * keep)
+    return sums, sums, (jnp.zeros_like(gradient[0]), d_memory * keep)
 
 
 class GateInput(nnx.Module):
@@ -210,7 +212,7 @@ def _masked(new: State, old: State, real: Bool[Array, " batch"] | None) -> State
 
 
 def _backward(
-    kind: str, reverse: bool, scale: float, saved: tuple, slopes: tuple[Array, Array | None]
+    kind: str, reverse: bool, scale: float, saved: tuple, gradients: tuple[Array, Array | None]
 ) -> tuple:
     parameters, kept, mask, memory = saved
     score = parameters.score
@@ -221,12 +223,12 @@ def _backward(
         direct, d_weights, here, real = at
         arrived = (later[0] + direct, *later[1:])
         d_new = _masked(arrived, zero, real)
-        d_inputs, d_products, d_old = step_slopes(kind, here.cell, here.state, d_new)
+        d_inputs, d_products, d_old = step_gradients(kind, here.cell, here.state, d_new)
         pairs, d_read = zip(d_products, parameters.matrices, strict=True), None
-        d_state = d_old[0] + reduce(add, [slope @ matrix.T for slope, matrix in pairs])
+        d_state = d_old[0] + reduce(add, [gradient @ matrix.T for gradient, matrix in pairs])
         if memory is not None:
             pairs = zip(d_inputs, parameters.context, strict=True)
-            d_context = reduce(add, [slope @ matrix.T for slope, matrix in pairs])
+            d_context = reduce(add, [gradient @ matrix.T for gradient, matrix in pairs])
             through = d_weights + jnp.einsum("bc,bsc->bs", d_context, memory.values)
             through = here.weights * through
             d_scores = through - here.weights * jnp.sum(through, axis=1, keepdims=True)
@@ -236,10 +238,12 @@ def _backward(
                 query = jnp.broadcast_to(here.query[:, None, :], memory.keys.shape)
                 # Both are written once and read twice; left alone, XLA computes them twice.
                 layer = jax.lax.optimization_barrier(jnp.tanh(memory.keys + query))
-                slope = jax.lax.optimization_barrier(d_scores[:, :, None] * (1 - layer**2))
-                d_query = jnp.sum(slope, axis=1) * jnp.broadcast_to(score.vector, here.query.shape)
+                gradient = jax.lax.optimization_barrier(d_scores[:, :, None] * (1 - layer**2))
+                d_query = jnp.sum(gradient, axis=1) * jnp.broadcast_to(
+                    score.vector, here.query.shape
+                )
                 d_vector = jnp.einsum("bs,bsk->k", d_scores, layer)
-                sums = sums[0] + slope, sums[1] + d_vector
+                sums = sums[0] + gradient, sums[1] + d_vector
             scaled = d_query * scale
             d_state = d_state + (scaled if score.matrix is None else scaled @ score.matrix.T)
             d_read = d_query, d_scores, d_context
@@ -253,14 +257,14 @@ def _backward(
     additive = memory is not None and score.vector is not None
     sums = (jnp.zeros_like(memory.keys), jnp.zeros_like(score.vector)) if additive else None
     (first, sums), (inputs, products, read) = jax.lax.scan(
-        step, (zero, sums), (*slopes, kept, mask), reverse=not reverse
+        step, (zero, sums), (*gradients, kept, mask), reverse=not reverse
     )
-    # Of a matrix from what entered at every step, and the products' slopes.
+    # Of a matrix from what entered at every step, and the products' gradients.
     over_steps = partial(jnp.tensordot, axes=((0, 1), (0, 1)))
     hidden, bias = kept.state[0], None
     if parameters.bias is not None:
         bias = jnp.sum(products[BIASED[kind]], axis=(0, 1))
-    d_parameters = Parameters(tuple(over_steps(hidden, slope) for slope in products), bias)
+    d_parameters = Parameters(tuple(over_steps(hidden, gradient) for gradient in products), bias)
     if memory is None:
         return d_parameters, first, inputs, None, None
     d_query, d_scores, d_context = read
@@ -270,7 +274,7 @@ def _backward(
     else:
         d_vector, d_keys = None, jnp.einsum("tbs,tbk->bsk", d_scores, kept.query)
     d_values = jnp.einsum("tbs,tbc->bsc", kept.weights, d_context)
-    entry = tuple(over_steps(kept.context, slope) for slope in inputs)
+    entry = tuple(over_steps(kept.context, gradient) for gradient in inputs)
     d_parameters = d_parameters._replace(context=entry, score=Score(d_matrix, d_vector))
     d_memory = Memory(d_values, d_keys, None, jnp.zeros_like(memory.last))
     return d_parameters, first, inputs, None, d_memory

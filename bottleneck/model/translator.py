@@ -14,7 +14,7 @@ Weights = nnx.State  # the parameters of a translator as a pytree
 
 
 class Translator(nnx.Module):
-    """Maps source tokens to target tokens (LECTURE D)."""
+    """Maps source tokens to target tokens."""
 
     def __init__(
         self,

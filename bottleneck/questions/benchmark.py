@@ -19,7 +19,7 @@ from ..corpus.batches import Batch
 from ..corpus.vocabulary import EOS, UNK
 from ..model.translator import create
 from ..runs.pool import worker_processes
-from ..runs.run import describe_environment, use_cache
+from ..runs.run import cache_programs, describe_environment
 from ..settings.concerns import ModelSettings, TrainingSettings
 from ..settings.errors import UserError
 from ..settings.files import write_listed
@@ -86,7 +86,7 @@ def write(folder: Path, rows: Sequence[Row]) -> None:
 
 def measure_length(emit: Callable[[int, dict[str, Any]], None], length: int) -> None:
     """The task of a worker process: seconds of each arm's groups of steps."""
-    use_cache()
+    cache_programs()
     steps = {arm: Step(arm, length) for arm in ARMS}
     # A group takes 0.3 seconds, or a step.
     counts = {arm: max(1, round(0.3 / step.seconds(1))) for arm, step in steps.items()}

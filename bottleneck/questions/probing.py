@@ -46,10 +46,10 @@ def probe_runs(study: Question, runs: Sequence[Path], tell: Tell) -> list[Probed
 
 def probe_run(emit: Callable[[int, dict[str, Any]], None], study: str, run: str) -> None:
     """The task of a worker process: measure a question on a run, and keep what was measured."""
-    from ..runs.run import use_cache
+    from ..runs.run import cache_programs
     from .subject import open_subject
 
-    use_cache()
+    cache_programs()
     question, subject = find_question(study), open_subject(Path(run))
     columns = question.probe(subject, lambda words: emit(0, {"phase": words}))
     keep(Path(run), question, columns)

@@ -1,6 +1,6 @@
 """What a question of the lecture is, and the parts that all questions share.
 
-A question is one file of this room, which ends with a `Question`. Its probe looks at one trained
+A question is one file of this folder, which ends with a `Question`. Its probe looks at one trained
 run and is costly; what it finds is stored in the run's folder. `summarise` sees all runs, so that
 arms and seeds are resampled together, and gives the rows of ``probes/NAME.csv``. The verdict, the
 table and the figure are made from that file alone.

@@ -44,7 +44,7 @@ def execute_stack(emit: Report, stack: Sequence[Mapping[str, Any]], store: str) 
     signal.signal(signal.SIGTERM, lambda *_: checkpoints.ask())
     for place in range(len(stack)):
         emit(place, {"phase": "starting", "process": os.getpid()})
-    use_cache()
+    cache_programs()
     execute(list(map(parse_settings, stack)), Path(store), emit, checkpoints)
 
 
@@ -58,7 +58,7 @@ class Run:
     learner: Learner | None = None
     snapshot: Snapshot | None = None
 
-    def tell_end(self) -> None:
+    def finish(self) -> None:
         """Report the status in the run's folder, and delete the checkpoint."""
         (self.folder.path / folders.CHECKPOINT).unlink(missing_ok=True)
         known = folders.read_status(self.folder.path)
@@ -85,7 +85,7 @@ def execute(
         waiting = []
         for run in runs:
             if folders.read_status(run.folder.path).get("status") in folders.ENDED:
-                run.tell_end()
+                run.finish()
             else:
                 waiting.append(run)
                 run.report({"phase": "preparing"})
@@ -184,7 +184,7 @@ def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -
         run.report({"phase": "scoring"})
         evaluate(graph, trained, run.settings, corpus, folder)
     folder.write_status(trained.status, trained.reason)
-    run.tell_end()
+    run.finish()
 
 
 def describe_environment() -> dict[str, Any]:
@@ -210,7 +210,7 @@ def _processor() -> str:
     return platform.processor()
 
 
-def use_cache() -> None:
+def cache_programs() -> None:
     """Keep compiled programs between runs, for this processor and version of jax."""
     kind, root = f"{platform.node()} {_processor()} {version('jaxlib')}", cache_root()
     if root is None:

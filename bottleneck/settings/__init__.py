@@ -1,1 +1,1 @@
-"""Settings, presets and sweeps, and what every room needs of files and errors."""
+"""Settings, presets and sweeps, and what all the code needs of files and errors."""

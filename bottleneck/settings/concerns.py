@@ -96,7 +96,7 @@ UNSELECTIVE = ("none", "uniform")
 
 
 class ModelSettings(Concern):
-    """The translator (LECTURE D): cells, sizes, attention and its placement."""
+    """The translator: cells, sizes, attention and its placement."""
 
     attention: Literal["none", "dot", "scaled-dot", "general", "additive", "uniform"] = setting(
         "additive", "Score of the attention."

@@ -185,7 +185,7 @@ def arm_of(bundle: Results, runs: pd.DataFrame) -> Arm:
 
 @lru_cache(maxsize=128)
 def _scores(
-    seeds: tuple[Counts, ...], scoring: ScoringSettings, numbers_per_context: float
+    seeds: tuple[Counts, ...], scoring: ScoringSettings, ratio_per_word: float
 ) -> tuple[Bucket, ...]:
     """The scores of an arm from its seeds' counts, all with a bucket's same resamples."""
     words = seeds[0].words.astype(np.int64)
@@ -199,7 +199,7 @@ def _scores(
             weights = draw(len(inside), scoring.resamples, seed=scoring.seed, bucket=index)
             measured, mean = estimate(bleu, counts, weights), float(words[inside].mean())
         scores = measured, bleu(sums), float(brevity_penalty(sums).mean())
-        buckets.append(Bucket(name, len(inside), mean, mean * numbers_per_context, *scores))
+        buckets.append(Bucket(name, len(inside), mean, mean * ratio_per_word, *scores))
     return tuple(buckets)
 
 

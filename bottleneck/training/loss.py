@@ -1,4 +1,4 @@
-"""The loss (LECTURE D): -sum log P(y*_t), under teacher forcing at a ratio of 0.5 to 1.
+"""The loss: -sum log P(y*_t), under teacher forcing at a ratio of 0.5 to 1.
 
 Logits are the largest arrays of a training step (positions x vocabulary). Here they exist a chunk
 of real positions at a time, together with the gradient: they are not kept or computed twice.

@@ -103,7 +103,7 @@ def make_update(
     optimizer = make_optimizer(settings)
     before = settings.updates - averaged_updates(settings)
 
-    def slope(state: TrainState, batch: Batch) -> tuple[Float[Array, ""], Weights]:
+    def loss_and_gradient(state: TrainState, batch: Batch) -> tuple[Float[Array, ""], Weights]:
         # The key depends on the seed and the update's number, and on the part of a cut batch.
         key = jax.random.fold_in(jax.random.wrap_key_data(state.random), state.update)
         if stack.parts > 1:
@@ -128,7 +128,7 @@ def make_update(
         mean = None if state.mean is None else jax.tree.map(averaged, state.mean, weights)
         return TrainState(weights, optimizer_state, done, state.random, mean)
 
-    slope, apply = stack.program(slope, cut=(1,)), stack.program(apply)
+    loss_and_gradient, apply = stack.program(loss_and_gradient, cut=(1,)), stack.program(apply)
 
     def update(state: TrainState, batch: Batch) -> tuple[TrainState, Float[Array, "*seeds"]]:
         rows = len(batch.target_lengths)
@@ -138,7 +138,7 @@ def make_update(
             real = np.arange(len(batch.target_lengths)) < rows
             lengths = np.where(real, batch.target_lengths, 0).astype(np.int32)
             batch = batch._replace(target_lengths=lengths)
-        loss, gradient = slope(state, batch)
+        loss, gradient = loss_and_gradient(state, batch)
         return apply(state, gradient), loss
 
     return update

@@ -55,9 +55,9 @@ def make_program(name: str, folder: Path, arm: str, threads: int) -> Program:
     """One of ``PROGRAMS`` on the workload of a folder."""
     workload = Workload.load(folder)
     if name == "ours":
-        from seq2seq_bottleneck.runs.run import use_cache
+        from seq2seq_bottleneck.runs.run import cache_programs
 
-        use_cache()
+        cache_programs()
         return Ours(workload, arm)
     weights = weights_file(folder, arm)
     return Torch(workload, arm, weights, threads, compiled=name == "torch-compiled")

@@ -12,7 +12,7 @@ from small_sweeps import TINY
 
 from seq2seq_bottleneck.corpus.download import folder_of
 from seq2seq_bottleneck.results.bundle import Results
-from seq2seq_bottleneck.runs.run import use_cache
+from seq2seq_bottleneck.runs.run import cache_programs
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.machine import cache_root, mendable
 
@@ -114,7 +114,7 @@ def test_without_a_home_nothing_is_kept(fails, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(pwd, "getpwuid", unknown)
     assert cache_root() is None
-    use_cache()
+    cache_programs()
     with pytest.raises(UserError, match="XDG_CACHE_HOME"):
         folder_of("europarl")
     assert "XDG_CACHE_HOME" in fails("corpus europarl --fetch")
