@@ -52,7 +52,7 @@ Rows = Sequence[BucketScores]
 
 
 def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
-    """Make a function the rule of a claim; a rule of the tables gets buckets of enough sentences."""
+    """Make a function the rule of a claim; of the tables, one on full buckets."""
 
     def add(judge: Callable[..., Judgement | str]) -> Callable[..., Judgement | str]:
         def on_buckets(buckets: Rows) -> Judgement | str:
@@ -236,7 +236,8 @@ class Cell:
     f"{CLEAR_CORRELATION} and length adds under {LENGTH_POINTS:g} points of R2 once the ratio is "
     "known (R2 of BLEU's rank by the ratio's, and by the ratio's and length's); partly if only the "
     "correlation holds; otherwise not held. Not measured with fewer than two context sizes or "
-    f"filled buckets, or if BLEU is under {FLOOR_BLEU:g}, or the same, in every cell.",
+    f"filled buckets, or if BLEU is under {FLOOR_BLEU:g}, or the same, in every cell. A resample "
+    "in which all cells score the same counts as no correlation.",
 )
 def _compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
     rows = [cell for cell in cells if cell.bleu.filled]
@@ -288,11 +289,12 @@ def measure_curve(cells: Sequence[Cell]) -> tuple[Measured, ...]:
 @rule(
     "C10",
     "The rule reads BLEU in the longest filled bucket. Every comparison is paired by test sentence "
-    "and seed, and clear if its 95 % interval lies above 0. Held if attention is clear above "
-    "uniform weights, clear above every control without attention (as it is, and in every group "
-    "that the sweep declares, as with as many parameters or with twice the training), and, in "
-    "every other group that was trained with both arms, clear above none; partly if it is clear "
-    "above uniform weights but not all the rest, or above all the rest but not uniform weights; "
+    "and seed, and clear if its 95 % interval lies above 0 (not corrected for their number). Held "
+    "if attention is clear above uniform weights, clear above every control without attention (as "
+    "it is, and in every group that the sweep declares, as with as many parameters or with twice "
+    "the training), and, in every other group that was trained with both arms, clear above none; "
+    "partly if it is clear above uniform weights but not all the rest, or above all the rest but "
+    "not uniform weights; "
     "otherwise not held. Not measured without uniform weights, without any other control than none "
     f"itself, or if attention's BLEU is under {FLOOR_BLEU:g}.",
 )

@@ -91,7 +91,7 @@ def _describe(settings: "RunSettings") -> None:
     edges, tokens = settings.scoring.lower_edges, settings.corpus.tokens
     say("Counting lengths and unknown words of all pairs ...", err=True)
     text = load_corpus(settings.corpus, edges)
-    say(describe(text, edges).to_string(float_format="{:.1f}".format))
+    say(describe(text, edges).to_string(float_format="{:,.1f}".format, na_rep=""))
     sizes = [len(item.words) for item in (text.source_vocabulary, text.target_vocabulary)]
     unknown = [f"{100 * rate:.2f} %" for rate in text.unknown_rates]
     lines = [

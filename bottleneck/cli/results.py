@@ -63,7 +63,10 @@ def table(
         print_runs(folder)
         return
     if name == "claims":
-        pages = [claims_page(decide_all(folder, where or []))]
+        decisions = decide_all(folder, where or [])
+        pages = [claims_page(decisions)]
+        for line in pages[0].caption[1:] if form == "csv" else ():  # which runs are left out
+            say(line, err=True)
     elif name == BENCHMARK:
         options.refuse({"--where": where}, f"table {BENCHMARK} uses no trained runs")
         pages = [study_page(name, folder)]
@@ -121,13 +124,18 @@ def plot(
     if not name:
         print_names(options.table_lines(FIGURES))
         return
+    from ..corpus.grammar import LECTURE_SENTENCES
     from ..figures.registry import check_name, make_figure, write_figure
+    from ..results.folders import latest_output
 
     name = options.find_name("plot", name)
     path = out or Path(f"{name}.png")
     for file in (path, path.with_suffix(".csv")):
         check_output(file)
     check_name(name, where or [], path)
+    nothing = results is None and latest_output(DEFAULT_OUT, DEFAULT_OUT) == DEFAULT_OUT
+    if name == "attention" and nothing:
+        sentence = sentence or LECTURE_SENTENCES[-2]  # by the shipped pair
     if options.check_sentence(sentence) is None:
         options.refuse({"--beam": beam}, 'is for a sentence of your own, --sentence "..."')
         figure, data = make_figure(name, options.results_folder(results, name), where=where or [])

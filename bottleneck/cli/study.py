@@ -89,7 +89,10 @@ def study(
     if gold is not None:
         from ..questions.alignment_gold import probe_gold, read_gold
 
-        probed = probe_gold(runs, read_gold(*files, first_word), tell)
+        sentences, first = read_gold(*files, first_word)
+        linked = counted(sum(bool(item.possible) for item in sentences), "sentence")
+        tell(f"links counted from {first}, in {linked} of {len(sentences)}, all of which count")
+        probed = probe_gold(runs, sentences, tell)
     else:
         probed = probe_runs(question, runs, tell)
     path = write_table(question, probed, folder)

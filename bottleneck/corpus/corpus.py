@@ -134,9 +134,10 @@ def describe(corpus: Corpus, edges: tuple[int, ...]) -> "pd.DataFrame":
     """Pairs and means by split and bucket; without the column of bits where none are known."""
     import pandas as pd
 
-    target, rows = corpus.target_vocabulary, []
+    target, rows, keys = corpus.target_vocabulary, [], []
     for split, pairs in corpus.splits.items():
         for bucket, group in by_bucket(pairs, edges).items():
+            keys.append((split, bucket))
             for pair in group:
                 rows.append((split, bucket, pair.words, len(target.pieces(pair.target)), pair.bits))
     frame = pd.DataFrame(rows, columns=["split", "bucket", "words", "tokens", "bits"])
@@ -146,6 +147,7 @@ def describe(corpus: Corpus, edges: tuple[int, ...]) -> "pd.DataFrame":
         mean_target_tokens=("tokens", "mean"),
         mean_bits=("bits", "mean"),
     )  # fmt: skip
+    table = table.reindex(keys).fillna({"pairs": 0}).astype({"pairs": int})
     return table.dropna(axis="columns", how="all")
 
 

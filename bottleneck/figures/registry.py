@@ -174,6 +174,8 @@ def arms(bundle: Results) -> Plot:
 def compression(bundle: Results) -> Plot:
     """BLEU by compression ratio (C1): one panel per arm, one line per context size."""
     every = [arm for pair in compare_sizes(bundle) for arm in pair if arm]
+    if len({arm.context_size for arm in every}) < 2:
+        raise UserError("all runs have one context size")
     titles = {NONE: "Without attention"}
     rows: list[dict[str, Any]] = []
     for arm in every:

@@ -5,8 +5,8 @@ the scan; only ``advance`` runs once per time step. Gates are separate matrices:
 of one block keeps XLA's CPU backend from vectorising the loop.
 
 The gradient is by hand. Autodiff of the scan would add to the gradient of every weight matrix at
-every step. Here the scan back only collects the gradients of the products h U_g, and that of a matrix
-is one product over all steps. The additive score's tanh layer is computed again, not kept.
+every step. Here the scan back only collects the gradients of the products h U_g; a matrix has its
+own by one product over all steps. The additive score's tanh layer is computed again, not kept.
 """
 
 from functools import partial, reduce

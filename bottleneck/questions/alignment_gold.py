@@ -56,7 +56,7 @@ def probe(subject: "Subject", sentences: Sequence[LinkedPair]) -> Columns:
 
 
 def running_text(words: Sequence[str], vocabulary: Container[str]) -> str:
-    """Tokens as running text; ``known`` are the word tokens of the training text."""
+    """Tokens as running text; ``vocabulary`` are the word tokens of the training text."""
     tokens = []
     for word in words:
         if word in ("(", "[", "{") or (len(word) > 1 and word.endswith(("'", "’"))):
@@ -70,8 +70,8 @@ def running_text(words: Sequence[str], vocabulary: Container[str]) -> str:
 
 def read_gold(
     gold: Path, source: Path, target: Path, first_word: int | None = None
-) -> list[LinkedPair]:
-    """The sentences of the files; ``first_word`` (0, 1) is the number of a sentence's first word.
+) -> tuple[list[LinkedPair], int]:
+    """The sentences of the files, and the number of a sentence's first word (``first_word``: 0, 1).
 
     A link is ``0-0`` (sure), ``0?0`` or ``0p0`` (possible), source first. Without ``first_word``
     the links say it: a 0, or a place beyond its sentence.
@@ -111,7 +111,7 @@ def read_gold(
         sentences.append(
             LinkedPair(SentencePair(*pair), words, frozenset(sure), frozenset(possible))
         )
-    return sentences
+    return sentences, first_word
 
 
 QUESTION = replace(

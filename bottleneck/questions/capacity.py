@@ -113,6 +113,8 @@ def lengths_of(arm: Arm) -> dict[str, list[Censored]]:
             at.append(float(probed["source_words"][inside].mean()))
             survival.append([mean.value, *beyond_chance(sums.sum(axis=1)), *mean.draws])
             words.append(probed["words"][inside].sum())
+    if len(at) < 2:
+        raise UserError("too few test sentences for a curve: train with more corpus.test_pairs")
     measured, draws = {}, 1 + len(arm.runs)
     for part, share in SHARES.items():
         last = np.array([

@@ -29,7 +29,7 @@ RULE = (
     "its shares of empty, of unfinished and of repeating outputs (the last minus the references' "
     f"own share) are each under {MOST_FAULTS:.0%}. Held if every arm with attention handles every "
     f"filled bucket; partly if they handle at least {ENOUGH:.0%} of them; otherwise not held. Not "
-    f"measured with fewer than two."
+    "measured with fewer than two."
 )
 
 

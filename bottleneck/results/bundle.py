@@ -233,10 +233,10 @@ def load_probe(
     if folders.has_probe(folder, study):
         return read_table(folders.probe_file(folder, study), columns)
     folders.check_one(folder)
+    command = study.replace("-gold", " --gold FILE --source FILE --target FILE")
     raise UserError(
-        f"{str(folder)!r} has no probes/{study}.csv: `bottleneck study "
-        f"{study.replace('-gold', ' --gold FILE')} --results DIR` measures it, where the runs were "
-        "trained"
+        f"{str(folder)!r} has no numbers of study {study}: `bottleneck study {command} "
+        "--results DIR` measures it, where runs were trained"
     )
 
 

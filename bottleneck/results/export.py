@@ -18,16 +18,16 @@ from .bundle import Results, tidy_csv
 
 def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None) -> None:
     """A ``UsageError`` where a bundle of these runs, of this store, would replace other results."""
-    lost = folders.is_run(folder) or folders.runs_in(folder)
+    lost = ["runs"] if folders.is_run(folder) or folders.runs_in(folder) else []
     if not lost and not (store and folders.store_of(folder).resolve() == store.resolve()):
         path, listed = folder / schema.ENVIRONMENT, read_sums(folder) or {}
-        foreign = any((folder / name).exists() and name not in listed for name in schema.FILES)
-        lost = foreign or folders.find_runs(folder).any
+        lost = [name for name in schema.FILES if (folder / name).exists() and name not in listed]
+        lost += ["runs"] if folders.find_runs(folder).any else []
         if not lost and path.exists():
             stored = [run.name for run in folders.runs_in(store)] if store else []
-            lost = folders.read_object(path)["runs"].keys() - {*runs, *stored}
+            lost = sorted(folders.read_object(path)["runs"].keys() - {*runs, *stored})
     if lost:
-        raise UsageError(f"{str(folder)!r} has other files or results: name a new folder")
+        raise UsageError(f"{str(folder)!r} has other results ({lost[0]}): name a new folder")
 
 
 def write_bundle(runs: Sequence[Path], folder: Path, text: bool = True) -> list[str]:

@@ -12,14 +12,18 @@ from ..settings.errors import UsageError, UserError, did_you_mean
 
 CONDITIONS = ("run", "experiment", "arm", "corpus_fingerprint", *SETTING_COLUMNS)
 """Columns that say which run of which experiment a row belongs to."""
-SETTINGS = {name: column for column, (name, _) in SETTING_COLUMNS.items()}
-"""The column of a setting's own name, such as ``model.hidden``."""
+SETTINGS = {
+    name: column
+    for column, (place, _) in SETTING_COLUMNS.items()
+    for name in (f"{place.partition('.')[0]}.{column}", place)
+}
+"""The column of a setting's full name."""
 
 
 def where(bundle: Results, conditions: Sequence[str]) -> Results:
     """The bundle's runs that meet every ``column=value``; values of one column are alternatives.
 
-    A column is one of `CONDITIONS` or a setting's own name (``model.context_size``). Nothing left
+    A column is one of `CONDITIONS` or a setting's full name (``model.context_size``). Nothing left
     is a ``UserError`` with what there is, a condition that cannot be read a ``UsageError``.
     """
     runs, chosen = bundle.runs, {}

@@ -56,8 +56,8 @@ def test_rows_by_hand(copied):
         SentencePair("hi", "salut"),
     )
     rows = describe(replace(copied, train=pairs), (5, 11)).loc["train"].fillna(0)
-    assert dict(rows.iterrows()).keys() == {"under 5", "5-10"}
-    assert rows.to_numpy().tolist() == [[1, 1, 1, 0], [2, 6, 2.5, 4]]
+    assert dict(rows.iterrows()).keys() == {"under 5", "5-10", "11+"}
+    assert rows.to_numpy().tolist() == [[1, 1, 1, 0], [2, 6, 2.5, 4], [0] * 4]
 
 
 def test_fingerprint_sees_every_text_link_and_place():

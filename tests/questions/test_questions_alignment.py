@@ -120,7 +120,7 @@ def read(folder, gold, first_word=None):
     }
     for name, lines in texts.items():
         (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf8")
-    return alignment_gold.read_gold(*(folder / name for name in texts), first_word)
+    return alignment_gold.read_gold(*(folder / name for name in texts), first_word)[0]
 
 
 NO_LINKS = ("0-", "a-1", "0-1-2", "0--1", "\u0661-1", "0-" + 5000 * "9", "0-2", "2-0", "0s1")
@@ -173,7 +173,7 @@ def test_a_real_run_is_measured_on_its_test_set_and_on_that_as_a_gold_set(subjec
     }
     for name, lines in texts.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf8")
-    sentences = alignment_gold.read_gold(*(tmp_path / name for name in texts))
+    sentences, _ = alignment_gold.read_gold(*(tmp_path / name for name in texts))
     gold = alignment_gold.probe(subject, sentences)
     for name, column in columns.items():
         np.testing.assert_allclose(gold[name][:8], column[:8], rtol=1e-5, err_msg=name)

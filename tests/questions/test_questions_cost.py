@@ -94,7 +94,7 @@ def test_the_table_has_the_numbers_of_the_file(tmp_path):
 
 
 def test_a_missing_and_a_damaged_file_are_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"no probes.cost.csv: `bottleneck study cost"):
+    with pytest.raises(UserError, match=r"no numbers of study cost: `bottleneck study cost"):
         QUESTION.load(tmp_path)
     plant_costs(tmp_path)
     text = (tmp_path / FILE).read_text()

@@ -202,7 +202,7 @@ def test_the_terminal_shows_all_in_eighty_columns():
     console = Console(file=io.StringIO(), width=80, highlight=False)
     claims_page(decisions).print(console)
     lines = console.file.getvalue().splitlines()
-    assert lines[0] == "The lecture's claims: 2 claims: 1 held, 1 not measured"
+    assert lines[0] == "The lecture's 2 claims: 1 held, 1 not measured"
     assert all(len(line) <= 80 for line in lines)
     text = " ".join(" ".join(lines).split())
     for part in ("L-VIND-largest", "45.7 [41.0, 50.1] gain", "the | gain is so.", "sweep controls"):
