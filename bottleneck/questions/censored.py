@@ -56,8 +56,9 @@ def percentiles(draws: Float[ndarray, "resamples"]) -> tuple[float, float]:
 
 
 def text(number: Measured, form: str = "{:.1f}") -> str:
-    """``14.2 [13.8, >14.9]``; a number beyond the tested range stands alone."""
-    return in_line(cell(number.value, number.low, number.high, form, form, number.note))
+    """``14.2 [13.8, at least 14.9]``; a number beyond the tested range stands alone."""
+    written = in_line(cell(number.value, number.low, number.high, form, form, number.note))
+    return written.replace(">", "at least ").replace("<", "under ")
 
 
 def unbounded(number: Measured) -> Measured:

@@ -162,6 +162,6 @@ def caption(frame: pd.DataFrame, over: str) -> list[str]:
         f"Corpus {what_was_run(frame)}. A value is the mean over its arm's seeds. An arm is named "
         f"by its attention and by settings in which the arms differ. * behind a count: under "
         f"{MARKED_BELOW}, too few to lean on.",
-        f"Ranges are 95 % over {over}, drawn alike for every seed and for arms of one "
-        "text; they say nothing of other seeds.",
+        f"Ranges are 95 % over {over}, the same for every seed and for arms of one text; they say "
+        "nothing of other seeds.",
     ]
