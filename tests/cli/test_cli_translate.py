@@ -165,7 +165,8 @@ def test_the_shipped_pair_is_asked_any_sentence(ok):
     )
     assert set(weights) == {"my", "tailor", "is", "rich", END}
     assert re.match(NAMED, ok("plot attention").err)  # of the lecture's sentence
-    assert set(pd.read_csv("attention.csv")["source"]) == {*["the", "black", "cat", "sat", "on", "mat"], END}
+    drawn = set(pd.read_csv("attention.csv")["source"])
+    assert drawn == {"the", "black", "cat", "sat", "on", "mat", END}
     np.testing.assert_allclose(weights.sum(axis=1), 1, rtol=1e-5)
 
 
