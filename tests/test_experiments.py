@@ -15,8 +15,8 @@ FOLDER = Path(__file__).parents[1] / "experiments"
 
 SWEEPS = {
     "attention_types": (12, ["model.attention", "model.placement"]),
-    "capacity": (20, ["corpus.name", "model.context_size", "training.updates"]),
-    "cells": (6, ["model.attention", "model.cell"]),
+    "capacity": (12, ["corpus.name", "model.context_size", "training.updates"]),
+    "cells": (6, ["model.attention", "model.cell", "training.learning_rate"]),
     "context_size": (7, ["model.attention", "model.context_size"]),
     "controls": (14, None),
     "failure_pattern": (1, []),

@@ -177,5 +177,5 @@ def make_attention(kind: str, hidden: int, context: int, width: int, rngs: nnx.R
         case "general":
             init = nnx.initializers.glorot_uniform()
             return DotAttention(matrix=nnx.Param(init(rngs.params(), (hidden, context))))
-        case _:  # additive
+        case "additive":
             return AdditiveAttention(hidden, context, width, rngs)

@@ -22,6 +22,7 @@ from seq2seq_bottleneck.scoring.bleu import (
     expanded,
     precisions,
 )
+from seq2seq_bottleneck.scoring.bootstrap import ratio_of_sums
 from seq2seq_bottleneck.settings.errors import UserError
 
 WORDS = ["le", "Le", "chat", "l'homme", "dort,", "noir.", "3.5", "«été»", "&amp;", "-", "ab"]

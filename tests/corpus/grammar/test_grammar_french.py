@@ -100,7 +100,7 @@ def test_determiners_and_adjectives_agree_with_their_nouns(drawn: list[SentenceP
         words = re.findall(r"[^\W\d]+(?:-[^\W\d]+)*", pair.target)
         for left, right in pairwise(words):
             for table in (determiners, adjectives):
-                if left in table and right in nouns:
+                if left in table and right in nouns and right != "cuisine":  # cooks, too
                     # possessives before a vowel are masculine in form: mon école
                     if left in ("mon", "le", "la") and right[0] in "aeiouéèœîh":
                         continue
