@@ -102,7 +102,8 @@ def results_folder(results: Path | None, name: str = "") -> Path:
         raise UserError(f"no folder {str(results)!r}: name one that `bottleneck reproduce` wrote")
     homes = {claim.study: claim.home for claim in CLAIMS if claim.study}
     homes |= dict.fromkeys(("context-size", "compression"), "context_size")
-    homes |= dict.fromkeys(("failure-pattern", "vindication", "bleu"), "vindication")
+    homes |= dict.fromkeys(("failure-pattern", "vindication", "bleu", "attention"), "vindication")
+    homes |= {"arms": "controls", "learning": "learning_curve"}
     inside = results / homes.get(name, "")
     alone = is_bundle(results) or store_of(results) != results
     known = is_bundle(inside) or has_probe(inside, name)
