@@ -124,8 +124,8 @@ def plot(
     if not name:
         print_names(options.table_lines(FIGURES))
         return
-    from ..corpus.grammar import LECTURE_SENTENCES
     from ..figures.registry import check_name, make_figure, write_figure
+    from ..lecture.slides import SLIDES
     from ..results.folders import latest_output
 
     name = options.find_name("plot", name)
@@ -133,9 +133,9 @@ def plot(
     for file in (path, path.with_suffix(".csv")):
         check_output(file)
     check_name(name, where or [], path)
-    nothing = results is None and latest_output(DEFAULT_OUT, DEFAULT_OUT) == DEFAULT_OUT
-    if name == "attention" and nothing:
-        sentence = sentence or LECTURE_SENTENCES[-2]  # by the shipped pair
+    untrained = results is None and latest_output(DEFAULT_OUT, DEFAULT_OUT) == DEFAULT_OUT
+    if name == "attention" and untrained:  # by the shipped pair, which has no examples
+        sentence = sentence or SLIDES["L16"]["english"].lower()
     if options.check_sentence(sentence) is None:
         options.refuse({"--beam": beam}, 'is for a sentence of your own, --sentence "..."')
         figure, data = make_figure(name, options.results_folder(results, name), where=where or [])
