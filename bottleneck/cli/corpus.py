@@ -30,11 +30,17 @@ def corpus(
     Pairs come with their word alignment and bits, where these are known.
     """
     given = options.given_settings(locals() | {"corpus": name})
+    from ..corpus import download
     from ..corpus.download import CORPORA, folder_of
     from ..settings.run import resolve
 
     if fetch:
-        _fetch(name)
+        if name not in CORPORA:
+            raise UsageError(f"no corpus {name!r} to fetch{did_you_mean(name, CORPORA)}")
+        item, folder = CORPORA[name], folder_of(name)
+        if not folder.is_dir():
+            download.fetch(name, lambda file: say(f"downloading {file}", err=True))
+        say(f"{name} is in {folder}\nlicence: {item.licence}; cite: {item.citation}")
         return
     if not given:
         lines = {}
@@ -49,18 +55,6 @@ def corpus(
     if count:
         _show(settings, count)
     _describe(settings)
-
-
-def _fetch(name: str) -> None:
-    """Download a corpus that is not here yet, whole or not at all."""
-    from ..corpus.download import CORPORA, fetch, folder_of
-
-    if name not in CORPORA:
-        raise UsageError(f"no corpus {name!r} to fetch{did_you_mean(name, CORPORA)}")
-    corpus, folder = CORPORA[name], folder_of(name)
-    if not folder.is_dir():
-        fetch(name, lambda file: say(f"downloading {file}", err=True))
-    say(f"{name} is in {folder}\nlicence: {corpus.licence}; cite: {corpus.citation}")
 
 
 def _show(settings: "RunSettings", count: int) -> None:
