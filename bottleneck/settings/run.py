@@ -15,8 +15,6 @@ from .errors import UsageError, did_you_mean, quoted
 
 SCHEMA_VERSION = 9
 """Raised when numerics or file formats change, so that old runs are never mixed with new."""
-RETIRED = ("training.products", "model.source")
-"""Settings that ``results/reference`` has, with the only value that there is now."""
 
 
 class RunSettings(Concern):
@@ -70,9 +68,6 @@ def parse_settings(values: Mapping[str, Any]) -> RunSettings:
             tables.setdefault(concern, {})[key] = value
         else:
             tables[name] = dict(value) if isinstance(value, Mapping) else value
-    for concern, key in (name.split(".") for name in RETIRED):
-        if isinstance(tables.get(concern), dict):
-            tables[concern].pop(key, None)
     try:
         return RunSettings.model_validate(tables)
     except ValidationError as error:
