@@ -268,6 +268,4 @@ def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
             keep_default_na=False,
             na_values={name: [""] for name, kind in columns.items() if kind != "str"},
         )
-        for name in schema.LATER_COLUMNS.keys() & columns.keys() - set(frame):
-            frame[name] = pd.Series(schema.LATER_COLUMNS[name], frame.index, dtype=columns[name])
         return frame[list(columns)]

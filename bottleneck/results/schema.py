@@ -63,9 +63,6 @@ That is every setting but the names of the user's files: ``corpus_fingerprint`` 
 is. ``asked_..._pairs`` are the settings, ``train_pairs`` is what there was.
 """
 
-LATER_COLUMNS = {"tokenize": "13a"}
-"""Columns that earlier bundles of this version lack, and what their runs have in them."""
-
 RUN_COLUMNS: dict[str, str] = {
     **_typed("""
     run:str attention:str context_size seed bucket:str n compression_ratio:float64 bleu:float64

@@ -83,12 +83,6 @@ def test_changed_is_checked_again_and_the_json_form_comes_back():
     assert parse_settings(settings.model_dump()) == settings
 
 
-def test_a_setting_of_earlier_versions_is_dropped():
-    older = resolve("smoke").model_dump()
-    older["training"]["products"] = "float32"
-    assert parse_settings(older) == resolve("smoke")
-
-
 @pytest.mark.parametrize(
     "error", [MemoryError(), RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 9 bytes")]
 )
