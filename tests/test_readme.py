@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "results" / "reference"
 PAGES = {
     name: (ROOT / name).read_text(encoding="utf8")
-    for name in ("README.md", "experiments/README.md", "results/README.md", "bottleneck/README.md")
+    for name in ("README.md", "experiments/README.md", "results/FILES.md", "bottleneck/README.md")
 }
 """In the order in which their commands are run."""
 README, EXPERIMENTS, RESULTS, HOUSE = PAGES.values()
