@@ -6,11 +6,14 @@ Intervals are 95 % percentile bootstraps over test sentences of the mean over se
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Float
+from numpy import ndarray
 
-from ..scoring.bootstrap import Estimate, difference, interaction, percent_change
+from ..scoring.bootstrap import Estimate, difference, percent_change
 from .verdict import (
     FLOOR_BLEU,
     LEAST_BASE,
@@ -33,22 +36,42 @@ RULES: dict[str, tuple[str, Callable[..., Judgement | str]]] = {}
 
 
 @dataclass(frozen=True, eq=False)
-class BucketScores:
-    """BLEU of one bucket; ``twice`` is without attention after twice the updates."""
+class Bucket:
+    """An arm's scores on the ``n`` test sentences of one length bucket, means over seeds.
+
+    ``source_words`` is their mean length, nan without any; ``compression_ratio`` (L4) is that times
+    embedding size / context size. BLEU is 0 to 100, ``brevity`` is its penalty.
+    """
 
     name: str
-    sentences: int
-    none: Estimate
-    attention: Estimate | None = None
-    twice: Estimate | None = None
+    n: int
+    source_words: float
+    context_size: int
+    compression_ratio: float
+    bleu: Estimate
+    by_seed: Float[ndarray, "seeds"]
+    brevity: float
+
+
+class Row(NamedTuple):
+    """A bucket of up to three arms; ``twice`` is without attention after twice the updates."""
+
+    none: Bucket
+    attention: Bucket | None = None
+    twice: Bucket | None = None
+
+    @property
+    def name(self) -> str:
+        """The bucket's name."""
+        return self.none.name
 
     @property
     def gain(self) -> Estimate:
         """Attention minus none, in BLEU."""
-        return difference(self.attention, self.none)
+        return difference(self.attention.bleu, self.none.bleu)
 
 
-Rows = Sequence[BucketScores]
+Rows = Sequence[Row]
 
 
 def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
@@ -56,17 +79,17 @@ def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
 
     def add(judge: Callable[..., Judgement | str]) -> Callable[..., Judgement | str]:
         def on_buckets(buckets: Rows) -> Judgement | str:
-            filled = [row for row in buckets if row.none.filled]
-            rows = [row for row in filled if row.sentences >= READ_FROM]
+            filled = [row for row in buckets if row.none.bleu.filled]
+            rows = [row for row in filled if row.none.n >= READ_FROM]
             if len(rows) < 2:
                 return f"fewer than two buckets have {READ_FROM} sentences or more"
             with_attention = claim.startswith("L-VIND")
-            if with_attention and not any(learned(row.attention.value) for row in rows):
+            if with_attention and not any(learned(row.attention.bleu.value) for row in rows):
                 return unlearned("with attention", "every bucket")
             if isinstance(judged := judge(rows), str):
                 return judged
-            few = ", ".join(row.name for row in filled if row.sentences < READ_FROM)
-            small = small_buckets({row.name: row.sentences for row in filled})
+            few = ", ".join(row.name for row in filled if row.none.n < READ_FROM)
+            small = small_buckets({row.name: row.none.n for row in filled})
             clauses = [*judged.because, small, f"not read: {few}" if few else ""]
             return replace(judged, because=clauses)
 
@@ -89,11 +112,11 @@ def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
     "not been learned cannot get worse.",
 )
 def _failure_pattern(rows: Rows) -> Judgement | str:
-    if not learned(rows[0].none.value):
+    if not learned(rows[0].none.bleu.value):
         return unlearned("without attention", rows[0].name)
     first, last = rows[0].name, rows[-1].name
-    fall = Measured.of(difference(rows[0].none, rows[-1].none))
-    steps = _steps({row.name: row.none for row in rows})
+    fall = difference(rows[0].none.bleu, rows[-1].none.bleu)
+    steps = _steps({row.name: row.none.bleu for row in rows})
     rises = {name: step for name, step in steps.items() if step.low > 0}
     clauses = [
         f"from {first} to {last} BLEU without attention "
@@ -114,8 +137,8 @@ def _failure_pattern(rows: Rows) -> Judgement | str:
 )
 def _vindication(rows: Rows) -> Judgement | str:
     shortest, longest = rows[0].name, rows[-1].name
-    gains = {row.name: Measured.of(row.gain) for row in rows}
-    more = Measured.of(interaction([row.gain for row in rows]))
+    gains = {row.name: row.gain for row in rows}
+    more = difference(gains[longest], gains[shortest])
     losses = {name: gain for name, gain in gains.items() if gain.high < 0}
     clauses = [
         f"the gain in {longest} is {gains[longest].text(BLEU)}",
@@ -139,10 +162,10 @@ def _vindication(rows: Rows) -> Judgement | str:
 )
 def _vindication_short(rows: Rows) -> Judgement | str:
     shortest = rows[0]
-    fall = Measured.of(percent_change(shortest.none, shortest.attention))
+    fall = percent_change(shortest.none.bleu, shortest.attention.bleu)
     share = Measured(-fall.value, -fall.high, -fall.low)
     clause = (
-        f"in {shortest.name} attention adds {Measured.of(shortest.gain).text(BLEU)} BLEU, "
+        f"in {shortest.name} attention adds {shortest.gain.text(BLEU)} BLEU, "
         f"{share.text('{:z.1f}', ' %')} of its BLEU"
     )
     name = f"gain as a share of attention's BLEU, per cent, {shortest.name}"
@@ -158,12 +181,12 @@ def _vindication_short(rows: Rows) -> Judgement | str:
     f"BLEU without attention is under {LEAST_BASE:g} in some bucket.",
 )
 def _vindication_rising(rows: Rows) -> Judgement | str:
-    if low := [row.name for row in rows if row.none.value < LEAST_BASE]:
+    if low := [row.name for row in rows if row.none.bleu.value < LEAST_BASE]:
         return f"BLEU without attention is under {LEAST_BASE:g} in {', '.join(low)}"
-    improvements = {row.name: percent_change(row.attention, row.none) for row in rows}
+    improvements = {row.name: percent_change(row.attention.bleu, row.none.bleu) for row in rows}
     steps, changes = _steps(improvements), list(improvements.values())
     falls = {name: step for name, step in steps.items() if step.high < 0}
-    rise = Measured.of(difference(changes[-1], changes[0]))
+    rise = difference(changes[-1], changes[0])
     clauses = [
         "the improvement is " + ", ".join(f"{change.value:+.0f} %" for change in changes),
         _listed("clear falls", falls),
@@ -184,8 +207,9 @@ def _vindication_rising(rows: Rows) -> Judgement | str:
 def _vindication_largest(rows: Rows) -> Judgement | str:
     gains = {row.name: row.gain for row in rows}
     top = _with_ties(gains)
-    worst = _with_ties({row.name: Estimate(-row.none.value, -row.none.draws) for row in rows})
-    best = Measured.of(gains[top[0]])
+    scores = {row.name: row.none.bleu for row in rows}
+    worst = _with_ties({name: Estimate(-bleu.value, -bleu.draws) for name, bleu in scores.items()})
+    best = gains[top[0]]
     ties = [f", tied with {', '.join(names[1:])}" if names[1:] else "" for names in (top, worst)]
     clauses = [
         f"the largest gain is in {top[0]} ({best.text(BLEU)}){ties[0]}",
@@ -200,33 +224,21 @@ def _with_ties(estimates: Mapping[str, Estimate]) -> list[str]:
     """Name of the largest, then of those that it does not clearly exceed, in bucket order."""
     best = max(estimates, key=lambda name: estimates[name].value)
     gaps = {name: difference(estimates[best], other) for name, other in estimates.items()}
-    return [best, *(n for n in gaps if n != best and not gaps[n].interval.low > 0)]
+    return [best, *(n for n in gaps if n != best and not gaps[n].low > 0)]
 
 
-def _steps(estimates: Mapping[str, Estimate]) -> dict[str, Measured]:
+def _steps(estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
     """The differences between neighbouring buckets."""
     return {
-        f"{first} to {second}": Measured.of(difference(estimates[second], estimates[first]))
+        f"{first} to {second}": difference(estimates[second], estimates[first])
         for first, second in pairwise(estimates)
     }
 
 
-def _listed(title: str, estimates: Mapping[str, Measured], form: str = SIGNED) -> str:
+def _listed(title: str, estimates: Mapping[str, Estimate], form: str = SIGNED) -> str:
     """The named differences with their intervals; empty if there are none."""
     listed = ", ".join(f"{name} ({estimate.text(form)})" for name, estimate in estimates.items())
     return f"{title}: {listed}" if listed else ""
-
-
-@dataclass(frozen=True, eq=False)
-class Cell:
-    """One context size x bucket: sentences, mean source words, ratio (L4), BLEU of none (0-100)."""
-
-    context_size: int
-    bucket: str
-    sentences: int
-    source_words: float
-    compression_ratio: float
-    bleu: Estimate
 
 
 @rule(
@@ -239,9 +251,9 @@ class Cell:
     f"filled buckets, or if BLEU is under {FLOOR_BLEU:g}, or the same, in every cell. A resample "
     "in which all cells score the same counts as no correlation.",
 )
-def _compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
+def _compression_predicts_loss(cells: Sequence[Bucket]) -> Judgement | str:
     rows = [cell for cell in cells if cell.bleu.filled]
-    sizes, buckets = ({getattr(row, name) for row in rows} for name in ("context_size", "bucket"))
+    sizes, buckets = ({getattr(row, name) for row in rows} for name in ("context_size", "name"))
     if len(sizes) < 2 or len(buckets) < 2:
         return (
             "two context sizes and two filled length buckets are needed, and there are "
@@ -258,14 +270,14 @@ def _compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
         f"of the variance of BLEU's rank the ratio explains {ratio_points.value:.1f} %, and "
         f"length adds {length_points.text()} points",
         # A bucket has the same sentences at every context size.
-        small_buckets({row.bucket: row.sentences for row in rows}),
+        small_buckets({row.name: row.n for row in rows}),
     ]
     partly = rank.high < CLEAR_CORRELATION
     fully = partly and length_points.value < LENGTH_POINTS
     return Judgement(fully, partly, clauses, "rank correlation of BLEU with the ratio", rank)
 
 
-def measure_curve(cells: Sequence[Cell]) -> tuple[Measured, ...]:
+def measure_curve(cells: Sequence[Bucket]) -> tuple[Estimate, ...]:
     """The rank correlation of BLEU with the ratio, and two shares of the variance of BLEU's rank.
 
     Per cent: the ratio's, and length's squared part correlation, (r_l - r_ratio r)^2 / (1 - r^2).
@@ -283,7 +295,7 @@ def measure_curve(cells: Sequence[Cell]) -> tuple[Measured, ...]:
     common = ranks.corr().iloc[0, 1]
     added = (by_length - by_ratio * common) ** 2 / (1 - common**2)
     rows = by_ratio, 100 * by_ratio**2, 100 * added
-    return tuple(Measured.of(Estimate(float(row[0]), row[1:])) for row in rows)
+    return tuple(Estimate(float(row[0]), row[1:]) for row in rows)
 
 
 @rule(
@@ -299,9 +311,7 @@ def measure_curve(cells: Sequence[Cell]) -> tuple[Measured, ...]:
     f"itself, or if attention's BLEU is under {FLOOR_BLEU:g}.",
 )
 def _selection_beats_compression(
-    bucket: str,
-    sentences: int,
-    attention: Estimate,
+    attention: Bucket,
     controls: Mapping[str, tuple[Estimate, Estimate]],
     variations: Mapping[str, Estimate],
     lacking: Sequence[str] = (),
@@ -310,25 +320,25 @@ def _selection_beats_compression(
 
     ``variations`` have attention minus none where both arms were changed alike.
     """
-    gains = {name: Measured.of(difference(arm, bleu)) for name, (bleu, arm) in controls.items()}
-    varied = {name: Measured.of(gain) for name, gain in variations.items()}
+    gains = {name: difference(arm, bleu) for name, (bleu, arm) in controls.items()}
     if not {UNIFORM} < set(gains) - {PLAIN}:
         return f"{UNIFORM} and another control were not both trained beside the two arms"
-    if not learned(attention.value):
+    bucket = attention.name
+    if not learned(attention.bleu.value):
         return unlearned("with attention", bucket)
     best, *others = sorted(controls, key=lambda name: -controls[name][0].value)
 
     clauses = [
-        f"in {bucket} attention has {attention.value:.1f} BLEU, "
+        f"in {bucket} attention has {attention.bleu.value:.1f} BLEU, "
         + gains[best].change("{} more than", "{} less than", BLEU)
         + f" the best control, {best} ({controls[best][0].value:.1f})",
         _listed("attention minus", {name: gains[name] for name in others}),
-        _listed("attention minus none if both arms have the same change", varied),
+        _listed("attention minus none if both arms have the same change", variations),
         f"not tried: {', '.join(lacking)}" if lacking else "",
-        small_buckets({bucket: sentences}),
+        small_buckets({bucket: attention.n}),
     ]
     uniform = gains[UNIFORM].low > 0
-    rest = [gain for name, gain in gains.items() if name != UNIFORM] + [*varied.values()]
+    rest = [gain for name, gain in gains.items() if name != UNIFORM] + [*variations.values()]
     clear = all(gain.low > 0 for gain in rest)
     name = f"attention minus {best}, BLEU, {bucket}"
     return Judgement(uniform and clear, uniform or clear, clauses, name, gains[best])
@@ -346,16 +356,16 @@ def _selection_beats_compression(
     "explain.",
 )
 def _training_moves_curve(buckets: Rows) -> Judgement | str:
-    rows = [row for row in buckets if row.none.filled]
-    if not any(learned(row.twice.value) for row in rows):
+    rows = [row for row in buckets if row.none.bleu.filled]
+    if not any(learned(row.twice.bleu.value) for row in rows):
         return unlearned("without attention, trained twice too,", "every bucket")
-    bucket, gap = rows[-1].name, Measured.of(rows[-1].gain)
+    bucket, gap = rows[-1].name, rows[-1].gain
     if not gap.low > 0:
         return (
             f"what attention adds in {bucket} is not clear of 0 ({gap.text(SIGNED)}): there is no "
             "loss to explain"
         )
-    moves = {row.name: Measured.of(difference(row.twice, row.none)) for row in rows}
+    moves = {row.name: difference(row.twice.bleu, row.none.bleu) for row in rows}
     partly, move = any(move.low > 0 for move in moves.values()), moves.pop(bucket)
     share = move.value / gap.value
     clauses = [
@@ -363,7 +373,7 @@ def _training_moves_curve(buckets: Rows) -> Judgement | str:
         + move.change("add {} BLEU", "take away {} BLEU", BLEU)
         + f", {share:z.1%} of what attention adds ({gap.text(BLEU)})",
         _listed("what they add in the others", moves),
-        small_buckets({row.name: row.sentences for row in rows}),
+        small_buckets({row.name: row.none.n for row in rows}),
     ]
     fully, name = move.low > 0 and share >= LEAST_SHARE, "what twice the updates add to none"
     return Judgement(fully, partly, clauses, f"{name}, BLEU, {bucket}", move)

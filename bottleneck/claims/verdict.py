@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..scoring.bootstrap import Estimate
+from ..scoring.bootstrap import Number
 
 MARKED_BELOW = 100
 """Sentences under which a bucket's row is marked; Koehn 2004 validates nothing below 300."""
@@ -17,23 +17,14 @@ LEAST_BASE = 1.0
 
 
 @dataclass(frozen=True)
-class Measured:
-    """A number, its 95 % interval, how many sentences (words, links, ...) it is of, its note."""
+class Measured(Number):
+    """A number of a study's table: how many sentences (words, links, ...) it is of, its note."""
 
     value: float
     low: float
     high: float
     n: int = 0
     note: str = ""
-
-    @classmethod
-    def of(cls, resampled: Estimate) -> "Measured":
-        """The number and interval of a resampled estimate."""
-        return cls(resampled.value, **vars(resampled.interval))
-
-    def within(self, low: float, high: float) -> bool:
-        """Whether the interval lies within these ends."""
-        return low <= self.low and self.high <= high
 
     def scaled(self, factor: float) -> "Measured":
         """The number in a different unit."""
@@ -45,16 +36,6 @@ class Measured:
         half = math.hypot(self.high - self.low, other.high - other.low) / 2
         return Measured(value, value - half, value + half, min(self.n, other.n))
 
-    def text(self, form: str = "{:.1f}", unit: str = "") -> str:
-        """``44 % [42, 46]``: the number, its unit, and its interval."""
-        value, low, high = (form.format(end) for end in (self.value, self.low, self.high))
-        return f"{value}{unit} [{low}, {high}]"
-
-    def change(self, more: str, less: str, form: str = "{:.1f}", unit: str = "") -> str:
-        """The number in a phrase for its direction: ``grows by {}`` or ``shrinks by {}``."""
-        size = self if self.value >= 0 else Measured(-self.value, -self.high, -self.low)
-        return (more if self.value >= 0 else less).format(size.text(form, unit))
-
 
 @dataclass(frozen=True)
 class Judgement:
@@ -64,7 +45,7 @@ class Judgement:
     partly: bool
     because: Sequence[str]
     measure: str
-    number: Measured
+    number: Number
 
 
 @dataclass(frozen=True)
@@ -87,9 +68,9 @@ class Verdict:
             return cls(claim, "not measured", rule, judged)
         word = "held" if judged.fully else "partly" if judged.partly else "not held"
         because = "; ".join(filter(None, judged.because))
-        numbers = (judged.number.value, judged.number.low, judged.number.high)
-        finite = (float(number) if math.isfinite(number) else None for number in numbers)
-        return cls(claim, word, rule, because, judged.measure, *finite)
+        numbers = judged.number.row().items()
+        finite = {name: float(end) if math.isfinite(end) else None for name, end in numbers}
+        return cls(claim, word, rule, because, judged.measure, **finite)
 
 
 def small_buckets(sentences: Mapping[str, int]) -> str:

@@ -18,6 +18,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from ..claims.rules import Bucket
 from ..claims.verdict import READ_FROM
 from ..lecture.slides import L_FAIL, L_VIND
 from ..results.bundle import Results
@@ -28,7 +29,6 @@ from ..settings.files import write_bytes, write_text
 from ..tables.comparison import (
     NONE,
     Arm,
-    Bucket,
     compare,
     compare_sizes,
     declared,
@@ -132,7 +132,7 @@ def _bucket_rows(arm: Arm, bucket: Bucket, **keys: str) -> list[dict[str, Any]]:
     if not bucket.n:
         return []
     row = {"arm": arm.attention, "n": bucket.n, **keys}
-    rows = [row | {"kind": MEAN, "value": bucket.bleu.value, **vars(bucket.bleu.interval)}]
+    rows = [row | {"kind": MEAN} | bucket.bleu.row()]
     for seed, value in zip(arm.runs["seed"], bucket.by_seed, strict=True):
         rows.append(row | {"kind": SEED, "seed": seed, "value": float(value)})
     return rows

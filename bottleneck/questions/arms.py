@@ -11,7 +11,7 @@ import pandas as pd
 from jaxtyping import Float
 
 from ..claims.verdict import Measured
-from ..scoring.bootstrap import Estimate, Score, draw, estimate
+from ..scoring.bootstrap import Estimate, Number, Score, draw, estimate
 from ..settings.concerns import UNSELECTIVE, bucket_members
 from ..settings.run import RunSettings
 from ..settings.sweep import Cell, declare
@@ -44,10 +44,10 @@ class Arm:
         """The settings of the first seed."""
         return self.runs[0].settings
 
-    def row(self, measure: str, value: float | Estimate | Mapping[str, Any], **others: Any) -> Row:
+    def row(self, measure: str, value: float | Number | Mapping[str, Any], **others: Any) -> Row:
         """The row of a number; ``others`` are bucket, part, n, ..."""
-        if isinstance(value, Estimate):
-            value = {"value": value.value, **vars(value.interval)}
+        if isinstance(value, Number):
+            value = value.row()
         elif not isinstance(value, Mapping):
             value = {"value": float(value)}
         model = self.settings.model
@@ -64,7 +64,7 @@ class Arm:
         }
 
     def with_seeds(
-        self, measure: str, mean: Estimate | Mapping[str, Any], by_seed: Iterable, **others: Any
+        self, measure: str, mean: Number | Mapping[str, Any], by_seed: Iterable, **others: Any
     ) -> list[Row]:
         """The row of the mean over seeds, then one per seed."""
         rows = [self.row(measure, mean, **others)]

@@ -165,8 +165,7 @@ def growth(by_size: Mapping[int, Censored]) -> dict[str, Any]:
     draws = np.log([np.clip(item.draws, item.lowest, item.highest) for item in fitted.values()])
     centred = np.log(list(fitted)) - np.log(list(fitted)).mean()
     line = centred / (centred**2).sum()
-    exponent = Estimate(float(line @ values), line @ draws)
-    return row | {"value": exponent.value, **vars(exponent.interval)}
+    return row | Estimate(float(line @ values), line @ draws).row()
 
 
 def beyond_chance(sums: Float[ndarray, "*rows 3"]) -> Float[ndarray, "*rows"]:

@@ -2,11 +2,12 @@
 
 One resample draws the same sentences for every seed and arm of a bucket, so that the difference of
 two estimates is paired; a difference between buckets is not. The interval speaks of other test
-sentences, not of other seeds: for those see `spread`.
+sentences, not of other seeds.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int, Real
@@ -18,26 +19,49 @@ Score = Callable[[Real[ndarray, "..."]], Float[ndarray, "..."]]
 LEVEL = 0.95  # share of the resamples that lies within every interval
 
 
-@dataclass(frozen=True)
-class Interval:
-    """A 95 % interval; an undefined one (nan) is on neither side of zero."""
+class Number:
+    """A number and the ends of its 95 % interval; one of nan is on neither side of zero."""
 
+    value: float
     low: float
     high: float
 
+    def row(self) -> dict[str, float]:
+        """``value``, ``low`` and ``high`` of a table's row."""
+        return {"value": self.value, "low": self.low, "high": self.high}
+
+    def within(self, low: float, high: float) -> bool:
+        """Whether the interval lies within these ends."""
+        return low <= self.low and self.high <= high
+
+    def text(self, form: str = "{:.1f}", unit: str = "", sign: int = 1) -> str:
+        """``44 % [42, 46]``: the number times ``sign``, its unit, and its interval."""
+        ends = (self.value, *(self.low, self.high)[::sign])
+        value, low, high = (form.format(sign * end) for end in ends)
+        return f"{value}{unit} [{low}, {high}]"
+
+    def change(self, more: str, less: str, form: str = "{:.1f}", unit: str = "") -> str:
+        """The number in a phrase for its direction: ``grows by {}`` or ``shrinks by {}``."""
+        phrase, sign = (more, 1) if self.value >= 0 else (less, -1)
+        return phrase.format(self.text(form, unit, sign))
+
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(Number):
     """A statistic of the test set, and the same statistic of each resample."""
 
     value: float
     draws: Float[ndarray, "resamples"]
 
-    @property
-    def interval(self) -> Interval:
-        """Percentile interval of the draws, 95 %."""
-        low, high = np.quantile(self.draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        return Interval(float(low), float(high))
+    @cached_property
+    def low(self) -> float:
+        """The lower end of the percentile interval."""
+        return float(np.quantile(self.draws, (1 - LEVEL) / 2))
+
+    @cached_property
+    def high(self) -> float:
+        """The upper end of the percentile interval."""
+        return float(np.quantile(self.draws, (1 + LEVEL) / 2))
 
     @property
     def filled(self) -> bool:
@@ -64,19 +88,6 @@ def estimate(
     return Estimate(float(score(statistics.sum(axis=1)).mean()), total / len(statistics))
 
 
-def estimates(
-    score: Score,
-    systems: Sequence[Real[ndarray, "sentences columns"]],
-    resamples: int,
-    *,
-    seed: int,
-    bucket: int,
-) -> tuple[Estimate, ...]:
-    """Each system's score with its resamples, the same sentences for all."""
-    weights = draw(len(systems[0]), resamples, seed=seed, bucket=bucket)
-    return tuple(estimate(score, statistics[None], weights) for statistics in systems)
-
-
 def difference(minuend: Estimate, subtrahend: Estimate) -> Estimate:
     """First minus second: paired where both come from the same weights (attention minus none)."""
     return Estimate(minuend.value - subtrahend.value, minuend.draws - subtrahend.draws)
@@ -89,27 +100,10 @@ def percent_change(new: Estimate, base: Estimate) -> Estimate:
     return Estimate(100.0 * (float(ratio) - 1.0), 100.0 * (ratios - 1.0))
 
 
-def interaction(gains: Sequence[Estimate]) -> Estimate:
-    """Gain in the longest filled bucket minus gain in the shortest; gains in order of length."""
-    filled = [gain for gain in gains if gain.filled]
-    return difference(filled[-1], filled[0])
-
-
 def ratio_of_sums(sums: Real[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
     """First sum over second, as for a loss per token (nats, tokens); nan where the second is 0."""
     filled = sums[..., 1] != 0
     return np.where(filled, sums[..., 0] / np.where(filled, sums[..., 1], 1), np.nan)
-
-
-def spread(values: Float[ndarray, "seeds"]) -> Interval:
-    """95 % t-interval of the mean of one number per seed (Clark et al. 2011); nan of under two."""
-    from scipy.special import stdtrit  # here, because it takes half a second to import
-
-    if len(values) < 2:
-        return Interval(np.nan, np.nan)
-    mean, degrees = values.mean(), len(values) - 1
-    half = stdtrit(degrees, 0.975) * float(values.std(ddof=1)) / np.sqrt(len(values))
-    return Interval(float(mean - half), float(mean + half))
 
 
 def bootstrap_p(gain: Estimate) -> float:

@@ -34,8 +34,6 @@ from .comparison import (
     TEXT,
     UNIFORM,
     arm_of,
-    bucket_scores,
-    cells,
     common_seeds,
     compare,
     compare_sizes,
@@ -44,6 +42,7 @@ from .comparison import (
     of_experiment,
     paired,
     pairs,
+    rows_of,
 )
 from .page import Page, in_line
 from .render import MEASURE, cell
@@ -147,12 +146,13 @@ def by_experiment(claim: str, bundle: Results) -> tuple[Verdict, pd.DataFrame]:
     """The verdict of an experiment's runs, and those it rests on; a ``UserError`` says why not."""
     runs = declared(bundle)
     if claim == "C1":
-        sizes = compare_sizes(bundle, together=True)
-        used = {run for none, _ in sizes for run in none.runs["run"]}
-        return verdict_on(claim, cells(sizes)), runs[runs["run"].isin(used)]
+        arms = [none for none, _ in compare_sizes(bundle, together=True)]
+        used = pd.concat([arm.runs["run"] for arm in arms])
+        cells = [bucket for arm in arms for bucket in arm.buckets]
+        return verdict_on(claim, cells), runs[runs["run"].isin(used)]
     if claim == "L-FAIL":
         none, _ = compare(bundle, alone=True)
-        return verdict_on(claim, bucket_scores(none)), none.runs
+        return verdict_on(claim, rows_of(none)), none.runs
     compared = [pair for pair in pairs(runs) if pair[1]["attention"].iloc[0] != UNIFORM]
     if not compared:
         raise UserError("no runs with and without attention that differ in nothing else")
@@ -164,10 +164,10 @@ def by_experiment(claim: str, bundle: Results) -> tuple[Verdict, pd.DataFrame]:
             parts = common_seeds(none, longer, attention)
             if len(parts[0]):
                 once, twice, attended = (arm_of(bundle, part) for part in parts)
-                return verdict_on(claim, bucket_scores(once, attended, twice)), pd.concat(parts)
+                return verdict_on(claim, rows_of(once, attended, twice)), pd.concat(parts)
         raise UserError("no arm without attention was trained twice as long")
     pair = paired(bundle, *compared[0])
-    return verdict_on(claim, bucket_scores(*pair)), pd.concat(compared[0])
+    return verdict_on(claim, rows_of(*pair)), pd.concat(compared[0])
 
 
 def _controlled(
@@ -180,7 +180,6 @@ def _controlled(
     """
     runs, selecting, base = declared(bundle), arm_of(bundle, attention), none["arm"].iloc[0]
     index = selecting.longest
-    longest = selecting.buckets[index]
     controls: dict[str, tuple[Estimate, Estimate]] = {}
     variations: dict[str, Estimate] = {}
     used = [none, attention]
@@ -203,9 +202,7 @@ def _controlled(
             used += pair
     verdict = verdict_on(
         "C10",
-        bucket=longest.name,
-        sentences=longest.n,
-        attention=longest.bleu,
+        selecting.buckets[index],
         controls=controls,
         variations=variations,
         lacking=[

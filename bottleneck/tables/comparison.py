@@ -7,14 +7,12 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
-from numpy import ndarray
 
-from ..claims.rules import BucketScores, Cell
+from ..claims.rules import Bucket, Row
 from ..results.bundle import Counts, Results
 from ..results.schema import SETTING_COLUMNS
 from ..scoring.bleu import bleu, brevity_penalty
-from ..scoring.bootstrap import Estimate, draw, estimate
+from ..scoring.bootstrap import draw, estimate
 from ..settings.concerns import ScoringSettings, bucket_members
 from ..settings.errors import UserError, counted
 from ..settings.sweep import LONGER
@@ -26,23 +24,6 @@ WIDTHS = ("hidden_size", "attention_size")
 """Columns of the sizes that follow the context if they are not set."""
 SAME = [name for name in (*SETTING_COLUMNS, TEXT) if name != "seed"]
 """Columns in which the runs of an arm are the same."""
-
-
-@dataclass(frozen=True, eq=False)
-class Bucket:
-    """An arm's scores on the ``n`` test sentences of one length bucket, means over seeds.
-
-    ``source_words`` is their mean length, nan without any; ``compression_ratio`` (L4) is that times
-    embedding size / context size. BLEU is 0 to 100, ``brevity`` is its penalty.
-    """
-
-    name: str
-    n: int
-    source_words: float
-    compression_ratio: float
-    bleu: Estimate
-    by_seed: Float[ndarray, "seeds"]
-    brevity: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,13 +160,13 @@ def arm_of(bundle: Results, runs: pd.DataFrame) -> Arm:
     first = runs.iloc[0]
     counts = tuple(bundle.sentences[run] for run in runs["run"])
     scoring = bundle.settings(first["run"]).scoring
-    buckets = _scores(counts, scoring, first["embedding_size"] / first[SIZE])
+    buckets = _scores(counts, scoring, int(first["embedding_size"]), int(first[SIZE]))
     return Arm(first["arm"], first["attention"], runs, buckets)
 
 
 @lru_cache(maxsize=128)
 def _scores(
-    seeds: tuple[Counts, ...], scoring: ScoringSettings, ratio_per_word: float
+    seeds: tuple[Counts, ...], scoring: ScoringSettings, embedding_size: int, context_size: int
 ) -> tuple[Bucket, ...]:
     """The scores of an arm from its seeds' counts, all with a bucket's same resamples."""
     words = seeds[0].words.astype(np.int64)
@@ -194,34 +175,17 @@ def _scores(
     for index, (name, inside) in enumerate(bucket_members(words, scoring.lower_edges).items()):
         counts = np.moveaxis(statistics.take(inside, axis=2), 1, 2)
         sums = counts.sum(axis=1, dtype=np.int64)
-        measured, mean = Estimate(np.nan, np.full(scoring.resamples, np.nan)), np.nan
-        if len(inside):
-            weights = draw(len(inside), scoring.resamples, seed=scoring.seed, bucket=index)
-            measured, mean = estimate(bleu, counts, weights), float(words[inside].mean())
-        scores = measured, bleu(sums), float(brevity_penalty(sums).mean())
-        buckets.append(Bucket(name, len(inside), mean, mean * ratio_per_word, *scores))
+        weights = draw(len(inside), scoring.resamples, seed=scoring.seed, bucket=index)
+        mean = float(words[inside].mean()) if len(inside) else np.nan
+        ratio = mean * (embedding_size / context_size)
+        scores = estimate(bleu, counts, weights), bleu(sums), float(brevity_penalty(sums).mean())
+        buckets.append(Bucket(name, len(inside), mean, context_size, ratio, *scores))
     return tuple(buckets)
 
 
-def bucket_scores(
-    none: Arm, attention: Arm | None = None, twice: Arm | None = None
-) -> list[BucketScores]:
-    """BLEU by bucket of up to three arms, as the rules of ``claims`` take it."""
-    rows = []
-    for index, bucket in enumerate(none.buckets):
-        others = (arm and arm.buckets[index].bleu for arm in (attention, twice))
-        rows.append(BucketScores(bucket.name, bucket.n, bucket.bleu, *others))
-    return rows
-
-
-def cells(pairs: Sequence[Pair]) -> list[Cell]:
-    """The filled cells without attention, as the rule of C1 takes them."""
-    return [
-        Cell(none.context_size, b.name, b.n, b.source_words, b.compression_ratio, b.bleu)
-        for none, _ in pairs
-        for b in none.buckets
-        if b.n
-    ]
+def rows_of(*arms: Arm | None) -> list[Row]:
+    """The buckets of up to three arms, as the rules of ``claims`` read them."""
+    return [Row(*buckets) for buckets in zip(*(arm.buckets for arm in arms if arm), strict=True)]
 
 
 def describe(runs: pd.DataFrame) -> str:

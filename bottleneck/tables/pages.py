@@ -24,13 +24,12 @@ from .comparison import (
     Arm,
     Pair,
     arm_of,
-    bucket_scores,
-    cells,
     common_seeds,
     compare,
     compare_sizes,
     declared,
     every_arm,
+    rows_of,
     usual,
     what_was_run,
 )
@@ -170,12 +169,12 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
     else:
         if name in ("context-size", "compression"):
             pairs = compare_sizes(bundle)
-            judged = [verdict_on("C1", cells(pairs))]
+            judged = [verdict_on("C1", [b for none, _ in pairs for b in none.buckets])]
         else:
             start = "L-FAIL" if name == "failure-pattern" else "L-VIND"
             pairs = [compare(bundle, alone=start == "L-FAIL")]
             ids = [claim.id for claim in CLAIMS if claim.id.startswith(start)]
-            judged = [verdict_on(claim, bucket_scores(*pairs[0])) for claim in ids]
+            judged = [verdict_on(claim, rows_of(*pairs[0])) for claim in ids]
         arms = [arm for pair in pairs for arm in pair if arm]
         frame = run_data(name, pairs)
     attention = next((arm.attention for _, arm in pairs if arm), None)

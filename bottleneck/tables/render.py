@@ -157,8 +157,7 @@ def with_bounds(name: str, measured: Estimate | None) -> dict[str, float | None]
     """A number and its 95 % interval as ``name``, ``name_low``, ``name_high``; blank without."""
     if measured is None or not measured.filled:
         return dict.fromkeys((name, f"{name}_low", f"{name}_high"))
-    interval = measured.interval
-    return {name: measured.value, f"{name}_low": interval.low, f"{name}_high": interval.high}
+    return {name: measured.value, f"{name}_low": measured.low, f"{name}_high": measured.high}
 
 
 def typed_frame(

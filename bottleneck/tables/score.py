@@ -31,11 +31,10 @@ from ..scoring.bleu import (
     expanded,
 )
 from ..scoring.bootstrap import (
-    Estimate,
     bootstrap_p,
     difference,
-    estimates,
-    interaction,
+    draw,
+    estimate,
     randomisation_p,
     ratio_of_sums,
 )
@@ -212,22 +211,18 @@ def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int)
     if not scored.any():
         raise UserError(f"no reference of {gold.name} has words: give another text")
     parts["all"] = np.arange(len(gold.words))
-    nothing = Estimate(np.nan, np.full(scoring.resamples, np.nan))
     rows, gains = [], []
     for stream, (bucket, part) in enumerate(parts.items()):
         how = {"seed": scoring.seed, "bucket": stream}
         systems, words, filled = [item[part] for item in counts], gold.words[part], scored[part]
         row = {"bucket": bucket, "n": len(words)}
         row["source_words"] = words.mean() if len(words) else None
-        measured = [nothing] * len(outputs)
-        if filled.any():
-            measured = estimates(bleu, systems, scoring.resamples, **how)
-        for side, system, letters, estimate in zip(
-            sides, systems, characters, measured, strict=True
-        ):
+        weights = draw(len(words), scoring.resamples, **how)
+        measured = [estimate(bleu, system[None], weights) for system in systems]
+        for side, system, letters, score in zip(sides, systems, characters, measured, strict=True):
             sums = system.sum(axis=0)
             row |= {
-                **with_bounds(f"bleu{side}", estimate),
+                **with_bounds(f"bleu{side}", score),
                 f"brevity_penalty{side}": float(brevity_penalty(sums)),
                 f"length_ratio{side}": float(ratio_of_sums(sums[:2])),
                 f"chrf{side}": float(chrf(letters[part].sum(axis=0))),
@@ -246,7 +241,7 @@ def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int)
     if len(outputs) > 1:
         row = {"bucket": "interaction", "n": 0}
         if len(gains) > 1:
-            gain = interaction([gain for gain, _ in gains])
+            gain = difference(gains[-1][0], gains[0][0])
             row |= {"n": gains[0][1] + gains[-1][1], **with_bounds("difference", gain)}
             row["p_bootstrap"] = bootstrap_p(gain)
         rows.append(row)

@@ -1,6 +1,7 @@
 """Which runs a table stands on, as the user chooses them with ``--where``."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -38,7 +39,11 @@ def where(bundle: Results, conditions: Sequence[str]) -> Results:
         if text in set(runs[column].map(as_condition)):  # whatever commas are in it
             values = [text]
         elif RUN_COLUMNS[column] != "str":
-            values = [_as_written(value) for value in values]
+            # Numbers and truths as `as_condition` writes them.
+            for place, value in enumerate(values):
+                values[place] = value.lower()
+                with suppress(ValueError):
+                    values[place] = as_condition(float(value))
         chosen.setdefault(column, []).extend(values)
     for column, values in chosen.items():
         written = runs[column].map(as_condition)
@@ -51,14 +56,6 @@ def where(bundle: Results, conditions: Sequence[str]) -> Results:
     counts = {run: counts for run, counts in bundle.sentences.items() if run in left}
     environment = {**bundle.environment, "runs": described}
     return replace(bundle, runs=runs, sentences=counts, environment=environment)
-
-
-def _as_written(text: str) -> str:
-    """A number or a truth as `as_condition` writes it."""
-    try:
-        return as_condition(float(text))
-    except ValueError:
-        return text.lower()
 
 
 def list_values(values: pd.Series) -> str:

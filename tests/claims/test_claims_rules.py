@@ -8,7 +8,7 @@ from planted import estimate
 from scipy.stats import rankdata, spearmanr
 
 from seq2seq_bottleneck.claims.registry import CLAIMS, verdict_on
-from seq2seq_bottleneck.claims.rules import PLAIN, UNIFORM, BucketScores, Cell, measure_curve
+from seq2seq_bottleneck.claims.rules import PLAIN, UNIFORM, Bucket, Row, measure_curve
 from seq2seq_bottleneck.lecture.slides import L_VIND
 from seq2seq_bottleneck.scoring.bootstrap import Estimate
 
@@ -17,15 +17,22 @@ NONE, ATTENTION = ([getattr(row, arm) for row in L_VIND.values()] for arm in ("n
 VINDICATION = [claim.id for claim in CLAIMS if claim.id.startswith("L-VIND")]
 TABLES = ["L-FAIL", *VINDICATION]
 FALLING = (30, 25, 20, 15, 10)
-EMPTY = BucketScores("41+", 0, estimate(np.nan), estimate(np.nan))
+
+
+def row(name, n, *scores):
+    """A bucket of arms with these BLEU scores."""
+    return Row(*(Bucket(name, n, 10.0, 256, 4.0, score, np.array([]), 1.0) for score in scores))
+
+
+EMPTY = row("41+", 0, estimate(np.nan), estimate(np.nan))
 
 
 def rows(none, attention=None, halves=(0,) * 5, none_halves=(0,) * 5, sentences=300):
     """Buckets whose arms have intervals of these half widths."""
     attention = [None] * len(none) if attention is None else attention
     return [
-        BucketScores(name, sentences, estimate(low, none_half),
-                     None if high is None else estimate(high, half))
+        row(name, sentences, estimate(low, none_half),
+            *([] if high is None else [estimate(high, half)]))
         for name, low, high, half, none_half in zip(
             NAMES, none, attention, halves, none_halves, strict=False)
     ]  # fmt: skip
@@ -104,7 +111,7 @@ def test_what_cannot_be_judged_is_not_measured(claims, buckets, reason):
 
 def test_a_bucket_of_a_handful_decides_nothing_and_is_named():
     buckets = rows([30, 20, 10, 90], [35, 30, 25, 6])
-    few, ten = (replace(buckets[3], sentences=count) for count in (9, 10))
+    few, ten = (buckets[3]._replace(none=replace(buckets[3].none, n=count)) for count in (9, 10))
     result = verdict_on("L-VIND", [*buckets[:3], few])
     assert result.verdict == verdict_on("L-VIND", buckets[:3]).verdict == "held"
     assert result.because.endswith(f"not read: {few.name}")
@@ -126,7 +133,8 @@ def cells_of(bleu, sizes=SIZES, words=WORDS, noise=0.0, sentences=300):
             ratio = length * 100 / size
             value = float(bleu(ratio, length))
             draws = value * np.exp(noise * random.standard_normal(200))
-            cells.append(Cell(size, bucket, sentences, length, ratio, Estimate(value, draws)))
+            scores = Estimate(value, draws), np.array([]), 1.0
+            cells.append(Bucket(bucket, sentences, length, size, ratio, *scores))
     return cells
 
 
@@ -186,9 +194,7 @@ def controlled(uniform=10.0, others=10.0, halves=(1.0, 1.0), variation=60.0, **c
     """Attention at 80 BLEU; two controls by their BLEU and half widths; a variation by its gain."""
     attention = estimate(80.0)
     known = {
-        "bucket": "41+",
-        "sentences": 200,
-        "attention": attention,
+        "attention": row("41+", 200, attention).none,
         "controls": {
             UNIFORM: (estimate(uniform, halves[0]), attention),
             PLAIN: (estimate(7), attention),
@@ -212,7 +218,7 @@ def controlled(uniform=10.0, others=10.0, halves=(1.0, 1.0), variation=60.0, **c
             "not measured",
             "were not both trained",
         ),
-        ({"attention": estimate(4.9)}, "not measured", "under 5 in 41+"),
+        ({"attention": row("41+", 200, estimate(4.9)).none}, "not measured", "under 5 in 41+"),
     ],
 )
 def test_a_gain_that_is_no_longer_clear_flips_the_verdict(changes, verdict, part):
@@ -223,7 +229,7 @@ def test_a_gain_that_is_no_longer_clear_flips_the_verdict(changes, verdict, part
 
 def trained(moves, halves=(0.1, 0.1, 0.1), attention=(90, 90, 88), once=(50, 12, 8)):
     return [
-        BucketScores(bucket, 200, estimate(low), estimate(high), estimate(low + move, half))
+        row(bucket, 200, estimate(low), estimate(high), estimate(low + move, half))
         for bucket, low, move, half, high in zip(
             BUCKETS, once, moves, halves, attention, strict=True
         )

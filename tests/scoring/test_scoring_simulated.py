@@ -9,7 +9,8 @@ from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
 from seq2seq_bottleneck.scoring.bootstrap import (
     bootstrap_p,
     difference,
-    estimates,
+    draw,
+    estimate,
     randomisation_p,
 )
 
@@ -44,8 +45,8 @@ def short():
 def drawn(*systems, trial):
     """Both systems' estimates on one simulated test set."""
     rows = np.random.default_rng([trial, len(systems[0])]).integers(POPULATION, size=SENTENCES)
-    chosen = [rows_of[rows] for rows_of in systems]
-    return estimates(bleu, chosen, RESAMPLES, seed=trial, bucket=0)
+    weights = draw(SENTENCES, RESAMPLES, seed=trial, bucket=0)
+    return [estimate(bleu, rows_of[None, rows], weights) for rows_of in systems]
 
 
 def truth(rows):
@@ -55,7 +56,7 @@ def truth(rows):
 def assert_covered(make, right, sets):
     """95 % of the intervals hold the truth: of 2,000 test sets 93 to 97 %, of fewer less surely."""
     first = sample_random("simulated").randrange(10**6)
-    intervals = [make(trial).interval for trial in range(first, first + sets)]
+    intervals = [make(trial) for trial in range(first, first + sets)]
     share = np.mean([interval.low <= right <= interval.high for interval in intervals])
     assert share == pytest.approx(0.95, abs=0.02 * np.sqrt(2_000 / sets))
 
@@ -82,7 +83,8 @@ def test_false_alarms_are_as_many_as_the_level_says():
         # Which of the two wrote an output is tossed for: of one quality by construction.
         first = np.where(swapped[:, None], b[rows], a[rows])
         second = np.where(swapped[:, None], a[rows], b[rows])
-        gain = difference(*estimates(bleu, [first, second], TRIALS, seed=trial, bucket=0))
+        weights = draw(SENTENCES, TRIALS, seed=trial, bucket=0)
+        gain = difference(*(estimate(bleu, rows[None], weights) for rows in (first, second)))
         p = randomisation_p(bleu, first, second, TRIALS, seed=trial, bucket=0)
         found.append((bootstrap_p(gain), p))
     alarms = (np.array(found) <= LEVEL).mean(axis=0)

@@ -8,7 +8,7 @@ from sacrebleu.significance import PairedTest
 from system_files import outputs, reference_texts, write_lines, write_translated
 
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
-from seq2seq_bottleneck.scoring.bootstrap import estimates
+from seq2seq_bottleneck.scoring.bootstrap import draw, estimate
 from seq2seq_bottleneck.settings.concerns import ScoringSettings
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 from seq2seq_bottleneck.tables.score import Output, read_systems, score_page
@@ -69,7 +69,8 @@ def test_the_interactions_interval_is_of_independent_resamples_of_both_buckets(r
     for bucket, place in (("5-10", 0), ("41+", 4)):
         *systems, gold = texts_of(bucket)
         counts = [bleu_statistics(texts, gold) for texts in systems]
-        first, second = estimates(bleu, counts, HOW.resamples, seed=HOW.seed, bucket=place)
+        weights = draw(len(gold), HOW.resamples, seed=HOW.seed, bucket=place)
+        first, second = (estimate(bleu, rows[None], weights) for rows in counts)
         draws.append(second.draws - first.draws)
     ends = np.quantile(draws[1] - draws[0], [0.025, 0.975])
     row = rows["interaction"]
