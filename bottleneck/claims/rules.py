@@ -27,7 +27,7 @@ from .verdict import (
 
 SHORT_LITTLE, SHORT_SOME = 10.0, 25.0
 CLEAR_CORRELATION, LENGTH_POINTS, LEAST_SHARE = -0.8, 5.0, 0.1
-UNIFORM, PLAIN = "uniform weights", "no attention"
+UNIFORM_WEIGHTS, PLAIN = "uniform weights", "no attention"
 """Controls by name: the one that C10 requires, and the baseline itself."""
 BLEU, SIGNED = "{:z.2f}", "{:+z.2f}"
 """Forms of a difference in BLEU; signed if no word gives it a direction."""
@@ -93,10 +93,8 @@ def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
             clauses = [*judged.because, small, f"not read: {few}" if few else ""]
             return replace(judged, because=clauses)
 
-        RULES[claim] = words, judge
-        if claim.startswith("L-"):
-            few = f"A bucket of fewer than {READ_FROM} sentences is not read."
-            RULES[claim] = f"{words} {few}", on_buckets
+        few = f" A bucket of fewer than {READ_FROM} sentences is not read."
+        RULES[claim] = (words + few, on_buckets) if claim.startswith("L-") else (words, judge)
         return judge
 
     return add
@@ -321,8 +319,8 @@ def _selection_beats_compression(
     ``variations`` have attention minus none where both arms were changed alike.
     """
     gains = {name: difference(arm, bleu) for name, (bleu, arm) in controls.items()}
-    if not {UNIFORM} < set(gains) - {PLAIN}:
-        return f"{UNIFORM} and another control were not both trained beside the two arms"
+    if not {UNIFORM_WEIGHTS} < set(gains) - {PLAIN}:
+        return f"{UNIFORM_WEIGHTS} and another control were not both trained beside the two arms"
     bucket = attention.name
     if not learned(attention.bleu.value):
         return unlearned("with attention", bucket)
@@ -337,8 +335,8 @@ def _selection_beats_compression(
         f"not tried: {', '.join(lacking)}" if lacking else "",
         small_buckets({bucket: attention.n}),
     ]
-    uniform = gains[UNIFORM].low > 0
-    rest = [gain for name, gain in gains.items() if name != UNIFORM] + [*variations.values()]
+    uniform = gains[UNIFORM_WEIGHTS].low > 0
+    rest = [*variations.values(), *(gains[name] for name in gains if name != UNIFORM_WEIGHTS)]
     clear = all(gain.low > 0 for gain in rest)
     name = f"attention minus {best}, BLEU, {bucket}"
     return Judgement(uniform and clear, uniform or clear, clauses, name, gains[best])

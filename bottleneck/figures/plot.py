@@ -21,9 +21,9 @@ class Panel:
     """
 
     name: str
-    x: str
     y: str
-    unit: str
+    x: str = "source words"
+    unit: str = "sentences"
     joined: bool = True
     log_x: bool = False
     log_y: bool = False
@@ -42,19 +42,6 @@ class Plot:
     data: pd.DataFrame
     notes: tuple[str, ...]
     steps: tuple[str, ...] = ()
-
-
-def drawn(
-    panel: str, frame: pd.DataFrame, x: str, scale: Number, names: Mapping[str, str]
-) -> list[dict[str, Any]]:
-    """Rows of a study's table, times ``scale``, as rows of a panel; ``names`` are words for x."""
-    rows = []
-    for row in frame.to_dict("records"):
-        drawn_row = {name: row[name] for name in ("arm", "control", "seed", "n", "note")}
-        drawn_row |= {end: scale * row[end] for end in ("value", "low", "high")}
-        drawn_row |= {"panel": panel, "x": names.get(row[x], str(row[x]))}
-        rows.append(drawn_row | {"kind": MEAN if pd.isna(row["seed"]) else SEED})
-    return rows
 
 
 def slide_rows(panel: str, arm: str, printed: Mapping[str, Number]) -> list[dict[str, Any]]:
@@ -84,12 +71,6 @@ def shared(rows: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     common = rows["control"].isin(list(names))
     once = rows[common & rows["seed"].isna()].drop_duplicates(["control", "bucket", "part"])
     return pd.concat([rows[~common], once.assign(arm="", control=once["control"].replace(names))])
-
-
-def longest(frame: pd.DataFrame) -> str:
-    """The last bucket in which something was counted."""
-    filled = frame[(frame["n"].fillna(0) > 0) & (frame["bucket"] != "") & frame["value"].notna()]
-    return "" if filled.empty else filled["bucket"].iloc[-1]
 
 
 def facts(rows: pd.DataFrame, over: str = "test sentences") -> str:

@@ -46,7 +46,7 @@ METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"Creati
 BASELINE = "baseline"
 """What the arms are called that are as most are, where more than one setting was changed."""
 SLIDE_NOTE = "The slide's numbers are an illustration: compare shapes, never levels."
-BLEU_AXES = ("BLEU (0 to 100)", "sentences")
+BLEU_AXIS = "BLEU (0 to 100)"
 
 
 def make_figure(
@@ -115,7 +115,7 @@ def bleu(bundle: Results) -> Plot:
     if attention:
         recovered = {name: slide[name].attention for name in names}
         rows += slide_rows(panel, attention.attention, recovered)
-    panels = (Panel(panel, "source words", *BLEU_AXES, limits=(0, None)),)
+    panels = (Panel(panel, BLEU_AXIS, limits=(0, None)),)
     note = f"{facts(pd.concat([arm.runs for arm in pair]))} {SLIDE_NOTE}"
     title = f"BLEU by sentence length{', with and without attention' if attention else ''}"
     return Plot(title, panels, data_frame(rows), (note,))
@@ -143,7 +143,7 @@ def _panels(rows: Sequence[Mapping[str, Any]], x: str, **options: bool) -> tuple
     ends = [row.get(end, np.nan) for row in rows for end in ("value", "high")]
     limits = (0, 1.04 * float(np.nanmax(ends)))
     titles = dict.fromkeys(row["panel"] for row in rows)
-    return tuple(Panel(title, x, *BLEU_AXES, limits=limits, **options) for title in titles)
+    return tuple(Panel(title, BLEU_AXIS, x, limits=limits, **options) for title in titles)
 
 
 def arms(bundle: Results) -> Plot:

@@ -39,11 +39,10 @@ L_FAIL, L_VIND = (
     for name in ("L-FAIL", "L-VIND")
 )
 """The rows of the two tables by our buckets."""
-_L4 = SLIDES["L4"]
-_ROWS = zip(_L4["words"], _L4["printed"]["ratio"], _L4["quality"], strict=True)
+_COLUMNS = (SLIDES["L4"][name] for name in ("words", "quality"))
 L4 = [
-    SimpleNamespace(words=words, ratio=words * 100 / 256, printed_ratio=printed, quality=quality)
-    for words, printed, quality in _ROWS
+    SimpleNamespace(words=words, quality=quality, ratio=words * 100 / 256, printed_ratio=printed)
+    for words, quality, printed in zip(*_COLUMNS, SLIDES["L4"]["printed"]["ratio"], strict=True)
 ]
 """The rows of L4; the ratio as printed and before rounding."""
 

@@ -169,7 +169,7 @@ QUESTION = Question(
     ],
     axes=[
         Axes(
-            "Alignment error rate (0: as gold)", "aer", "AER, %", 100.0,
+            "Alignment error rate (0: as gold)", "AER, %", measure="aer", scale=100.0,
             lines=("", "untrained", *BASELINES.values()),
             select=lambda rows: shared(rows[rows["bucket"] != ""], BASELINES),
         )

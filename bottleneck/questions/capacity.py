@@ -221,9 +221,8 @@ def panel(part: str, corpus: str) -> Axes:
         return rows.sort_values(["arm", "most", "context_size"], kind="stable")
 
     return Axes(
-        f"{corpus}: {part} survive", "length", "length, words",
-        x="context_size", x_label="context size, numbers", select=select, lines=None,
-        log_x=True,
+        f"{corpus}: {part} survive", "length, words", "context size, numbers", measure="length",
+        by="context_size", select=select, lines=None, log_x=True,
     )  # fmt: skip
 
 

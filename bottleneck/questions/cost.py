@@ -215,13 +215,13 @@ QUESTION = CostQuestion(
     ],
     axes=[
         Axes(
-            "Length", "seconds", "ms per training step", scale=1e3,
-            x_label="length, tokens per side",
+            "Length", "ms per training step", "length, tokens per side", "groups",
+            measure="seconds", scale=1e3,
             # A line is an attention in a placement.
             select=lambda rows: rows.assign(
                 arm=rows["attention"], control=rows["placement"].replace("input", "")
             ),
-            lines=None, counted="groups", log_x=True, log_y=True,
+            lines=None, log_x=True, log_y=True,
         )
     ],
 )  # fmt: skip

@@ -160,7 +160,7 @@ QUESTION = Question(
     ],
     over="groups of sentences (jackknife)",
     axes=[
-        Axes("Components, 95 % of variance", "components", "dimensions",
+        Axes("Components, 95 % of variance", "dimensions", measure="components",
              select=lambda rows: rows[rows["part"] == ""], printed=_printed)
     ],
 )  # fmt: skip

@@ -153,8 +153,8 @@ QUESTION = Question(
     over="words",
     axes=[
         Axes(
-            name, f"same_{label}", "% of nearest five", scale=100.0, x="like", x_label="",
-            names={"": "trained"} | CONTROLS, counted="words", joined=False,
+            name, "% of nearest five", "", "words", joined=False,
+            measure=f"same_{label}", scale=100.0, by="like", names={"": "trained"} | CONTROLS,
             lines=None,
             select=lambda rows: rows[
                 (rows["part"] == "source") & rows["control"].isin(["", *CONTROLS])

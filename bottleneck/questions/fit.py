@@ -64,7 +64,7 @@ QUESTION = Question(
     ],
     over="sentences",
     axes=[
-        Axes("Translation", "bleu", "BLEU (0 to 100)", lines=None,
+        Axes("Translation", "BLEU (0 to 100)", measure="bleu", lines=None,
              select=lambda rows: rows.assign(control=rows["part"].replace(SPLITS | {"test": ""})))
     ],
 )  # fmt: skip

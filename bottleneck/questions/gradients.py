@@ -242,10 +242,10 @@ QUESTION = Question(
     ],
     axes=[
         Axes(
-            "Gradient norm by distance", "ratio",
-            "gradient norm at the source word\nover that at the last position", x="part",
-            x_label="steps from the source word to the target word, without attention",
-            counted="links", log_y=True,
+            "Gradient norm by distance",
+            "gradient norm at the source word\nover that at the last position",
+            "steps from the source word to the target word, without attention",
+            "links", log_y=True, measure="ratio", by="part",
             # The trained network before the untrained, the nearest band first.
             select=lambda rows: rows.assign(
                 place=rows["part"].map(BAND_NAMES.index)

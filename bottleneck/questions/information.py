@@ -252,7 +252,7 @@ QUESTION = Question(
         ),
     ],
     axes=[
-        Axes("Bits that a probe reads from the memory", ("recovered", "source_bits"),
-             "bits per sentence", select=_drawn, lines=None)
+        Axes("Bits that a probe reads from the memory", "bits per sentence",
+             measure=("recovered", "source_bits"), select=_drawn, lines=None)
     ],
 )  # fmt: skip

@@ -112,5 +112,5 @@ QUESTION = Question(
               zip(("empty", "un-\nfinished", "repeat-\ning", "of\nrefs"), FAULTS, strict=True)),
         ])
     ],
-    axes=[Axes("Length of outputs", "length_ratio", "output tokens / reference tokens")],
+    axes=[Axes("Length of outputs", "output tokens / reference tokens", measure="length_ratio")],
 )  # fmt: skip

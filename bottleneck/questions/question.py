@@ -7,7 +7,7 @@ table and the figure are made from that file alone.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import product
 from pathlib import Path
@@ -19,7 +19,7 @@ from rich.table import Table
 
 from ..claims.registry import CLAIMS
 from ..claims.verdict import Judgement, Verdict
-from ..figures.plot import Panel, Plot, data_frame, drawn, facts, slide_rows
+from ..figures.plot import MEAN, SEED, Panel, Plot, data_frame, facts, slide_rows
 from ..results.bundle import load_probe
 from ..results.schema import GOLD, QUESTIONS
 from ..settings.errors import UsageError, did_you_mean
@@ -99,27 +99,21 @@ class StudyTable:
         return table
 
 
-@dataclass(frozen=True)
-class Axes:
-    """A panel of a question's figure: measures by length, or by what ``x`` names, times ``scale``.
+@dataclass(frozen=True, kw_only=True)
+class Axes(Panel):
+    """A panel of a question's figure: measures by length, or by a column, times ``scale``.
 
-    ``select`` chooses among the measure's rows, or changes them. ``lines`` are the controls that
-    are drawn, None for all. With ``log_x`` x is a quantity. ``printed`` are the slide's numbers.
+    ``names`` are words for what is in the column. ``select`` chooses among the measure's rows, or
+    changes them. ``lines`` are the controls that are drawn, None for all. ``printed`` are the
+    slide's numbers.
     """
 
-    title: str
     measure: str | Sequence[str]
-    y: str
     scale: float = 1.0
-    x: str = "bucket"
-    x_label: str = "source words"
+    by: str = "bucket"
     names: Mapping[str, str] = field(default_factory=dict)
     select: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows
     lines: Sequence[str] | None = ("", "untrained")
-    counted: str = "sentences"
-    joined: bool = True
-    log_x: bool = False
-    log_y: bool = False
     printed: Callable[[pd.DataFrame], Mapping[str, float]] | None = None
 
 
@@ -187,16 +181,17 @@ class Question:
             subset = axes.select(frame[frame["measure"].isin(measures)])
             if axes.lines is not None:
                 subset = subset[subset["control"].isin(axes.lines)]
-            rows = drawn(axes.title, subset, axes.x, axes.scale, axes.names)
-            ends = [row[end] for row in rows for end in ("value", "low")]
-            least = None if axes.log_y else float(np.nanmin([0.0, *ends]))
-            panel = Panel(
-                axes.title, axes.x_label, axes.y, axes.counted, axes.joined, axes.log_x, axes.log_y,
-                (least, None),
-            )  # fmt: skip
-            panels += [panel] if rows else []
+            numbers = axes.scale * subset[["value", "low", "high"]]
+            rows = subset.assign(
+                panel=axes.name,
+                x=[axes.names.get(place, str(place)) for place in subset[axes.by]],
+                kind=np.where(subset["seed"].isna(), MEAN, SEED),
+                **numbers,
+            ).to_dict("records")
+            least = None if axes.log_y else min(0.0, numbers.min().min())
+            panels += [replace(axes, limits=(least, None))] if rows else []
             lines += rows
-            slides += slide_rows(axes.title, "", axes.printed(frame)) if axes.printed else []
+            slides += slide_rows(axes.name, "", axes.printed(frame)) if axes.printed else []
         data = data_frame([*lines, *slides])
         return Plot(self.title, tuple(panels), data, self.footnotes(frame))
 

@@ -261,8 +261,8 @@ QUESTION = Question(
     ],
     axes=[
         Axes(
-            "Words so far that are read", "words_read", "words, beyond the most frequent",
-            x_label="source words so far", counted="states", lines=None,
+            "Words so far that are read", "words, beyond the most frequent",
+            "source words so far", "states", measure="words_read", lines=None,
             select=lambda rows: shared(rows, {"last_word": "from the last word alone"}),
         )
     ],

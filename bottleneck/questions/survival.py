@@ -23,7 +23,6 @@ from ..claims.verdict import small_buckets
 from ..corpus.grammar import word_class
 from ..corpus.pair import Link, SentencePair
 from ..corpus.vocabulary import is_word, tokenize
-from ..figures.plot import longest
 from ..lecture.slides import SLIDES
 from ..results.folders import read_texts
 from ..scoring.bootstrap import Score, ratio_of_sums
@@ -310,16 +309,18 @@ def by_part(parts: Sequence[str], first: int = 0) -> Callable[[Estimates], Itera
     return lines
 
 
-def panel(title: str, x_label: str, names: Mapping[str, str], joined: bool) -> Axes:
+def panel(title: str, x: str, names: Mapping[str, str], joined: bool) -> Axes:
     """What survives in the longest bucket, by part."""
 
     def select(rows: pd.DataFrame) -> pd.DataFrame:
-        return rows[(rows["bucket"] == longest(rows)) & rows["part"].isin(list(names))]
+        filled = rows[(rows["n"].fillna(0) > 0) & (rows["bucket"] != "") & rows["value"].notna()]
+        longest = rows["bucket"].isin(filled["bucket"].tail(1))
+        return rows[longest & rows["part"].isin(list(names))]
 
     label = "% that survive in the longest\nsentences (0: chance)"
     return Axes(
-        title, "corrected", label, 100.0, "part", x_label, names, select, counted="words",
-        joined=joined,
+        title, label, x, "words", joined, measure="corrected", scale=100.0, by="part", names=names,
+        select=select,
     )  # fmt: skip
 
 

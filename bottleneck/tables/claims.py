@@ -19,8 +19,7 @@ from rich.constrain import Constrain
 from rich.text import Text
 
 from ..claims.registry import ATTENTION, CLAIMS, Claim, study_verdict, verdict_on
-from ..claims.rules import PLAIN
-from ..claims.rules import UNIFORM as UNIFORM_WEIGHTS
+from ..claims.rules import PLAIN, UNIFORM_WEIGHTS
 from ..claims.verdict import FLOOR_BLEU, Verdict, learned, unlearned
 from ..results.bundle import Results
 from ..results.folders import has_probe, results_inside, without_runs

@@ -11,19 +11,20 @@ from rich.table import Table
 from rich.text import Text
 
 from ..corpus.grammar import english_french
-from ..corpus.vocabulary import detokenize, tokenize
+from ..corpus.subwords import shares_of
+from ..corpus.vocabulary import WORDS, tokenize
 from ..lecture.slides import RULES, SLIDES, Audit, Evidence, Exponent, Grid
 from .page import Page
 from .render import MEASURE, print_prose
 
-TITLE = "The lecture's printed numbers, recomputed"
 COLUMNS = ["id", "topic", "printed", "recomputed", "verdict", "why"]
 INDENT = 3
 
 
 def audit_page(audits: Sequence[Audit]) -> Page:
     """A row for each id, all columns text; the verdicts are counted, and their rules given."""
-    texts = [Text(TITLE, "bold")]
+    title = "The lecture's printed numbers, recomputed"
+    texts = [Text(title, "bold")]
     for audit in audits:
         head = (f"\n{audit.id}", "bold"), f"  {audit.topic}: ", (audit.verdict, "bold")
         texts.append(Text.assemble(*head))
@@ -36,7 +37,7 @@ def audit_page(audits: Sequence[Audit]) -> Page:
     total = ", ".join(f"{verdict} {counts[verdict]}" for verdict in verdicts)
     first = f"Verdicts: {total}. `bottleneck lecture ID` shows one step by step."
     caption = [first, *(f"{verdict}: {RULES[verdict]}." for verdict in verdicts)]
-    return Page("lecture", TITLE, frame, Constrain(Group(*texts, ""), MEASURE), [], caption)
+    return Page("lecture", title, frame, Constrain(Group(*texts, ""), MEASURE), [], caption)
 
 
 def print_walkthrough(audit: Audit, console: Console) -> None:
@@ -84,13 +85,13 @@ def grid_table(grid: Grid) -> Table:
 def lecture_evidence(cost: Exponent | None) -> Evidence:
     """The slides, the grammar's alignment of L16's words, and what a benchmark measured."""
     pair = english_french().parse(SLIDES["L16"]["english"].lower())
-    # The word of each token: tokens of one word have no space between them.
+    words = pair.source.split()
     source, target = (
-        [len(detokenize(tokens[: index + 1]).split()) - 1 for index in range(len(tokens))]
-        for tokens in (tokenize(pair.source), tokenize(pair.target))
+        shares_of(tokenize(text), text.split(), WORDS).argmax(axis=1).tolist()
+        for text in (pair.source, pair.target)
     )
-    links: list[set[int]] = [set() for _ in pair.source.split()]
-    for ours, theirs in pair.links:
-        links[source[ours]].add(target[theirs])
-    aligned = [sorted(places) for places in links]
-    return Evidence((pair.source.split(), pair.target.split(), aligned), cost)
+    links = [
+        sorted({target[there] for here, there in pair.links if source[here] == place})
+        for place in range(len(words))
+    ]
+    return Evidence((words, pair.target.split(), links), cost)

@@ -8,7 +8,7 @@ from planted import estimate
 from scipy.stats import rankdata, spearmanr
 
 from seq2seq_bottleneck.claims.registry import CLAIMS, verdict_on
-from seq2seq_bottleneck.claims.rules import PLAIN, UNIFORM, Bucket, Row, measure_curve
+from seq2seq_bottleneck.claims.rules import PLAIN, UNIFORM_WEIGHTS, Bucket, Row, measure_curve
 from seq2seq_bottleneck.lecture.slides import L_VIND
 from seq2seq_bottleneck.scoring.bootstrap import Estimate
 
@@ -196,7 +196,7 @@ def controlled(uniform=10.0, others=10.0, halves=(1.0, 1.0), variation=60.0, **c
     known = {
         "attention": row("41+", 200, attention).none,
         "controls": {
-            UNIFORM: (estimate(uniform, halves[0]), attention),
+            UNIFORM_WEIGHTS: (estimate(uniform, halves[0]), attention),
             PLAIN: (estimate(7), attention),
             "source reversed": (estimate(others, halves[1]), attention),
         },
