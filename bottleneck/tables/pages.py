@@ -10,11 +10,12 @@ from typing import Any
 import pandas as pd
 
 from ..claims.registry import CLAIMS, verdict_on
+from ..claims.rules import Row
 from ..claims.verdict import LEAST_BASE, small_buckets
 from ..lecture.slides import L4, L_FAIL, L_VIND
 from ..results.bundle import Results, holds_results, setting_columns
 from ..results.schema import ALL_TABLES, SETTING_COLUMNS, TABLES
-from ..scoring.bootstrap import Estimate, difference, percent_change
+from ..scoring.bootstrap import Estimate, percent_change
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
 from ..settings.run import resolve
 from ..settings.sweep import LONGER
@@ -270,7 +271,11 @@ def run_data(name: str, pairs: Sequence[Pair]) -> pd.DataFrame:
     the arm without attention. ``numbers`` are mean source words times the embedding size;
     ``slide_words``, ``slide_ratio`` and ``slide_word`` are of the row's L4.
     """
-    rows = [_row(*pair, index) for pair in pairs for index in range(len(pair[0].buckets))]
+    rows = []
+    for pair in pairs:
+        buckets = rows_of(*pair)
+        base = next((row for row in buckets if row.none.bleu.filled), buckets[0]).none.bleu
+        rows += [_row(row, base) for row in buckets]
     frame = typed_frame(rows, (SIZE, "bucket", "n", "slide_word"))
     columns = SPECS[name][1].split()
     ends = [f"{column}_{end}" for column in columns for end in ("low", "high")]
@@ -280,50 +285,43 @@ def run_data(name: str, pairs: Sequence[Pair]) -> pd.DataFrame:
     return frame
 
 
-def _row(none: Arm, attention: Arm | None, index: int) -> dict[str, Any]:
-    """All that is known of a bucket, by column."""
-    bucket = none.buckets[index]
-    base = next((other.bleu for other in none.buckets if other.bleu.filled), None)
-    row = {
-        SIZE: none.context_size,
+def _row(row: Row, base: Estimate) -> dict[str, Any]:
+    """All that is known of a bucket, by column; drops are from the ``base``."""
+    bucket, attention = row.none, row.attention
+    cells = {
+        SIZE: bucket.context_size,
         "bucket": bucket.name,
         "n": bucket.n,
         "source_words": bucket.source_words,
-        "numbers": bucket.source_words * none.runs["embedding_size"].iloc[0],
+        "numbers": bucket.compression_ratio * bucket.context_size,
         "compression_ratio": bucket.compression_ratio,
         "slide_word": "",
         "brevity_penalty": bucket.brevity,
         "brevity_penalty_none": bucket.brevity,
+        "brevity_penalty_attention": attention and attention.brevity,
         **with_bounds("bleu", bucket.bleu),
         **with_bounds("bleu_none", bucket.bleu),
+        **with_bounds("bleu_attention", attention and attention.bleu),
+        **with_bounds("gain", attention and row.gain),
         **with_bounds("quality_drop", _relative(bucket.bleu, base)),
+        **with_bounds("improvement", attention and _relative(attention.bleu, bucket.bleu)),
     }
-    recovered = gain = improvement = None
-    if attention:
-        recovered = attention.buckets[index].bleu
-        gain, improvement = difference(recovered, bucket.bleu), _relative(recovered, bucket.bleu)
-        row["brevity_penalty_attention"] = attention.buckets[index].brevity
-    row |= with_bounds("bleu_attention", recovered) | with_bounds("gain", gain)
-    row |= with_bounds("improvement", improvement)
     if printed := L_FAIL.get(bucket.name):
-        row |= {"slide_bleu": printed.bleu, "slide_drop": printed.drop_percent}
+        cells |= {"slide_bleu": printed.bleu, "slide_drop": printed.drop_percent}
     if printed := L_VIND.get(bucket.name):
-        row |= {"slide_none": printed.none, "slide_attention": printed.attention}
-        row["slide_improvement"] = printed.improvement_percent
+        cells |= {"slide_none": printed.none, "slide_attention": printed.attention}
+        cells["slide_improvement"] = printed.improvement_percent
     if bucket.n:
         # The row of L4 with the highest unrounded ratio that is not above this one, else the first.
-        lower = [slide for slide in L4 if slide.ratio <= bucket.compression_ratio] or [L4[0]]
-        slide = max(lower, key=lambda slide: slide.ratio)
-        row |= {"slide_words": slide.words, "slide_ratio": slide.printed_ratio}
-        row["slide_word"] = slide.quality
-    return row
+        slide = [item for item in L4 if item.ratio <= bucket.compression_ratio or item is L4[0]][-1]
+        cells |= {"slide_words": slide.words, "slide_ratio": slide.printed_ratio}
+        cells["slide_word"] = slide.quality
+    return cells
 
 
-def _relative(measured: Estimate, base: Estimate | None) -> Estimate | None:
-    """Per cent over the base; None for an empty bucket, or a base under `LEAST_BASE`."""
-    if base is None or not measured.filled or not base.value >= LEAST_BASE:
-        return None
-    return percent_change(measured, base)
+def _relative(measured: Estimate, base: Estimate) -> Estimate | None:
+    """Per cent over the base; None if that is under `LEAST_BASE`."""
+    return percent_change(measured, base) if base.value >= LEAST_BASE else None
 
 
 def slide_table(
