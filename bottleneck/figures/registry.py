@@ -46,7 +46,6 @@ METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"Creati
 BASELINE = "baseline"
 """What the arms are called that are as most are, where more than one setting was changed."""
 SLIDE_NOTE = "The slide's numbers are an illustration: compare shapes, never levels."
-BLEU_AXIS = "BLEU (0 to 100)"
 
 
 def make_figure(
@@ -115,10 +114,8 @@ def bleu(bundle: Results) -> Plot:
     if attention:
         recovered = {name: slide[name].attention for name in names}
         rows += slide_rows(panel, attention.attention, recovered)
-    panels = (Panel(panel, BLEU_AXIS, limits=(0, None)),)
-    note = f"{facts(pd.concat([arm.runs for arm in pair]))} {SLIDE_NOTE}"
     title = f"BLEU by sentence length{', with and without attention' if attention else ''}"
-    return Plot(title, panels, data_frame(rows), (note,))
+    return _plot(title, rows, "source words", pair, SLIDE_NOTE)
 
 
 def _readable(arm: Arm) -> list[Bucket]:
@@ -138,12 +135,18 @@ def _bucket_rows(arm: Arm, bucket: Bucket, **keys: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _panels(rows: Sequence[Mapping[str, Any]], x: str, **options: bool) -> tuple[Panel, ...]:
-    """The panels of these rows, all to a little above the highest mark of all."""
+def _plot(
+    title: str, rows: Sequence[Mapping[str, Any]], x: str, every: Sequence[Arm], *notes: str,
+    **options: bool,
+) -> Plot:  # fmt: skip
+    """The plot of these arms; its panels end a little above the highest mark of all."""
     ends = [row.get(end, np.nan) for row in rows for end in ("value", "high")]
-    limits = (0, 1.04 * float(np.nanmax(ends)))
-    titles = dict.fromkeys(row["panel"] for row in rows)
-    return tuple(Panel(title, BLEU_AXIS, x, limits=limits, **options) for title in titles)
+    look = {"x": x, "limits": (0, 1.04 * float(np.nanmax(ends))), **options}
+    names = dict.fromkeys(row["panel"] for row in rows)
+    panels = tuple(Panel(name, "BLEU (0 to 100)", **look) for name in names)
+    steps = tuple(dict.fromkeys(row["control"] for row in rows if "control" in row))
+    used = facts(pd.concat([arm.runs for arm in every]))
+    return Plot(title, panels, data_frame(rows), (*notes, used), steps)
 
 
 def arms(bundle: Results) -> Plot:
@@ -166,9 +169,7 @@ def arms(bundle: Results) -> Plot:
                 rows += _bucket_rows(arm, arm.buckets[index], panel=title, x=change)
     baseline = "" if single else "Baseline: the sweep's own settings. "
     note = f"{baseline}Compare arms within a panel: texts of other lengths have other n-grams."
-    notes = (note, facts(pd.concat([arm.runs for arm in every])))
-    panels = _panels(rows, "", joined=False)
-    return Plot("BLEU of every arm by sentence length", panels, data_frame(rows), notes)
+    return _plot("BLEU of every arm by sentence length", rows, "", every, note, joined=False)
 
 
 def compression(bundle: Results) -> Plot:
@@ -184,30 +185,26 @@ def compression(bundle: Results) -> Plot:
         for bucket in arm.buckets:
             keys |= {"x": f"{bucket.compression_ratio:.6g}", "note": f"{bucket.name} source words"}
             rows += _bucket_rows(arm, bucket, **keys)
-    sizes = tuple(dict.fromkeys(row["control"] for row in rows))
     slide = {str(row.compression_ratio): row.bleu for row in L_FAIL.values()}
     rows += slide_rows(titles[NONE], NONE, slide)
-    panels = _panels(rows, "compression ratio", log_x=True)
-    used = facts(pd.concat([arm.runs for arm in every]))
-    note = f"Ratio: mean source words x embedding size / context size. {used} {SLIDE_NOTE}"
+    note = f"Ratio: mean source words x embedding size / context size. {SLIDE_NOTE}"
     title = "Does the compression ratio alone set BLEU?"
-    return Plot(title, panels, data_frame(rows), (note,), sizes)
+    return _plot(title, rows, "compression ratio", every, note, log_x=True)
 
 
 def learning(bundle: Results) -> Plot:
     """BLEU by the number of updates (C12): one panel per arm, one line per sentence length."""
     rows: list[dict[str, Any]] = []
-    for arm in every_arm(bundle):
+    every = every_arm(bundle)
+    for arm in every:
         run = arm.runs.iloc[0]
         keys = {"panel": f"{arm.attention}, {arm.context_size} numbers", "x": str(run["updates"])}
         for bucket in arm.buckets:
             rows += _bucket_rows(arm, bucket, control=f"{bucket.name} words", **keys)
     if len({row["x"] for row in rows}) < 2:
         raise UserError("all runs have as many updates")
-    panels = _panels(rows, "updates", log_x=True)
-    lengths = tuple(dict.fromkeys(row["control"] for row in rows))
     title = "How far does training go, by sentence length?"
-    return Plot(title, panels, data_frame(rows), (facts(bundle.runs),), lengths)
+    return _plot(title, rows, "updates", every, log_x=True)
 
 
 def attention_chart(bundle: Results) -> Chart:
