@@ -18,13 +18,14 @@ import pandas as pd
 from rich.table import Table
 
 from ..claims.registry import CLAIMS
-from ..claims.verdict import Judgement, Verdict
+from ..claims.verdict import MARKED_BELOW, Judgement, Verdict
 from ..figures.plot import MEAN, SEED, Panel, Plot, data_frame, facts, slide_rows
 from ..results.bundle import load_probe
 from ..results.schema import GOLD, QUESTIONS
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.run import RunSettings
-from ..tables.page import Page, caption, run_line, wide
+from ..tables.comparison import what_was_run
+from ..tables.page import Page, run_line, wide
 from ..tables.render import cell, count, new_table
 from .arms import KEYS, Estimates, Measured, Probed, Row
 
@@ -169,7 +170,14 @@ class Question:
         for item in self.tables:
             if (table := item.table(estimates)).row_count:
                 body.add_row(table)
-        lines = [*self.notes, *caption(frame, self.over)]
+        lines = [
+            *self.notes,
+            f"Corpus {what_was_run(frame)}. A value is the mean over its arm's seeds. An arm is "
+            "named by its attention and by settings in which the arms differ. * behind a count: "
+            f"under {MARKED_BELOW}, too few to lean on.",
+            f"Ranges are 95 % over {self.over}, the same for every seed and for arms of one text; "
+            "they say nothing of other seeds.",
+        ]
         data = wide(frame, self.measures, self.keys)
         return Page(self.name, self.title, data, body, [], lines, self.short_caption(frame))
 

@@ -1,6 +1,5 @@
 """An experiment's arms, and an arm and its baseline bucket by bucket, as paired estimates."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -140,7 +139,7 @@ def check_alike(runs: pd.DataFrame, columns: Sequence[str]) -> None:
     """A ``UserError`` where runs differ in one of these: merged folders may, by mistake."""
     for column in columns:
         if runs[column].nunique(dropna=False) > 1:
-            common = as_condition(Counter(runs[column].sort_values()).most_common(1)[0][0])
+            common = as_condition(runs[column].mode(dropna=False).iloc[0])
             raise UserError(
                 f"the results hold several values of {column} ({list_values(runs[column])}), this "
                 f"table takes one: choose with `--where {column}={common}`"

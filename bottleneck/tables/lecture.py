@@ -17,7 +17,6 @@ from ..lecture.slides import RULES, SLIDES, Audit, Evidence, Exponent, Grid
 from .page import Page
 from .render import MEASURE, print_prose
 
-COLUMNS = ["id", "topic", "printed", "recomputed", "verdict", "why"]
 INDENT = 3
 
 
@@ -30,8 +29,8 @@ def audit_page(audits: Sequence[Audit]) -> Page:
         texts.append(Text.assemble(*head))
         for label in ("printed", "recomputed", "why"):
             texts.append(Text.assemble((f"  {label:<10}  ", "dim"), getattr(audit, label)))
-    rows = [[getattr(audit, name) for name in COLUMNS] for audit in audits]
-    frame = pd.DataFrame(rows, columns=COLUMNS)
+    columns = ["id", "topic", "printed", "recomputed", "verdict", "why"]
+    frame = pd.DataFrame(map(vars, audits), columns=columns)
     counts = frame["verdict"].value_counts()
     verdicts = [verdict for verdict in RULES if verdict in counts]
     total = ", ".join(f"{verdict} {counts[verdict]}" for verdict in verdicts)

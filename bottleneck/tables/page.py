@@ -154,14 +154,3 @@ def wide(frame: pd.DataFrame, measures: Sequence[str], keys: Sequence[str]) -> p
 def run_line(frame: pd.DataFrame) -> str:
     """What was run, in one line."""
     return f"{what_was_run(frame)}; 95 % intervals; * under {MARKED_BELOW}"
-
-
-def caption(frame: pd.DataFrame, over: str) -> list[str]:
-    """Which runs a study's numbers are of, and what the ranges are."""
-    return [
-        f"Corpus {what_was_run(frame)}. A value is the mean over its arm's seeds. An arm is named "
-        f"by its attention and by settings in which the arms differ. * behind a count: under "
-        f"{MARKED_BELOW}, too few to lean on.",
-        f"Ranges are 95 % over {over}, the same for every seed and for arms of one text; they say "
-        "nothing of other seeds.",
-    ]
