@@ -216,7 +216,7 @@ def csv_of(ok, *arguments):
 def test_the_audit_and_one_id_are_printed_and_are_csv(ok, lecture):
     assert "4.876" in lecture()
     frame = csv_of(ok)
-    assert list(frame.columns) == "id topic printed recomputed verdict why".split()
+    assert list(frame.columns) == ["id", "topic", "printed", "recomputed", "verdict", "why"]
     assert list(frame["id"]) == list(SLIDES)
     assert frame.set_index("id").loc["L15", "verdict"] == "not measured"
     text = lecture("l7")
