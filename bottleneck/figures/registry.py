@@ -43,8 +43,6 @@ Chart = tuple[Figure, pd.DataFrame]
 """A figure, and a data frame of all that is drawn in it."""
 METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 """Per ending what is left out of a file, which would differ from day to day."""
-BASELINE = "baseline"
-"""What the arms are called that are as most are, where more than one setting was changed."""
 SLIDE_NOTE = "The slide's numbers are an illustration: compare shapes, never levels."
 
 
@@ -57,14 +55,13 @@ def make_figure(
         bundle = narrowed(Results.open(folder) if bundle is None else bundle, where)
         if name == "attention":
             return attention_chart(bundle)
-        plot = {"bleu": bleu, "arms": arms, "compression": compression, "learning": learning}[name](
-            bundle
-        )
-        return draw(plot), plot.data
-    question = import_module("...questions.question", __name__).find_question(name)
-    plot = question.plot(question.load(folder))
-    if plot.data.empty:
-        raise UserError(f"nothing to draw: {str(probe_file(folder, name))!r} has no numbers")
+        plots = {"bleu": bleu, "arms": arms, "compression": compression, "learning": learning}
+        plot = plots[name](bundle)
+    else:
+        question = import_module("...questions.question", __name__).find_question(name)
+        plot = question.plot(question.load(folder))
+        if plot.data.empty:
+            raise UserError(f"nothing to draw: {str(probe_file(folder, name))!r} has no numbers")
     return draw(plot), plot.data
 
 
@@ -159,7 +156,7 @@ def arms(bundle: Results) -> Plot:
     by_change: dict[str, list[Arm]] = {}
     for arm in every:
         change = arm.attention if single else arm.name.removeprefix(arm.attention).strip(" ,")
-        by_change.setdefault(change or BASELINE, []).append(arm)
+        by_change.setdefault(change or "baseline", []).append(arm)
     readable = [arm.buckets.index(bucket) for arm in every for bucket in _readable(arm)]
     rows = []
     for index in dict.fromkeys((min(readable), max(readable))):

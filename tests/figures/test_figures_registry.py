@@ -11,7 +11,7 @@ from planted_probes import plant, rows_of
 
 from seq2seq_bottleneck.cli import main
 from seq2seq_bottleneck.figures.draw import ATTENTION
-from seq2seq_bottleneck.figures.registry import BASELINE, image, make_figure
+from seq2seq_bottleneck.figures.registry import image, make_figure
 from seq2seq_bottleneck.lecture.slides import L_FAIL, L_VIND
 from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.schema import STUDIES
@@ -61,7 +61,7 @@ def test_arms_have_the_tables_numbers_and_each_its_look_in_the_place_of_what_was
     means, seeds = (data[data["kind"] == kind] for kind in ("mean", "seed"))
     assert (len(means), len(seeds)) == (8, 16)
     for row in means.to_dict("records"):
-        name = row["arm"] if row["x"] == BASELINE else f"{row['arm']}, {row['x']}"
+        name = row["arm"] if row["x"] == "baseline" else f"{row['arm']}, {row['x']}"
         expected = table.loc[(name, row["panel"].removesuffix(" source words"))]
         for end, column in ENDS.items():
             assert row[end] == expected[f"bleu{column}"]
@@ -70,7 +70,7 @@ def test_arms_have_the_tables_numbers_and_each_its_look_in_the_place_of_what_was
     assert list(legend(figure)) == ["none", "additive", "uniform"]
     for axes in figure.axes:
         labels = [label.get_text() for label in axes.get_xticklabels()]
-        assert labels == [f"{BASELINE}\nn 12", "reversed source\nn 12"]
+        assert labels == ["baseline\nn 12", "reversed source\nn 12"]
 
 
 @pytest.mark.parametrize(("lengths", "drawn"), [((60, 20, 5, 70), [3, 2]), ((60, 70), [1])])
