@@ -96,7 +96,7 @@ def _scored(
     ended = np.ones(len(words), bool)
     texts = list(hypotheses), list(references)
     columns = sentence_columns(*texts, words, words * 1.5, words + 1, ended)
-    return columns, bucket_rows(columns, settings)
+    return columns, bucket_rows(*texts, columns, settings)
 
 
 def reseal(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """A trained run on its test set: translations, counts, scores, examples, all written down."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..model.parts import Stack, parts_of
 from ..model.translator import count_parameters
 from ..results.bundle import tidy_csv
 from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
-from ..results.schema import BLEU_COLUMNS, CHRF_COLUMNS
+from ..results.schema import BLEU_COLUMNS
 from ..scoring import bleu
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
 from ..settings.concerns import bucket_members
@@ -57,9 +58,10 @@ def evaluate(
     # Every core of the process takes its part of a batch.
     losses = make_sentence_losses(graph, Stack(1, parts_of(BATCH)))
     words = [pair.words for pair in corpus.test]
+    references = [pair.target for pair in corpus.test]
     sentences = sentence_columns(
         texts,
-        [pair.target for pair in corpus.test],
+        references,
         np.array(words),
         sentence_losses(losses, trained.weights, batches),
         np.array(encoded.target_lengths),
@@ -81,9 +83,10 @@ def evaluate(
         "train_tokens_per_second": round(trained.target_tokens / max(trained.seconds, 1e-9), 1),
     }
     members = list(bucket_members(words, settings.scoring.lower_edges).values())
+    scores = bucket_rows(texts, references, sentences, settings)
     rows = [
         facts | row | {"near_copies": share(corpus.near_copies[place] for place in places)}
-        for row, places in zip(bucket_rows(sentences, settings), members, strict=True)
+        for row, places in zip(scores, members, strict=True)
     ]
     write_text(folder.path / SCORES, tidy_csv(pd.DataFrame(rows, dtype=object)))
     lines = []
@@ -97,8 +100,8 @@ def evaluate(
 
 
 def sentence_columns(
-    hypotheses: list[str],
-    references: list[str],
+    hypotheses: Sequence[str],
+    references: Sequence[str],
     words: Int[ndarray, "sentences"],
     losses: Float[ndarray, "sentences"],
     target_tokens: Int[ndarray, "sentences"],
@@ -114,12 +117,15 @@ def sentence_columns(
         "ended": ended,
     }
     counts = bleu.bleu_statistics(hypotheses, references, tokenize=tokenize)
-    columns |= dict(zip(BLEU_COLUMNS, counts.T, strict=True))
-    characters = bleu.chrf_statistics(hypotheses, references)
-    return pd.DataFrame(columns | dict(zip(CHRF_COLUMNS, characters.T, strict=True)))
+    return pd.DataFrame(columns | dict(zip(BLEU_COLUMNS, counts.T, strict=True)))
 
 
-def bucket_rows(sentences: pd.DataFrame, settings: RunSettings) -> list[dict[str, Any]]:
+def bucket_rows(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    sentences: pd.DataFrame,
+    settings: RunSettings,
+) -> list[dict[str, Any]]:
     """One row per bucket: n, ratio, scores with their interval, and what explains them."""
     model, scoring, rows = settings.model, settings.scoring, []
     members = bucket_members(sentences["source_words"].to_numpy(), scoring.lower_edges)
@@ -130,7 +136,7 @@ def bucket_rows(sentences: pd.DataFrame, settings: RunSettings) -> list[dict[str
             continue
         inside = sentences.iloc[places]
         words = float(inside["source_words"].mean())
-        counts, characters = (inside[[*names]].to_numpy() for names in (BLEU_COLUMNS, CHRF_COLUMNS))
+        counts = inside[[*BLEU_COLUMNS]].to_numpy()
         nll = inside["nll"].to_numpy().sum(dtype=np.float64)
         weights = draw(n, scoring.resamples, seed=scoring.seed, bucket=bucket)
         measured = estimate(bleu.bleu, counts[None], weights)
@@ -144,7 +150,7 @@ def bucket_rows(sentences: pd.DataFrame, settings: RunSettings) -> list[dict[str
             "brevity_penalty": float(bleu.brevity_penalty(sums)),
             "length_ratio": float(ratio_of_sums(sums[:2])),
             **{f"precision_{k}": float(p) for k, p in enumerate(bleu.precisions(sums), start=1)},
-            "chrf": float(bleu.chrf(bleu.expanded(characters).sum(axis=0))),
+            "chrf": bleu.chrf(*([texts[i] for i in places] for texts in (hypotheses, references))),
             "nll_per_token": float(nll / inside["target_tokens"].sum()),
             "reference_tokens": int(inside["reference_tokens"].sum()),
             "empty": int((inside["hypothesis_tokens"] == 0).sum()),

@@ -52,7 +52,7 @@ def test_chinese_is_split_into_characters_and_scored_by_the_tokenizer_that_is_na
     words, ones = np.array([pair.words for pair in corpus.test]), np.ones(len(references))
     measures = words, ones, ones.astype(int), ones.astype(bool)
     columns = sentence_columns(hypotheses, references, *measures, tokenize="zh")
-    rows = bucket_rows(columns, settings)
+    rows = bucket_rows(hypotheses, references, columns, settings)
     for row, inside in zip(rows, (words < 11, words >= 11), strict=True):
         places = np.flatnonzero(inside)
         texts = [[side[place] for place in places] for side in (hypotheses, references)]
