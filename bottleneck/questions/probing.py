@@ -18,7 +18,7 @@ from ..runs.pool import divide, worker_processes
 from ..settings.errors import UserError
 from ..settings.files import write_listed
 from ..settings.run import RunSettings
-from .question import Columns, Probed, Question, Tell, find_question
+from .question import Columns, Probed, Question, Row, Tell, find_question
 
 
 def probe_runs(study: Question, runs: Sequence[Path], tell: Tell) -> list[Probed]:
@@ -81,9 +81,9 @@ def read_kept(run: Path, settings: RunSettings, study: Question) -> Probed:
     return Probed(run, settings, columns)
 
 
-def write_table(study: Question, probed: Sequence[Probed], folder: Path) -> Path:
-    """Write the study's table of what was found on runs, ``probes/NAME.csv`` of the folder."""
-    table = pd.DataFrame(study.summarise(probed), columns=list(PROBE_COLUMNS), dtype=object)
-    name = f"{PROBES}/{study.name}.csv"
+def write_table(study: str, rows: Sequence[Row], folder: Path) -> Path:
+    """Write the rows of a study's table, ``probes/NAME.csv`` of the folder."""
+    table = pd.DataFrame(rows, columns=list(PROBE_COLUMNS), dtype=object)
+    name = f"{PROBES}/{study}.csv"
     write_listed(folder, [(name, tidy_csv(table).encode())])
     return folder / name

@@ -11,8 +11,7 @@
   in the store; ``replaced``: how many finished runs later ones of their arms took the place of.
 - ``SHA256SUMS``: a digest of each file here and under ``probes/``, as `sha256sum -c` reads it. A
   run's folder has its own.
-- ``probes/NAME.csv``: the numbers of a study of `STUDIES`, in long form (`PROBE_COLUMNS`); and the
-  benchmark's ``probes/cost.csv``, whose columns are in `questions.cost`.
+- ``probes/NAME.csv``: the numbers of a study of `QUESTIONS`, in long form (`PROBE_COLUMNS`).
 
 Types are pandas' own names. ``Int64`` and ``boolean`` columns may have blanks (a bucket without
 sentences, a setting that is not set). A spreadsheet must be told that runs and buckets (5-10) are
