@@ -18,8 +18,8 @@ from ..results.folders import SENTENCES, run_rows
 from ..scoring.bootstrap import Estimate, difference, ratio_of_sums
 from ..settings.concerns import bucket_members, holds
 from ..settings.run import RunSettings
-from .arms import Arm, Estimates, Measured, arms_of
-from .question import Axes, Columns, Judgement, Probed, Question, Row, StudyColumn, StudyTable, Tell
+from .arms import Arm, Estimates, Measured, Probed, Row, arms_of
+from .question import PERCENT, Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -201,8 +201,6 @@ def _drawn(rows: pd.DataFrame) -> pd.DataFrame:
     ends = ["value", "low", "high"]
     return pd.concat([source, recovered.assign(**recovered[ends].clip(lower=0.0))])
 
-
-PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
 
 QUESTION = Question(
     name="information",

@@ -62,6 +62,10 @@ class StudyColumn:
         return cell(*numbers, self.form, self.ends, estimate.note)
 
 
+PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
+"""Of a column whose numbers are shares."""
+
+
 @dataclass(frozen=True)
 class StudyTable:
     """A table of a question: its columns of texts (``heads``), n, and its columns of numbers.
