@@ -81,7 +81,7 @@ def judge(estimates: Estimates) -> Judgement | str:
     """C9: cost grows with Tx x Ty."""
     powers, above, clauses, others = {}, [], [], []
     for arm in estimates.arms():
-        if estimates.attention(arm) == "none":
+        if estimates.attention[arm] == "none":
             continue
         attention = estimates.get("exponent", arm, "upper", "attention_seconds")
         step, without = (

@@ -182,7 +182,7 @@ def _kept(estimates: Estimates) -> Judgement | str:
     arm, name, ours, theirs, gain = max(of_first, key=lambda item: item[2].value)
     if not next(iter(_shares(estimates, arm, name).values())).low >= LEARNED:
         return UNLEARNED
-    attention = estimates.attention(arm)
+    attention = estimates.attention[arm]
     clause = (
         f"in the longer half of the buckets {_percent(ours)} of each further word's bits "
         f"arrive with {attention} attention and {_percent(theirs)} without, "
@@ -231,7 +231,7 @@ QUESTION = Question(
             # Per cent kept by the slide, beside the bucket that its sentence is in.
             printed=lambda estimates, keys: (
                 f"{100 * (1 - SLIDE_LOST):.0f}"
-                if estimates.attention(keys["arm"]) == "none" and holds(keys["bucket"], LOST_WORDS)
+                if estimates.attention[keys["arm"]] == "none" and holds(keys["bucket"], LOST_WORDS)
                 else ""
             ),
         ),

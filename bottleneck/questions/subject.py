@@ -40,8 +40,8 @@ class Subject:
     """What a probe may look at; ``graph`` is of trained and fresh weights alike."""
 
     def __init__(self, folder: Path, trained: TrainedRun | None = None) -> None:
-        self.folder, self.trained = folder, trained or load_run(folder)
-        trained, self.settings = self.trained, self.trained.settings
+        trained = trained or load_run(folder)
+        self.folder, self.trained, self.settings = folder, trained, trained.settings
         self.graph, self.weights, self.encode = trained.graph, trained.weights, trained.encode
         self.vocabularies = trained.source_vocabulary, trained.target_vocabulary
         self.edges = self.settings.scoring.lower_edges
