@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..results.bundle import tidy_csv
-from ..results.folders import probe_file, read_checked, read_settings, reading
+from ..results.folders import read_checked, read_settings, reading
 from ..results.schema import PROBE_COLUMNS, PROBES
 from ..runs.pool import divide, worker_processes
 from ..settings.errors import UserError
@@ -79,6 +79,6 @@ def read_kept(run: Path, settings: RunSettings, study: Question) -> Probed:
 def write_table(study: str, rows: Sequence[Row], folder: Path) -> Path:
     """Write the rows of a study's table, ``probes/NAME.csv`` of the folder."""
     table = pd.DataFrame(rows, columns=list(PROBE_COLUMNS), dtype=object)
-    path = probe_file(folder, study)
-    write_listed(folder, [(f"{PROBES}/{path.name}", tidy_csv(table).encode())])
-    return path
+    name = f"{PROBES}/{study}.csv"
+    write_listed(folder, [(name, tidy_csv(table).encode())])
+    return folder / name
