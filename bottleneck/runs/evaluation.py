@@ -1,14 +1,11 @@
 """A trained run on its test set: translations, counts, scores, examples, all written down."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from flax import nnx
-from jaxtyping import Float, Int
-from numpy import ndarray
 
 from ..corpus.batches import encode_pairs, evaluation_batches
 from ..corpus.corpus import Corpus, lecture_pairs, share
@@ -30,6 +27,9 @@ from ..training.loop import Trained, sentence_losses
 from ..training.step import make_sentence_losses
 from .store import RunFolder
 from .translate import BATCH, TrainedRun
+
+TEXTS = ["reference", "hypothesis"]
+"""Of a sentence, what ``sentences.csv`` leaves to `HYPOTHESES`."""
 
 
 def scoring_notes(corpus: Corpus, settings: RunSettings) -> list[str]:
@@ -57,18 +57,19 @@ def evaluate(
     outputs, _, texts = run.decode(batches)
     # Every core of the process takes its part of a batch.
     losses = make_sentence_losses(graph, Stack(1, parts_of(BATCH)))
-    words = [pair.words for pair in corpus.test]
-    references = [pair.target for pair in corpus.test]
-    sentences = sentence_columns(
-        texts,
-        references,
-        np.array(words),
-        sentence_losses(losses, trained.weights, batches),
-        np.array(encoded.target_lengths),
-        np.array([EOS in ids for ids in outputs]),
-        settings.scoring.tokenize,
-    )
-    write_text(folder.path / SENTENCES, tidy_csv(sentences))
+    columns = {
+        "sentence": range(len(texts)),
+        "reference": [pair.target for pair in corpus.test],
+        "hypothesis": texts,
+        "source_words": [pair.words for pair in corpus.test],
+        "nll": sentence_losses(losses, trained.weights, batches).astype(
+            np.float32
+        ),  # which they are
+        "target_tokens": encoded.target_lengths,
+        "ended": [EOS in ids for ids in outputs],
+    }
+    sentences = with_counts(pd.DataFrame(columns), settings.scoring.tokenize)
+    write_text(folder.path / SENTENCES, tidy_csv(sentences.drop(columns=TEXTS)))
     # What is the same for every bucket of the run.
     epoch = sum(len(target.pieces(pair.target)) + 1 for pair in corpus.train)  # with end tokens
     facts = {
@@ -82,11 +83,11 @@ def evaluate(
         "train_seconds": round(trained.seconds, 3),
         "train_tokens_per_second": round(trained.target_tokens / max(trained.seconds, 1e-9), 1),
     }
+    words = sentences["source_words"].to_numpy()
     members = list(bucket_members(words, settings.scoring.lower_edges).values())
-    scores = bucket_rows(texts, references, sentences, settings)
     rows = [
         facts | row | {"near_copies": share(corpus.near_copies[place] for place in places)}
-        for row, places in zip(scores, members, strict=True)
+        for row, places in zip(bucket_rows(sentences, settings), members, strict=True)
     ]
     write_text(folder.path / SCORES, tidy_csv(pd.DataFrame(rows, dtype=object)))
     lines = []
@@ -99,33 +100,14 @@ def evaluate(
     folder.write_json(EXAMPLES, make_examples(run, {place: corpus.test[place] for place in first}))
 
 
-def sentence_columns(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    words: Int[ndarray, "sentences"],
-    losses: Float[ndarray, "sentences"],
-    target_tokens: Int[ndarray, "sentences"],
-    ended: ndarray,
-    tokenize: str = "13a",
-) -> pd.DataFrame:
-    """Everything that is counted once per sentence, as ``sentences.csv`` has it."""
-    columns = {
-        "sentence": np.arange(len(references)),
-        "source_words": words,
-        "nll": losses.astype(np.float32),  # which they are
-        "target_tokens": target_tokens,
-        "ended": ended,
-    }
-    counts = bleu.bleu_statistics(hypotheses, references, tokenize=tokenize)
-    return pd.DataFrame(columns | dict(zip(BLEU_COLUMNS, counts.T, strict=True)))
+def with_counts(sentences: pd.DataFrame, tokenize: str = "13a") -> pd.DataFrame:
+    """Sentences with the counts of which BLEU is a sum."""
+    texts = sentences["hypothesis"].to_list(), sentences["reference"].to_list()
+    counts = bleu.bleu_statistics(*texts, tokenize=tokenize)
+    return sentences.assign(**dict(zip(BLEU_COLUMNS, counts.T, strict=True)))
 
 
-def bucket_rows(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    sentences: pd.DataFrame,
-    settings: RunSettings,
-) -> list[dict[str, Any]]:
+def bucket_rows(sentences: pd.DataFrame, settings: RunSettings) -> list[dict[str, Any]]:
     """One row per bucket: n, ratio, scores with their interval, and what explains them."""
     model, scoring, rows = settings.model, settings.scoring, []
     members = bucket_members(sentences["source_words"].to_numpy(), scoring.lower_edges)
@@ -150,7 +132,7 @@ def bucket_rows(
             "brevity_penalty": float(bleu.brevity_penalty(sums)),
             "length_ratio": float(ratio_of_sums(sums[:2])),
             **{f"precision_{k}": float(p) for k, p in enumerate(bleu.precisions(sums), start=1)},
-            "chrf": bleu.chrf(*([texts[i] for i in places] for texts in (hypotheses, references))),
+            "chrf": bleu.chrf(inside["hypothesis"].to_list(), inside["reference"].to_list()),
             "nll_per_token": float(nll / inside["target_tokens"].sum()),
             "reference_tokens": int(inside["reference_tokens"].sum()),
             "empty": int((inside["hypothesis_tokens"] == 0).sum()),

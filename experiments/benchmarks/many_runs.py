@@ -112,8 +112,8 @@ def _shared_files(settings: RunSettings, columns: Mapping[str, ndarray]) -> dict
         "parameters": 1_000_000 + 50_000 * (settings.model.attention != "none"),
         "train_seconds": 90.5, "train_tokens_per_second": 22_000.5, "near_copies": 0.1,
     }  # fmt: skip
-    texts = ["one text for all"] * len(columns["source_words"])
-    rows = [known | row for row in bucket_rows(texts, texts, pd.DataFrame(columns), settings)]
+    sentences = pd.DataFrame(columns).assign(hypothesis="one text", reference="one text")
+    rows = [known | row for row in bucket_rows(sentences, settings)]
     return {
         "scores.csv": tidy_csv(pd.DataFrame(rows, dtype=object)),
         "examples.json": json_text([_example(place) for place in range(10)]),
