@@ -62,9 +62,7 @@ def evaluate(
         "reference": [pair.target for pair in corpus.test],
         "hypothesis": texts,
         "source_words": [pair.words for pair in corpus.test],
-        "nll": sentence_losses(losses, trained.weights, batches).astype(
-            np.float32
-        ),  # which they are
+        "nll": np.float32(sentence_losses(losses, trained.weights, batches)),  # which they are
         "target_tokens": encoded.target_lengths,
         "ended": [EOS in ids for ids in outputs],
     }
