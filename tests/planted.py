@@ -10,7 +10,7 @@ import pandas as pd
 from seq2seq_bottleneck.results.bundle import tidy_csv
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import ENDED, EXPERIMENTS, STATUS
-from seq2seq_bottleneck.runs.evaluation import bucket_rows, sentence_columns
+from seq2seq_bottleneck.runs.evaluation import TEXTS, bucket_rows, with_counts
 from seq2seq_bottleneck.runs.store import UNLISTED
 from seq2seq_bottleneck.scoring.bootstrap import Estimate
 from seq2seq_bottleneck.settings.files import seal, write_listed
@@ -75,7 +75,7 @@ def write_run(
     rows = [known | row for row in scores]
     run = write_begun(folder, name, settings, "done", **facts)
     (run / "scores.csv").write_text(tidy_csv(pd.DataFrame(rows, dtype=object)))
-    (run / "sentences.csv").write_text(tidy_csv(pd.DataFrame(columns)))
+    (run / "sentences.csv").write_text(tidy_csv(columns))
     (run / "examples.json").write_text("[]")
     reseal(run)
     if group is not None:
@@ -90,13 +90,13 @@ def write_run(
 @cache
 def _scored(
     hypotheses: tuple[str, ...], references: tuple[str, ...], settings: RunSettings
-) -> tuple[dict[str, np.ndarray], list[dict[str, object]]]:
+) -> tuple[pd.DataFrame, list[dict[str, object]]]:
     """The counts of a run's sentences, and its scores: made once of the texts of many tests."""
     words = np.array([len(reference.split()) for reference in references])
-    ended = np.ones(len(words), bool)
-    texts = list(hypotheses), list(references)
-    columns = sentence_columns(*texts, words, words * 1.5, words + 1, ended)
-    return columns, bucket_rows(columns, settings)
+    texts = {"sentence": range(len(words)), "hypothesis": hypotheses, "reference": references}
+    lengths = {"source_words": words, "nll": 1.5 * words, "target_tokens": words + 1}
+    sentences = with_counts(pd.DataFrame(texts | lengths).assign(ended=True))
+    return sentences.drop(columns=TEXTS), bucket_rows(sentences, settings)
 
 
 def reseal(folder: Path) -> None:

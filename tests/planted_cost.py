@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from seq2seq_bottleneck.questions.benchmark import point_row, write
+from seq2seq_bottleneck.questions.benchmark import point_rows
+from seq2seq_bottleneck.questions.cost import exponents
+from seq2seq_bottleneck.questions.probing import write_table
 
-MACHINE = {"machine": "Abacus 3", "device": "cpu: cpu"}
+MACHINE = "Abacus 3, 2 cores, cpu, 2026-11-29"
 PAIR = {"none": 0.0, "additive": 4e-5, "dot": 1e-5, "none-output": 0.0, "dot-output": 2e-5}
 """Seconds of attention for a pair of words."""
 
@@ -22,5 +24,5 @@ def plant_costs(
         for arm in arms:
             seconds = 1e-3 * length + PAIR[arm] * length**2
             measured[arm] = [0.99 * seconds, seconds, 1.02 * seconds]
-        rows += [point_row(length, arm, measured, MACHINE) for arm in arms]
-    write(folder, rows)
+        rows += [row for arm in arms for row in point_rows(length, arm, measured, MACHINE)]
+    write_table("cost", [*rows, *exponents(rows)], folder)

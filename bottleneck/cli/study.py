@@ -95,7 +95,7 @@ def study(
         probed = probe_gold(runs, sentences, tell)
     else:
         probed = probe_runs(question, runs, tell)
-    path = write_table(question, probed, folder)
+    path = write_table(question.name, question.summarise(probed), folder)
     tell(f"{question.question} ({counted(len(runs), 'run')}; numbers: {path})")
     show(study_page(question.name, folder), form, details)
 

@@ -21,7 +21,7 @@ from matplotlib.text import Text
 from ..claims.rules import Bucket
 from ..claims.verdict import READ_FROM
 from ..lecture.slides import L_FAIL, L_VIND
-from ..results.bundle import Results
+from ..results.bundle import Results, load_probe
 from ..results.folders import probe_file
 from ..results.schema import FIGURES, FIGURES_OF_RUNS
 from ..settings.errors import UsageError, UserError, counted, did_you_mean, plain
@@ -59,7 +59,7 @@ def make_figure(
         plot = plots[name](bundle)
     else:
         question = import_module("...questions.question", __name__).find_question(name)
-        plot = question.plot(question.load(folder))
+        plot = question.plot(load_probe(folder, name))
         if plot.data.empty:
             raise UserError(f"nothing to draw: {str(probe_file(folder, name))!r} has no numbers")
     return draw(plot), plot.data

@@ -29,13 +29,13 @@ LINK = re.compile(r"(\d{1,9})([-?p])(\d{1,9})", re.ASCII)
 def probe_gold(runs: Sequence[Path], sentences: Sequence[LinkedPair], tell: Tell) -> list[Probed]:
     """Compare the weights of each run with the gold links; nothing is kept in the runs' folders."""
     from ..runs.run import cache_programs
-    from .subject import open_subject
+    from .subject import Subject
 
     cache_programs()
     probed = []
     for run in runs:
         tell(f"{run.name}: reading the gold set")
-        subject = open_subject(run)
+        subject = Subject(run)
         probed.append(Probed(run, subject.settings, probe(subject, sentences)))
     return probed
 

@@ -138,7 +138,10 @@ def rows_by_bucket(
 
 
 class Estimates:
-    """The means over seeds of ``probes/NAME.csv`` by measure and `KEYS`; ``means`` has the rows."""
+    """The means over seeds of ``probes/NAME.csv`` by measure and `KEYS`, whose rows are ``means``.
+
+    ``attention`` is that of each arm, in the order of the arms.
+    """
 
     def __init__(self, frame: pd.DataFrame) -> None:
         means = frame[frame["seed"].isna()].fillna({"n": 0})
@@ -150,7 +153,7 @@ class Estimates:
             )
             for row in self.means.dropna(subset="value").to_dict("records")
         }
-        self._attention = dict(zip(self.means["arm"], self.means["attention"], strict=True))
+        self.attention = dict(zip(self.means["arm"], self.means["attention"], strict=True))
 
     def get(
         self, measure: str, arm: str, bucket: str = "", control: str = "", part: str = ""
@@ -158,18 +161,14 @@ class Estimates:
         """The estimate with these keys; None where there is none."""
         return self._rows.get((measure, arm, bucket, control, part))
 
-    def attention(self, arm: str) -> str:
-        """The attention of an arm."""
-        return self._attention[arm]
-
     def without_attention(self) -> str:
         """The first arm without attention; "" if there is none."""
-        return next((arm for arm, name in self._attention.items() if name == "none"), "")
+        return next((arm for arm, name in self.attention.items() if name == "none"), "")
 
     def arms(self, selective: bool = False) -> list[str]:
         """The arms in order; ``selective``: only those that can attend to a word."""
         left_out = UNSELECTIVE if selective else ()
-        return [arm for arm, name in self._attention.items() if name not in left_out]
+        return [arm for arm, name in self.attention.items() if name not in left_out]
 
     def buckets(self) -> list[str]:
         """The length buckets, shortest first."""

@@ -13,20 +13,20 @@ from typing import Any
 
 import jax
 import numpy as np
-import pandas as pd
 
 from ..corpus.batches import Batch
 from ..corpus.vocabulary import EOS, UNK
 from ..model.translator import create
+from ..results.schema import BENCHMARK
 from ..runs.pool import worker_processes
 from ..runs.run import cache_programs, describe_environment
 from ..settings.concerns import ModelSettings, TrainingSettings
 from ..settings.errors import UserError
-from ..settings.files import write_listed
 from ..settings.machine import cores
 from ..training.step import TrainState, initial_state, make_update
 from .arms import Row
-from .cost import COLUMNS, OUTPUT, baseline
+from .cost import OUTPUT, baseline, exponents
+from .probing import write_table
 from .question import Tell
 
 ARMS = ("none", "additive", "dot", "none-output", "dot-output")
@@ -48,40 +48,36 @@ def measure(folder: Path, quick: bool, tell: Tell) -> None:
         if result["phase"] == "failed":
             raise UserError(f"length {length} could not be measured: {result['reason']}")
         seconds = result["seconds"]
-        rows += [point_row(length, arm, seconds, result["machine"]) for arm in ARMS]
+        machine = f"{result['machine']}, {datetime.now(UTC).date()}"
+        rows += [row for arm in ARMS for row in point_rows(length, arm, seconds, machine)]
         steps = ", ".join(f"{arm} {1e3 * median(seconds[arm]):,.1f} ms" for arm in ARMS)
         tell(f"length {length} ({number} of {len(lengths)}): {steps}")
-    write(folder, rows)
+    write_table(BENCHMARK, [*rows, *exponents(rows)], folder)
 
 
-def point_row(
-    length: int, arm: str, seconds: Mapping[str, Sequence[float]], machine: Mapping[str, str]
-) -> Row:
-    """The row of ``cost.csv``; attention's seconds and share (0 to 1) are taken round by round."""
+def point_rows(
+    length: int, arm: str, seconds: Mapping[str, Sequence[float]], machine: str
+) -> list[Row]:
+    """The rows of an arm at a length; attention's seconds and share are taken round by round."""
     timed = {"seconds": seconds[arm]}
     if arm != baseline(arm):
         pairs = list(zip(seconds[arm], seconds[baseline(arm)], strict=True))
         timed["attention_seconds"] = [step - without for step, without in pairs]
         timed["attention_share"] = [1 - without / step for step, without in pairs]
-    row = {
-        "varied": "length",
+    keys = {
         "arm": arm,
         "attention": arm.removesuffix(OUTPUT),
         "placement": "output" if arm.endswith(OUTPUT) else "input",
-        "length": length,
-        "repeats": len(seconds[arm]),
-        "cores": cores(),
-        "date": datetime.now(UTC).date().isoformat(),
+        "context_size": CONTEXT,
+        "corpus": "random words",
+        "bucket": str(length),
+        "n": len(seconds[arm]),
+        "note": machine,
     }
-    for name, values in timed.items():
-        row |= {name: median(values), f"{name}_low": min(values), f"{name}_high": max(values)}
-    return row | machine
-
-
-def write(folder: Path, rows: Sequence[Row]) -> None:
-    """``probes/cost.csv``, whole or not at all."""
-    frame = pd.DataFrame(rows, columns=list(COLUMNS))
-    write_listed(folder, [("probes/cost.csv", frame.to_csv(index=False).encode())])
+    return [
+        keys | {"measure": name, "value": median(times), "low": min(times), "high": max(times)}
+        for name, times in timed.items()
+    ]
 
 
 def measure_length(emit: Callable[[int, dict[str, Any]], None], length: int) -> None:
@@ -95,7 +91,7 @@ def measure_length(emit: Callable[[int, dict[str, Any]], None], length: int) -> 
     ]
     seconds = {arm: [one_round[arm] for one_round in rounds[1:]] for arm in ARMS}
     facts = describe_environment()
-    machine = {"machine": facts["processor"], "device": facts["device"]}
+    machine = f"{facts['processor']}, {cores()} cores, {facts['device'].removeprefix('cpu: ')}"
     emit(0, {"phase": "done", "machine": machine, "seconds": seconds})
 
 

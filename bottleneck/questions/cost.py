@@ -1,13 +1,13 @@
 """C9 and L15: does attention's cost grow with source length times target length?
 
-`benchmark` measures it: ``probes/cost.csv`` has a row for each arm and length, the same on both
-sides. What attention adds is the time of a step beyond that of the same model without it; part of
-that occurs once per word, so that its exponent climbs from 1 to 2 as sentences grow: the rule reads
-that of the upper lengths.
+`benchmark` measures it: ``seconds`` of a training step by arm and length, which is the same on both
+sides, and what attention adds to them, ``attention_seconds`` and ``attention_share``, beside the
+same model without it. Part of that occurs once per word, so that its exponent climbs from 1 to 2 as
+sentences grow: the rule reads that of the upper lengths.
 """
 
 import math
-from dataclasses import replace
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
@@ -20,53 +20,28 @@ from ..lecture.slides import Exponent
 from ..results.bundle import load_probe
 from ..results.folders import has_probe
 from ..results.schema import BENCHMARK
-from ..tables.page import Page
 from .arms import Estimates, Measured
-from .question import Axes, Judgement, Question, StudyColumn, StudyTable
+from .question import Axes, Judgement, Question, Row, StudyColumn, StudyTable
 
-TIMES = ("seconds", "attention_seconds", "attention_share")
-COLUMNS = {
-    **dict.fromkeys(("varied", "arm", "attention", "placement"), "str"),
-    "length": "Int64",
-    **{f"{name}{end}": "float64" for name in TIMES for end in ("", "_low", "_high")},
-    "repeats": "Int64",
-    **dict.fromkeys(("machine", "device", "date"), "str"),
-    "cores": "Int64",
-}
-"""Columns of ``cost.csv``, some of which are blank without attention.
-
-``varied`` is "length"; other rows are not read. ``length`` is tokens per side. ``seconds`` is the
-median of a training step over ``repeats`` groups of steps, ``_low`` and ``_high`` the least and
-greatest group. ``attention_...`` is what the arm has beyond its `baseline`.
-"""
 OUTPUT = "-output"
 """Behind the name of an arm in Luong's placement."""
 FITTED = ("seconds", "attention_seconds")
 """What exponents are fitted to."""
 
 
-def in_long_form(costs: pd.DataFrame) -> pd.DataFrame:
-    """The rows of ``cost.csv`` as rows of a probe, and the exponents that are fitted to them."""
-    costs = costs[costs["varied"] == "length"]
-    points = costs.assign(bucket=costs["length"].astype(str), n=costs["repeats"], control="")
-    parts = []
-    for measure in TIMES:
-        value, low, high = (costs[f"{measure}{end}"] for end in ("", "_low", "_high"))
-        rows = points.assign(measure=measure, value=value, low=low, high=high)
-        parts.append(rows[value.notna()])
-    powers = []
-    for (arm, attention), rows in costs.groupby(["arm", "attention"], sort=False):
-        sizes = rows["length"].to_numpy(np.float64)
+def exponents(points: Sequence[Row]) -> list[Row]:
+    """The rows of the exponents of measured points, over all lengths and over the upper ones."""
+    frame, rows = pd.DataFrame(points), []
+    fitted = frame[frame["measure"].isin(FITTED)]
+    for (_, measure), part in fitted.groupby(["arm", "measure"], sort=False):
+        sizes, values = part["bucket"].to_numpy(np.float64), part["value"].to_numpy()
         middle = math.sqrt(sizes.min() * sizes.max()) * (1 - 1e-9)
-        for quantity, (bucket, least) in product(FITTED, (("all", 0.0), ("upper", middle))):
-            values = rows[quantity].to_numpy(np.float64)
+        for bucket, least in (("all", 0.0), ("upper", middle)):
             subset = (sizes >= least) & (values > 0)
             if power := fit(sizes[subset], values[subset]):
-                keys = {"arm": arm, "attention": attention, "control": quantity, "bucket": bucket}
-                powers.append(keys | {"measure": "exponent"} | vars(power))
-    frame = pd.concat([*parts, pd.DataFrame(powers)] if powers else parts)
-    names = {"length": frame["bucket"], "quantity": frame["control"]}
-    return frame.assign(**names, run="", seed=math.nan, note="", part="", corpus="random words")
+                keys = {"measure": "exponent", "control": measure, "bucket": bucket}
+                rows.append(part.iloc[0].to_dict() | keys | vars(power))
+    return rows
 
 
 def fit(sizes: Float[ndarray, "points"], values: Float[ndarray, "points"]) -> Measured | None:
@@ -106,7 +81,7 @@ def judge(estimates: Estimates) -> Judgement | str:
     """C9: cost grows with Tx x Ty."""
     powers, above, clauses, others = {}, [], [], []
     for arm in estimates.arms():
-        if estimates.attention(arm) == "none":
+        if estimates.attention[arm] == "none":
             continue
         attention = estimates.get("exponent", arm, "upper", "attention_seconds")
         step, without = (
@@ -142,38 +117,21 @@ def measured_exponent(folder: Path) -> Exponent | None:
     """How attention's seconds grow over the upper lengths of a benchmark (L15)."""
     if not has_probe(folder, BENCHMARK):
         return None
-    estimates = Estimates(QUESTION.load(folder))
+    estimates = Estimates(load_probe(folder, BENCHMARK))
     for arm in (f"dot{OUTPUT}", "dot", *estimates.arms()):
         if power := estimates.get("exponent", arm, "upper", "attention_seconds"):
             return Exponent(arm, power.value, power.low, power.high)
     return None
 
 
-def rests_on(frame: pd.DataFrame) -> str:
-    """What C9 rests on: ``benchmark: 40 points on AMD EPYC, 2 cores, cpu, 2026-11-22``."""
-    costs = frame[frame["measure"] == "seconds"]
-    first, device = costs.iloc[0], costs["device"].iloc[0].removeprefix("cpu: ")
-    where = f"{first['machine']}, {first['cores']} cores, {device}, {first['date']}"
-    return f"benchmark: {len(costs)} points on {where}"
+def run_lines(frame: pd.DataFrame, over: str) -> tuple[str, list[str], str]:
+    """``benchmark: 40 points on AMD EPYC, 2 cores, cpu, 2026-11-22`` (see `question.run_lines`)."""
+    points = frame[frame["measure"] == "seconds"]
+    line = f"benchmark: {len(points)} points on {points['note'].iloc[0]}"
+    return line, [f"From a {line}."], f"Median of {over}; bars: least and greatest; {line}."
 
 
-class CostQuestion(Question):
-    """The question that `bottleneck study cost` measures, whose numbers are of a machine."""
-
-    def load(self, folder: Path) -> pd.DataFrame:
-        """The measured points and the exponents, in long form."""
-        return in_long_form(load_probe(folder, self.name, COLUMNS))
-
-    def page(self, frame: pd.DataFrame) -> Page:
-        """The table, whose caption says on which machine it was measured."""
-        return replace(super().page(frame), caption=[*self.notes, f"From a {rests_on(frame)}."])
-
-    def footnotes(self, frame: pd.DataFrame) -> tuple[str, ...]:
-        """What the bars are, and where it was measured."""
-        return (f"Median of groups of steps; bars: least and greatest; {rests_on(frame)}.",)
-
-
-QUESTION = CostQuestion(
+QUESTION = Question(
     name=BENCHMARK,
     question="Does attention's cost grow with Tx x Ty? `study cost` measures it. (C9, L15)",
     title="Cost of a training step (C9)",
@@ -186,9 +144,10 @@ QUESTION = CostQuestion(
         "Growth: least squares of log quantity on log length, over all lengths and over those "
         "from the geometric middle of their range up. Ranges: 95 % intervals of the slope.",
     ],
-    short_caption=rests_on,
-    measures=(*TIMES, "exponent"),
-    keys=("arm", "quantity", "length"),
+    run_lines=run_lines,
+    over="groups of steps",
+    measures=("seconds", "attention_seconds", "attention_share", "exponent"),
+    keys=("arm", "control", "bucket"),
     tables=[
         StudyTable(
             "By length (tokens per side)",

@@ -152,7 +152,7 @@ QUESTION = Question(
             ],
             printed=lambda estimates, keys: (
                 f"{SLIDE_USED} of\n{SLIDE_SIZE}"
-                if estimates.attention(keys["arm"]) == "none"
+                if estimates.attention[keys["arm"]] == "none"
                 and holds(keys["bucket"], SENTENCE_WORDS)
                 else ""
             ),

@@ -16,7 +16,7 @@ from ..corpus.grammar import noun_gender, word_class
 from ..corpus.vocabulary import UNK
 from ..scoring.bootstrap import ratio_of_sums
 from .arms import Arm, Estimates, Row, by_arm
-from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
+from .question import PERCENT, Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -120,8 +120,6 @@ def judge(estimates: Estimates) -> Judgement | str:
     fully = all(by_class) and all(by_gender)
     return Judgement(fully, all(by_class), clauses, measure, added[least])
 
-
-PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
 
 QUESTION = Question(
     name="embeddings",

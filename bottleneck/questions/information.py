@@ -18,8 +18,8 @@ from ..results.folders import SENTENCES, run_rows
 from ..scoring.bootstrap import Estimate, difference, ratio_of_sums
 from ..settings.concerns import bucket_members, holds
 from ..settings.run import RunSettings
-from .arms import Arm, Estimates, Measured, arms_of
-from .question import Axes, Columns, Judgement, Probed, Question, Row, StudyColumn, StudyTable, Tell
+from .arms import Arm, Estimates, Measured, Probed, Row, arms_of
+from .question import PERCENT, Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -182,7 +182,7 @@ def _kept(estimates: Estimates) -> Judgement | str:
     arm, name, ours, theirs, gain = max(of_first, key=lambda item: item[2].value)
     if not next(iter(_shares(estimates, arm, name).values())).low >= LEARNED:
         return UNLEARNED
-    attention = estimates.attention(arm)
+    attention = estimates.attention[arm]
     clause = (
         f"in the longer half of the buckets {_percent(ours)} of each further word's bits "
         f"arrive with {attention} attention and {_percent(theirs)} without, "
@@ -201,8 +201,6 @@ def _drawn(rows: pd.DataFrame) -> pd.DataFrame:
     ends = ["value", "low", "high"]
     return pd.concat([source, recovered.assign(**recovered[ends].clip(lower=0.0))])
 
-
-PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
 
 QUESTION = Question(
     name="information",
@@ -233,7 +231,7 @@ QUESTION = Question(
             # Per cent kept by the slide, beside the bucket that its sentence is in.
             printed=lambda estimates, keys: (
                 f"{100 * (1 - SLIDE_LOST):.0f}"
-                if estimates.attention(keys["arm"]) == "none" and holds(keys["bucket"], LOST_WORDS)
+                if estimates.attention[keys["arm"]] == "none" and holds(keys["bucket"], LOST_WORDS)
                 else ""
             ),
         ),

@@ -18,7 +18,7 @@ from ..runs.pool import divide, worker_processes
 from ..settings.errors import UserError
 from ..settings.files import write_listed
 from ..settings.run import RunSettings
-from .question import Columns, Probed, Question, Tell, find_question
+from .question import Probed, Question, Row, Tell, find_question
 
 
 def probe_runs(study: Question, runs: Sequence[Path], tell: Tell) -> list[Probed]:
@@ -47,24 +47,19 @@ def probe_runs(study: Question, runs: Sequence[Path], tell: Tell) -> list[Probed
 def probe_run(emit: Callable[[int, dict[str, Any]], None], study: str, run: str) -> None:
     """The task of a worker process: measure a question on a run, and keep what was measured."""
     from ..runs.run import cache_programs
-    from .subject import open_subject
+    from .subject import Subject
 
     cache_programs()
-    question, subject = find_question(study), open_subject(Path(run))
-    columns = question.probe(subject, lambda words: emit(0, {"phase": words}))
-    keep(Path(run), question, columns)
+    question, folder = find_question(study), Path(run)
+    columns = question.probe(Subject(folder), lambda words: emit(0, {"phase": words}))
+    content = tidy_csv(pd.DataFrame(columns)).encode()
+    write_listed(folder, [(f"{PROBES}/{kept_file(folder, question).name}", content)])
     emit(0, {"phase": "done"})
 
 
 def kept_file(run: Path, study: Question) -> Path:
     """Where this version of the study is kept, if it has been measured on a run."""
     return run / PROBES / f"{study.name}-{study.version}.csv"
-
-
-def keep(run: Path, study: Question, columns: Columns) -> None:
-    """Write what was found."""
-    name = kept_file(run, study).relative_to(run).as_posix()
-    write_listed(run, [(name, tidy_csv(pd.DataFrame(columns)).encode())])
 
 
 def read_kept(run: Path, settings: RunSettings, study: Question) -> Probed:
@@ -81,9 +76,9 @@ def read_kept(run: Path, settings: RunSettings, study: Question) -> Probed:
     return Probed(run, settings, columns)
 
 
-def write_table(study: Question, probed: Sequence[Probed], folder: Path) -> Path:
-    """Write the study's table of what was found on runs, ``probes/NAME.csv`` of the folder."""
-    table = pd.DataFrame(study.summarise(probed), columns=list(PROBE_COLUMNS), dtype=object)
-    name = f"{PROBES}/{study.name}.csv"
+def write_table(study: str, rows: Sequence[Row], folder: Path) -> Path:
+    """Write the rows of a study's table, ``probes/NAME.csv`` of the folder."""
+    table = pd.DataFrame(rows, columns=list(PROBE_COLUMNS), dtype=object)
+    name = f"{PROBES}/{study}.csv"
     write_listed(folder, [(name, tidy_csv(table).encode())])
     return folder / name

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,12 +19,11 @@ from rich.table import Table
 from ..claims.registry import CLAIMS
 from ..claims.verdict import MARKED_BELOW, Judgement, Verdict
 from ..figures.plot import MEAN, SEED, Panel, Plot, data_frame, facts, slide_rows
-from ..results.bundle import load_probe
 from ..results.schema import GOLD, QUESTIONS
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.run import RunSettings
 from ..tables.comparison import what_was_run
-from ..tables.page import Page, run_line, wide
+from ..tables.page import Page, wide
 from ..tables.render import cell, count, new_table
 from .arms import KEYS, Estimates, Measured, Probed, Row
 
@@ -62,6 +60,10 @@ class StudyColumn:
             return ""
         numbers = (self.scale * number for number in (estimate.value, estimate.low, estimate.high))
         return cell(*numbers, self.form, self.ends, estimate.note)
+
+
+PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
+"""Of a column whose numbers are shares."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,19 @@ class Axes(Panel):
     printed: Callable[[pd.DataFrame], Mapping[str, float]] | None = None
 
 
+def run_lines(frame: pd.DataFrame, over: str) -> tuple[str, list[str], str]:
+    """What was run: in one line, as lines of a caption, and as the note below a figure."""
+    runs = what_was_run(frame)
+    lines = [
+        f"Corpus {runs}. A value is the mean over its arm's seeds. An arm is named by its "
+        "attention and by settings in which the arms differ. * behind a count: under "
+        f"{MARKED_BELOW}, too few to lean on.",
+        f"Ranges are 95 % over {over}, the same for every seed and for arms of one text; they say "
+        "nothing of other seeds.",
+    ]
+    return f"{runs}; 95 % intervals; * under {MARKED_BELOW}", lines, facts(frame, over)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Question:
     """A question of the lecture: how it is measured, and all that a reader sees of it.
@@ -126,8 +141,8 @@ class Question:
     measures something different. ``suits`` says whether a run can be probed at all.
 
     ``rules`` are those of its claims, in words and in code. ``measures`` are the columns of its
-    CSV; ``keys`` say what a row is of. ``notes`` are the caption of the table. Its intervals are
-    ``over`` test sentences, or over what this says.
+    CSV; ``keys`` say what a row is of. ``notes`` are the caption of the table, then ``run_lines``.
+    Its intervals are ``over`` test sentences, or over what this says.
     """
 
     name: str
@@ -142,7 +157,7 @@ class Question:
     tables: Sequence[StudyTable] = ()
     axes: Sequence[Axes]
     notes: Sequence[str] = ()
-    short_caption: Callable[[pd.DataFrame], str] = run_line
+    run_lines: Callable[[pd.DataFrame, str], tuple[str, list[str], str]] = run_lines
     rules: Mapping[str, tuple[str, Callable[[Estimates], Judgement | str]]] = field(
         default_factory=dict
     )
@@ -152,10 +167,6 @@ class Question:
     def own_runs(self) -> bool:
         """Whether it is asked of the runs of the sweep of its name, else of `vindication`."""
         return any(claim.own_runs for claim in CLAIMS if claim.study == self.name)
-
-    def load(self, folder: Path) -> pd.DataFrame:
-        """The numbers of a results folder; a UserError without them."""
-        return load_probe(folder, self.name)
 
     def verdict(self, frame: pd.DataFrame | str) -> Sequence[Verdict]:
         """The verdict on each claim; a text is the reason why nothing can be judged."""
@@ -170,16 +181,9 @@ class Question:
         for item in self.tables:
             if (table := item.table(estimates)).row_count:
                 body.add_row(table)
-        lines = [
-            *self.notes,
-            f"Corpus {what_was_run(frame)}. A value is the mean over its arm's seeds. An arm is "
-            "named by its attention and by settings in which the arms differ. * behind a count: "
-            f"under {MARKED_BELOW}, too few to lean on.",
-            f"Ranges are 95 % over {self.over}, the same for every seed and for arms of one text; "
-            "they say nothing of other seeds.",
-        ]
+        line, lines, _ = self.run_lines(frame, self.over)
         data = wide(frame, self.measures, self.keys)
-        return Page(self.name, self.title, data, body, [], lines, self.short_caption(frame))
+        return Page(self.name, self.title, data, body, [], [*self.notes, *lines], line)
 
     def plot(self, frame: pd.DataFrame) -> Plot:
         """The figure."""
@@ -201,11 +205,7 @@ class Question:
             lines += rows
             slides += slide_rows(axes.name, "", axes.printed(frame)) if axes.printed else []
         data = data_frame([*lines, *slides])
-        return Plot(self.title, tuple(panels), data, self.footnotes(frame))
-
-    def footnotes(self, frame: pd.DataFrame) -> tuple[str, ...]:
-        """The lines below the figure."""
-        return (facts(frame, self.over),)
+        return Plot(self.title, tuple(panels), data, (self.run_lines(frame, self.over)[2],))
 
 
 def find_question(name: str) -> Question:

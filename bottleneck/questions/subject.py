@@ -39,7 +39,8 @@ from .question import Tell
 class Subject:
     """What a probe may look at; ``graph`` is of trained and fresh weights alike."""
 
-    def __init__(self, folder: Path, trained: TrainedRun) -> None:
+    def __init__(self, folder: Path, trained: TrainedRun | None = None) -> None:
+        trained = trained or load_run(folder)
         self.folder, self.trained, self.settings = folder, trained, trained.settings
         self.graph, self.weights, self.encode = trained.graph, trained.weights, trained.encode
         self.vocabularies = trained.source_vocabulary, trained.target_vocabulary
@@ -112,11 +113,6 @@ class Subject:
                 "it asks for words one by one, and the run reads subwords: choose runs that read "
                 "words with `--where tokens=words`, or train some with corpus.tokens=words"
             )
-
-
-def open_subject(folder: Path) -> Subject:
-    """Open a finished run's folder; what is missing or damaged is a UserError that names it."""
-    return Subject(folder, load_run(folder))
 
 
 class SourceReader(Translator):

@@ -27,8 +27,8 @@ from ..lecture.slides import SLIDES
 from ..results.folders import read_texts
 from ..scoring.bootstrap import Score, ratio_of_sums
 from ..settings.concerns import bucket_members, bucket_of
-from .arms import Arm, Estimates, by_arm
-from .question import Axes, Columns, Judgement, Line, Question, Row, StudyColumn, StudyTable, Tell
+from .arms import Arm, Estimates, Row, by_arm
+from .question import PERCENT, Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -298,10 +298,10 @@ def judge(estimates: Estimates) -> Judgement | str:
     )
 
 
-def by_part(parts: Sequence[str], first: int = 0) -> Callable[[Estimates], Iterator[Line]]:
+def by_part(parts: Sequence[str], first: int = 0) -> Callable[[Estimates], Iterator]:
     """Rows for each part, filled bucket from the ``first`` on, and arm."""
 
-    def lines(estimates: Estimates) -> Iterator[Line]:
+    def lines(estimates: Estimates) -> Iterator:
         for part, arm in product(parts, estimates.arms()):
             for bucket in filled_buckets(estimates, arm)[first:]:
                 yield (part, bucket, arm), {"arm": arm, "bucket": bucket, "part": part}
@@ -324,7 +324,6 @@ def panel(title: str, x: str, names: Mapping[str, str], joined: bool) -> Axes:
     )  # fmt: skip
 
 
-PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
 RATES = [
     StudyColumn("recall", "recall", **PERCENT),
     StudyColumn("by\nchance", "chance", **PERCENT),

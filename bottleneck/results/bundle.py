@@ -226,12 +226,10 @@ def _counts(rows: pd.DataFrame) -> Counts:
     return Counts(small[0], small[1:].T)
 
 
-def load_probe(
-    folder: Path, study: str, columns: Mapping[str, str] = schema.PROBE_COLUMNS
-) -> pd.DataFrame:
-    """The numbers of a study, with these columns; without them a UserError."""
+def load_probe(folder: Path, study: str) -> pd.DataFrame:
+    """The numbers of a study in a folder of results; without them a UserError."""
     if folders.has_probe(folder, study):
-        return read_table(folders.probe_file(folder, study), columns)
+        return read_table(folders.probe_file(folder, study), schema.PROBE_COLUMNS)
     folders.check_one(folder)
     command = study.replace("-gold", " --gold FILE --source FILE --target FILE")
     raise UserError(

@@ -346,7 +346,7 @@ def arms(folder: Path) -> dict[str, Path]:
 
 def probe_file(folder: Path, study: str) -> Path:
     """Where the numbers of a study lie."""
-    return folder / PROBES / f"{study.replace('-', '_')}.csv"
+    return folder / PROBES / f"{study}.csv"
 
 
 def has_probe(folder: Path, study: str) -> bool:

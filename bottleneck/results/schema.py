@@ -3,16 +3,15 @@
 - ``runs.csv``: one row per run x bucket, tidy; ``run,experiment,bucket`` is a key.
 - ``sentences.csv.gz``: one row per run x test sentence: the words of the source and the counts of
   which every BLEU, its bucket and its interval are a sum (`COUNTED`). A run's own ``sentences.csv``
-  has chrF's counts as well (`CHRF_COLUMNS`), whether the hypothesis ``ended``, the reference's
-  tokens, and its loss ``nll`` in nats, end token included.
+  says also whether the hypothesis ``ended``, and has the reference's tokens and its loss ``nll`` in
+  nats, end token included.
 - ``examples.json.gz``: sentences with references, hypotheses and attention weights of each run.
 - ``environment.json``: the version; ``runs``: for each run its settings and what it ran on, with
   the ``command`` line that made it where that is known; ``unfinished``: the status of what else was
   in the store; ``replaced``: how many finished runs later ones of their arms took the place of.
 - ``SHA256SUMS``: a digest of each file here and under ``probes/``, as `sha256sum -c` reads it. A
   run's folder has its own.
-- ``probes/NAME.csv``: the numbers of a study of `STUDIES`, in long form (`PROBE_COLUMNS`); and the
-  benchmark's ``probes/cost.csv``, whose columns are in `questions.cost`.
+- ``probes/NAME.csv``: the numbers of a study of `QUESTIONS`, in long form (`PROBE_COLUMNS`).
 
 Types are pandas' own names. ``Int64`` and ``boolean`` columns may have blanks (a bucket without
 sentences, a setting that is not set). A spreadsheet must be told that runs and buckets (5-10) are
@@ -89,12 +88,6 @@ BLEU_COLUMNS = (
     *("hypothesis_tokens", "reference_tokens"),
     *(f"{count}_{order}" for count in ("correct", "total") for order in range(1, 5)),
 )
-CHRF_COLUMNS = (
-    *("chars_hypothesis", "chars_reference"),
-    *(f"chars_matched_{order}" for order in range(1, 7)),
-)
-"""What chrF counts of a sentence, white space left out: characters, and n-grams in both texts."""
-
 COUNTED = dict.fromkeys(("sentence", "source_words", *BLEU_COLUMNS), "i8")
 """Behind ``run`` the columns of ``sentences.csv.gz``, as numpy's types, without blanks."""
 

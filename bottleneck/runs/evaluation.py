@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from flax import nnx
-from jaxtyping import Float, Int
-from numpy import ndarray
 
 from ..corpus.batches import encode_pairs, evaluation_batches
 from ..corpus.corpus import Corpus, lecture_pairs, share
@@ -19,7 +17,7 @@ from ..model.parts import Stack, parts_of
 from ..model.translator import count_parameters
 from ..results.bundle import tidy_csv
 from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
-from ..results.schema import BLEU_COLUMNS, CHRF_COLUMNS
+from ..results.schema import BLEU_COLUMNS
 from ..scoring import bleu
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
 from ..settings.concerns import bucket_members
@@ -29,6 +27,9 @@ from ..training.loop import Trained, sentence_losses
 from ..training.step import make_sentence_losses
 from .store import RunFolder
 from .translate import BATCH, TrainedRun
+
+TEXTS = ["reference", "hypothesis"]
+"""Of a sentence, what ``sentences.csv`` leaves to `HYPOTHESES`."""
 
 
 def scoring_notes(corpus: Corpus, settings: RunSettings) -> list[str]:
@@ -56,17 +57,17 @@ def evaluate(
     outputs, _, texts = run.decode(batches)
     # Every core of the process takes its part of a batch.
     losses = make_sentence_losses(graph, Stack(1, parts_of(BATCH)))
-    words = [pair.words for pair in corpus.test]
-    sentences = sentence_columns(
-        texts,
-        [pair.target for pair in corpus.test],
-        np.array(words),
-        sentence_losses(losses, trained.weights, batches),
-        np.array(encoded.target_lengths),
-        np.array([EOS in ids for ids in outputs]),
-        settings.scoring.tokenize,
-    )
-    write_text(folder.path / SENTENCES, tidy_csv(sentences))
+    columns = {
+        "sentence": range(len(texts)),
+        "reference": [pair.target for pair in corpus.test],
+        "hypothesis": texts,
+        "source_words": [pair.words for pair in corpus.test],
+        "nll": np.float32(sentence_losses(losses, trained.weights, batches)),  # which they are
+        "target_tokens": encoded.target_lengths,
+        "ended": [EOS in ids for ids in outputs],
+    }
+    sentences = with_counts(pd.DataFrame(columns), settings.scoring.tokenize)
+    write_text(folder.path / SENTENCES, tidy_csv(sentences.drop(columns=TEXTS)))
     # What is the same for every bucket of the run.
     epoch = sum(len(target.pieces(pair.target)) + 1 for pair in corpus.train)  # with end tokens
     facts = {
@@ -80,6 +81,7 @@ def evaluate(
         "train_seconds": round(trained.seconds, 3),
         "train_tokens_per_second": round(trained.target_tokens / max(trained.seconds, 1e-9), 1),
     }
+    words = sentences["source_words"].to_numpy()
     members = list(bucket_members(words, settings.scoring.lower_edges).values())
     rows = [
         facts | row | {"near_copies": share(corpus.near_copies[place] for place in places)}
@@ -96,27 +98,11 @@ def evaluate(
     folder.write_json(EXAMPLES, make_examples(run, {place: corpus.test[place] for place in first}))
 
 
-def sentence_columns(
-    hypotheses: list[str],
-    references: list[str],
-    words: Int[ndarray, "sentences"],
-    losses: Float[ndarray, "sentences"],
-    target_tokens: Int[ndarray, "sentences"],
-    ended: ndarray,
-    tokenize: str = "13a",
-) -> pd.DataFrame:
-    """Everything that is counted once per sentence, as ``sentences.csv`` has it."""
-    columns = {
-        "sentence": np.arange(len(references)),
-        "source_words": words,
-        "nll": losses.astype(np.float32),  # which they are
-        "target_tokens": target_tokens,
-        "ended": ended,
-    }
-    counts = bleu.bleu_statistics(hypotheses, references, tokenize=tokenize)
-    columns |= dict(zip(BLEU_COLUMNS, counts.T, strict=True))
-    characters = bleu.chrf_statistics(hypotheses, references)
-    return pd.DataFrame(columns | dict(zip(CHRF_COLUMNS, characters.T, strict=True)))
+def with_counts(sentences: pd.DataFrame, tokenize: str = "13a") -> pd.DataFrame:
+    """Sentences with the counts of which BLEU is a sum."""
+    texts = sentences["hypothesis"].to_list(), sentences["reference"].to_list()
+    counts = bleu.bleu_statistics(*texts, tokenize=tokenize)
+    return sentences.assign(**dict(zip(BLEU_COLUMNS, counts.T, strict=True)))
 
 
 def bucket_rows(sentences: pd.DataFrame, settings: RunSettings) -> list[dict[str, Any]]:
@@ -130,7 +116,7 @@ def bucket_rows(sentences: pd.DataFrame, settings: RunSettings) -> list[dict[str
             continue
         inside = sentences.iloc[places]
         words = float(inside["source_words"].mean())
-        counts, characters = (inside[[*names]].to_numpy() for names in (BLEU_COLUMNS, CHRF_COLUMNS))
+        counts = inside[[*BLEU_COLUMNS]].to_numpy()
         nll = inside["nll"].to_numpy().sum(dtype=np.float64)
         weights = draw(n, scoring.resamples, seed=scoring.seed, bucket=bucket)
         measured = estimate(bleu.bleu, counts[None], weights)
@@ -144,7 +130,7 @@ def bucket_rows(sentences: pd.DataFrame, settings: RunSettings) -> list[dict[str
             "brevity_penalty": float(bleu.brevity_penalty(sums)),
             "length_ratio": float(ratio_of_sums(sums[:2])),
             **{f"precision_{k}": float(p) for k, p in enumerate(bleu.precisions(sums), start=1)},
-            "chrf": float(bleu.chrf(bleu.expanded(characters).sum(axis=0))),
+            "chrf": bleu.chrf(inside["hypothesis"].to_list(), inside["reference"].to_list()),
             "nll_per_token": float(nll / inside["target_tokens"].sum()),
             "reference_tokens": int(inside["reference_tokens"].sum()),
             "empty": int((inside["hypothesis_tokens"] == 0).sum()),

@@ -1,11 +1,12 @@
-"""BLEU (Papineni et al. 2002) and chrF2 (Popović 2015) from counts, as sacreBLEU scores them.
+"""BLEU (Papineni et al. 2002) from counts, as sacreBLEU scores them, and chrF2 (Popović 2015).
 
 A sentence is one row of counts; of a bucket, a resample or the whole test set, rows are added.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import cache
+from itertools import chain
+from math import nan
 
 import numpy as np
 from jaxtyping import Float, Int, Real
@@ -71,52 +72,11 @@ def brevity_penalty(sums: Real[ndarray, "*rows 10"]) -> Float[ndarray, "*rows"]:
     return np.where(reference > 0, penalty, np.nan)
 
 
-def chrf_statistics(
-    hypotheses: Sequence[str], *references: Sequence[str]
-) -> Int[ndarray, "sentences 8"]:
-    """Characters without white space of hypothesis and best reference; matches of orders 1 to 6."""
-    counts = np.zeros((len(references), len(hypotheses), 8), dtype=np.int64)
-    for number, gold_texts in enumerate(references):
-        for cells, *pair in zip(counts[number], hypotheses, gold_texts, strict=True):
-            texts = ["".join(text.split()) for text in pair]
-            cells[:2] = [len(text) for text in texts]
-            for order in range(1, 7):
-                ours, gold = (
-                    Counter(text[place : place + order] for place in range(len(text) - order + 1))
-                    for text in texts
-                )
-                cells[1 + order] = (ours & gold).total()
-    scores = [np.nan_to_num(chrf(expanded(rows))) for rows in counts]
-    return counts[np.argmax(scores, axis=0), np.arange(counts.shape[1])]
-
-
-def expanded(counts: Int[ndarray, "sentences 8"]) -> Int[ndarray, "sentences 18"]:
-    """(hypothesis, reference, matched) n-grams for order 1, then for order 2, and so on.
-
-    sacreBLEU's rule: an order that the reference lacks counts no n-grams of the hypothesis.
-    """
-    orders = np.arange(1, 7)
-    ours, gold = (np.maximum(counts[:, [side]] - orders + 1, 0) for side in (0, 1))
-    columns = np.stack([np.where(gold > 0, ours, 0), gold, counts[:, 2:]], axis=2)
-    return columns.reshape(len(counts), 18)
-
-
-def chrf(sums: Real[ndarray, "*rows 18"]) -> Float[ndarray, "*rows"]:
-    """chrF2 (beta 2), 0 to 100, of every row of summed `expanded` counts; nan without reference.
-
-    Precision and recall are means over the orders that both sides have.
-    """
-    hypothesis, reference, match = (sums[..., column::3] for column in range(3))
-    used = (hypothesis > 0) & (reference > 0)
-    orders = np.maximum(used.sum(axis=-1), 1)
-    precision, recall = (
-        np.where(used, match / np.maximum(whole, 1), 0.0).sum(axis=-1) / orders
-        for whole in (hypothesis, reference)
-    )
-    weighted = 4 * precision + recall
-    # In the order of sacreBLEU's, so that of several references the same one is the best.
-    score = 100.0 * (5 * precision * recall / np.where(weighted > 0, weighted, 1.0))
-    return np.where(reference[..., 0] > 0, score, np.nan)
+def chrf(hypotheses: Sequence[str], *references: Sequence[str]) -> float:
+    """sacreBLEU's chrF2, 0 to 100, of texts of as many lines; nan where no reference has text."""
+    if not any(text.strip() for text in chain(*references)):
+        return nan
+    return CHRF().corpus_score(list(hypotheses), [list(texts) for texts in references]).score
 
 
 def bleu_signature(tokenize: str = "13a", references: int = 1) -> str:

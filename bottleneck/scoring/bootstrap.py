@@ -14,7 +14,7 @@ from jaxtyping import Float, Int, Real
 from numpy import ndarray
 
 Score = Callable[[Real[ndarray, "..."]], Float[ndarray, "..."]]
-"""From sums of statistics in the last axis to scores: `bleu`, `chrf`, `ratio_of_sums`."""
+"""From sums of statistics in the last axis to scores: `bleu`, `ratio_of_sums`."""
 
 LEVEL = 0.95  # share of the resamples that lies within every interval
 

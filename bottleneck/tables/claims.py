@@ -21,7 +21,7 @@ from rich.text import Text
 from ..claims.registry import ATTENTION, CLAIMS, Claim, study_verdict, verdict_on
 from ..claims.rules import PLAIN, UNIFORM_WEIGHTS
 from ..claims.verdict import FLOOR_BLEU, Verdict, learned, unlearned
-from ..results.bundle import Results
+from ..results.bundle import Results, load_probe
 from ..results.folders import has_probe, results_inside, without_runs
 from ..results.schema import BENCHMARK, GOLD
 from ..scoring.bootstrap import Estimate, difference
@@ -115,12 +115,11 @@ def decide(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
     runs = ""
     if table:
         question = import_module("...questions.question", __name__).find_question(table)
-        verdict, rows = judge_study(
-            claim, question.load(folder), None if bundle is None else bundle.runs
-        )
+        frame = load_probe(folder, table)
+        verdict, rows = judge_study(claim, frame, None if bundle is None else bundle.runs)
         runs = describe(rows[rows["run"] != ""])
         if table == BENCHMARK:
-            runs = import_module("...questions.cost", __name__).rests_on(rows)
+            runs = question.run_lines(rows, question.over)[0]
     elif claim.study:
         reason = f"there are no numbers yet: run `bottleneck study {claim.study}`"
         verdict = study_verdict(claim, reason)

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import pandas as pd
 from rich.console import Console, RenderableType
 
-from ..claims.verdict import MARKED_BELOW, Verdict
+from ..claims.verdict import Verdict
 from ..results.schema import FORMATS
 from ..settings.errors import UsageError, did_you_mean
-from .comparison import what_was_run
 from .render import print_prose, tables_in, texts_of
 
 ESCAPES = {
@@ -149,8 +148,3 @@ def wide(frame: pd.DataFrame, measures: Sequence[str], keys: Sequence[str]) -> p
             columns[f"{measure}_bounds"] = bounds
         rows = rows.merge(columns, on=[*keys], how="left", validate="1:1")
     return rows
-
-
-def run_line(frame: pd.DataFrame) -> str:
-    """What was run, in one line."""
-    return f"{what_was_run(frame)}; 95 % intervals; * under {MARKED_BELOW}"

@@ -27,8 +27,6 @@ from ..scoring.bleu import (
     brevity_penalty,
     chrf,
     chrf_signature,
-    chrf_statistics,
-    expanded,
 )
 from ..scoring.bootstrap import (
     bootstrap_p,
@@ -205,7 +203,6 @@ def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int)
         bleu_statistics(item.hypotheses, *item.references, tokenize=scoring.tokenize)
         for item in outputs
     ]
-    characters = [expanded(chrf_statistics(item.hypotheses, *item.references)) for item in outputs]
     parts = bucket_members(gold.words, scoring.lower_edges)
     scored = counts[0][:, REFERENCE] > 0
     if not scored.any():
@@ -219,13 +216,13 @@ def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int)
         row["source_words"] = words.mean() if len(words) else None
         weights = draw(len(words), scoring.resamples, **how)
         measured = [estimate(bleu, system[None], weights) for system in systems]
-        for side, system, letters, score in zip(sides, systems, characters, measured, strict=True):
-            sums = system.sum(axis=0)
+        for side, system, output, score in zip(sides, systems, outputs, measured, strict=True):
+            sums, texts = system.sum(axis=0), (output.hypotheses, *output.references)
             row |= {
                 **with_bounds(f"bleu{side}", score),
                 f"brevity_penalty{side}": float(brevity_penalty(sums)),
                 f"length_ratio{side}": float(ratio_of_sums(sums[:2])),
-                f"chrf{side}": float(chrf(letters[part].sum(axis=0))),
+                f"chrf{side}": chrf(*([lines[place] for place in part] for lines in texts)),
                 f"reference_tokens{side}": int(sums[REFERENCE]),
                 f"empty{side}": int((system[:, HYPOTHESIS] == 0).sum()),
             }

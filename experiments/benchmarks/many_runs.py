@@ -17,7 +17,7 @@ from numpy import ndarray
 
 from seq2seq_bottleneck.results.bundle import tidy_csv
 from seq2seq_bottleneck.results.folders import EXPERIMENTS, json_text
-from seq2seq_bottleneck.results.schema import BLEU_COLUMNS, CHRF_COLUMNS
+from seq2seq_bottleneck.results.schema import BLEU_COLUMNS
 from seq2seq_bottleneck.runs.evaluation import bucket_rows
 from seq2seq_bottleneck.runs.store import UNLISTED
 from seq2seq_bottleneck.settings.files import seal, write_listed
@@ -93,10 +93,6 @@ def _columns(words: ndarray, share: float, random: np.random.Generator) -> dict[
     correct = [random.binomial(totals[0], share)]
     for total in totals[1:]:
         correct.append(random.binomial(np.minimum(correct[-1], total), share))
-    characters = [5 * hypothesis, 5 * reference]
-    for order in range(6):
-        shorter = np.maximum(np.minimum(*characters[:2]) - order, 0)
-        characters.append(random.binomial(shorter, share))
     known = {
         "sentence": np.arange(len(words)),
         "source_words": words,
@@ -105,7 +101,7 @@ def _columns(words: ndarray, share: float, random: np.random.Generator) -> dict[
         "ended": random.random(len(words)) < 0.99,
     }
     counts = zip(BLEU_COLUMNS, [hypothesis, reference, *correct, *totals], strict=True)
-    return known | dict(counts) | dict(zip(CHRF_COLUMNS, characters, strict=True))
+    return known | dict(counts)
 
 
 def _shared_files(settings: RunSettings, columns: Mapping[str, ndarray]) -> dict[str, str]:
@@ -114,9 +110,10 @@ def _shared_files(settings: RunSettings, columns: Mapping[str, ndarray]) -> dict
         "train_pairs": 40_000, "best_update": settings.training.updates, "epochs": 3.2,
         "train_loss": 0.5, "valid_loss": 1.0, "train_tokens": 2_000_000,
         "parameters": 1_000_000 + 50_000 * (settings.model.attention != "none"),
-        "train_seconds": 90.5, "train_tokens_per_second": 22_000.5,
+        "train_seconds": 90.5, "train_tokens_per_second": 22_000.5, "near_copies": 0.1,
     }  # fmt: skip
-    rows = [known | row for row in bucket_rows(dict(columns), settings)]
+    sentences = pd.DataFrame(columns).assign(hypothesis="one text", reference="one text")
+    rows = [known | row for row in bucket_rows(sentences, settings)]
     return {
         "scores.csv": tidy_csv(pd.DataFrame(rows, dtype=object)),
         "examples.json": json_text([_example(place) for place in range(10)]),

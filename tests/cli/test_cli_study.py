@@ -12,7 +12,7 @@ from planted_arms import LOW
 from planted_cost import plant_costs
 
 from seq2seq_bottleneck.questions import benchmark
-from seq2seq_bottleneck.questions.cost import COLUMNS
+from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 
 ARMS = {"none": LOW, "additive": [0.1] * 5}
 OWN_GOLD = "--gold links --source en --target fr"
@@ -25,7 +25,7 @@ def test_the_cost_is_what_the_benchmark_measured(tmp_path, ok):
     assert "C9: " in text
     assert ok("table cost --results", tmp_path).out == text
     rows = csv.DictReader(io.StringIO(ok("study cost --format csv --results", tmp_path).out))
-    dot = {int(row["length"]): float(row["seconds"]) for row in rows
+    dot = {int(row["bucket"]): float(row["seconds"]) for row in rows
            if row["arm"] == "dot" and row["seconds"]}  # fmt: skip
     assert dot == {n: pytest.approx((n + n**2 / 100) / 1e3) for n in (10, 20, 40, 80, 160)}
 
@@ -56,9 +56,10 @@ def test_a_tiny_benchmark_end_to_end(ok, tmp_path, monkeypatch):
     assert "C9: not measured" in printed.out
     assert "(1 of 2)" in printed.err
     costs = pd.read_csv(out / "probes" / "cost.csv")
-    assert list(costs.columns) == list(COLUMNS)
-    pairs = list(zip(costs["length"], costs["arm"], strict=True))
+    assert list(costs.columns) == list(PROBE_COLUMNS)
+    steps = costs[costs["measure"] == "seconds"]
+    pairs = list(zip(steps["bucket"], steps["arm"], strict=True))
     assert pairs == [(length, arm) for length in (2, 4) for arm in benchmark.ARMS]
-    assert (costs["seconds"] > 0).all()
-    assert costs[costs["attention"] != "none"]["attention_share"].notna().all()
+    assert (steps["value"] > 0).all()
+    assert sum(costs["measure"] == "attention_share") == 2 * 3
     assert json.loads(ok("table cost --format json --results", out).out)["name"] == "cost"

@@ -50,7 +50,7 @@ def runs(finished: Path) -> list[Path]:
 def subject(finished: Path):
     """The first seed of the arm with attention, opened once: its corpus takes a second to make."""
     # Not above: the model is imported only once pytest knows which warnings are no errors.
-    from seq2seq_bottleneck.questions.subject import open_subject
+    from seq2seq_bottleneck.questions.subject import Subject
 
-    subjects = map(open_subject, finished_runs(finished))
+    subjects = map(Subject, finished_runs(finished))
     return next(run for run in subjects if run.settings.model.attention == "additive")

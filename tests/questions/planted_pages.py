@@ -5,8 +5,10 @@ from pathlib import Path
 import pandas as pd
 from rich.console import Console
 
-from seq2seq_bottleneck.questions.probing import keep, read_kept
+from seq2seq_bottleneck.questions.probing import kept_file, read_kept
+from seq2seq_bottleneck.results.bundle import tidy_csv
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
+from seq2seq_bottleneck.settings.files import write_listed
 
 REFERENCE = Path(__file__).parents[2] / "results" / "reference"
 """Committed results, whose numbers never change."""
@@ -27,10 +29,16 @@ def frame(rows):
     return pd.DataFrame([*rows, *alone], columns=list(PROBE_COLUMNS))
 
 
+def read_back(question, folder, settings, columns):
+    """What a probe found, by way of the file in a run's folder."""
+    file = tidy_csv(pd.DataFrame(columns)).encode()
+    write_listed(folder, [(f"probes/{kept_file(folder, question).name}", file)])
+    return read_kept(folder, settings, question)
+
+
 def kept_rows(question, folder, settings, columns):
-    """The rows of a question's table, by way of the files in a run's folder."""
-    keep(folder, question, columns)
-    return question.summarise([read_kept(folder, settings, question)])
+    """The rows of a question's table, by way of the file in a run's folder."""
+    return question.summarise([read_back(question, folder, settings, columns)])
 
 
 def one_row(rows, measure, seed=None, **keys):

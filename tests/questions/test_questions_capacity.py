@@ -7,12 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from planted_pages import frame as table_of
-from planted_pages import row_of
+from planted_pages import kept_rows, row_of
 
 from seq2seq_bottleneck.corpus.vocabulary import is_word, tokenize
 from seq2seq_bottleneck.questions.capacity import QUESTION, change, growth, last_length, points_of
 from seq2seq_bottleneck.questions.censored import Censored
-from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
@@ -189,8 +188,7 @@ def test_a_real_run_is_probed_and_summed_up(subject, tmp_path):
     sources = [tokenize(pair.source) for pair in pairs]
     assert columns["words"].tolist() == [sum(map(is_word, source)) for source in sources]
     assert not np.isnan(columns["kept_by_chance"]).any()
-    keep(tmp_path, QUESTION, columns)
-    rows = QUESTION.summarise([read_kept(tmp_path, subject.settings, QUESTION)])
+    rows = kept_rows(QUESTION, tmp_path, subject.settings, columns)
     lengths = [row for row in rows if row["measure"] == "length" and "seed" not in row]
     # Hardly trained: even the shortest sentences' words do not survive.
     assert [row["note"].split(",")[0] for row in lengths] == ["value under"] * 2

@@ -11,6 +11,7 @@ from planted_pages import printed
 from scipy import stats
 
 from seq2seq_bottleneck.questions.cost import QUESTION, fit, measured_exponent
+from seq2seq_bottleneck.results.bundle import load_probe
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.claims import decide_all
 from seq2seq_bottleneck.tables.pages import study_page
@@ -77,7 +78,7 @@ def test_the_exponents_decide(intervals, options, word):
 def test_the_table_has_the_numbers_of_the_file(tmp_path):
     plant_costs(tmp_path, LENGTHS, [*PAIR])
     page = study_page("cost", tmp_path)
-    rows = page.frame.set_index(["arm", "length", "quantity"])
+    rows = page.frame.set_index(["arm", "bucket", "control"])
     row = rows.loc[("additive", "100", "")]
     assert row["seconds"] == pytest.approx(0.1 + 0.4)
     assert row["attention_seconds"] == pytest.approx(0.4)
@@ -95,12 +96,12 @@ def test_the_table_has_the_numbers_of_the_file(tmp_path):
 
 def test_a_missing_and_a_damaged_file_are_one_line(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"no numbers of study cost: `bottleneck study cost"):
-        QUESTION.load(tmp_path)
+        load_probe(tmp_path, "cost")
     plant_costs(tmp_path)
     text = (tmp_path / FILE).read_text()
-    write_relisted(tmp_path / FILE, text.replace("seconds_low", "secnds_low"))
+    write_relisted(tmp_path / FILE, text.replace("low", "lo", 1))
     with pytest.raises(UserError, match=r"cost\.csv' cannot be read"):
-        QUESTION.load(tmp_path)
+        load_probe(tmp_path, "cost")
 
 
 def test_the_exponent_of_l15_is_that_of_dot_attention_over_the_lengths(tmp_path: Path) -> None:

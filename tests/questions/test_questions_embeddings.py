@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from planted_pages import frame as table_of
-from planted_pages import one_row, row_of
+from planted_pages import one_row, read_back, row_of
 from scipy.spatial.distance import cdist
 
 from seq2seq_bottleneck.corpus.grammar import noun_gender, word_class
@@ -14,7 +14,6 @@ from seq2seq_bottleneck.questions.embeddings import (
     probe,
     same_label,
 )
-from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.settings.run import resolve
 
 LABELS = np.repeat([0, 1, 2, 7], [40, 30, 20, 10])
@@ -86,9 +85,8 @@ def probed(tmp_path, seed, trained):
     for control in ("trained", *CONTROLS):
         columns[f"class_{control}"] = [trained if control == "trained" else 0.25] * 40
         columns[f"gender_{control}"] = [0.5] * 30 + [np.nan] * 10
-    folder = tmp_path / str(seed)
-    keep(folder, QUESTION, columns)
-    return read_kept(folder, resolve("smoke", [f"training.seed={seed}"]), QUESTION)
+    settings = resolve("smoke", [f"training.seed={seed}"])
+    return read_back(QUESTION, tmp_path / str(seed), settings, columns)
 
 
 def test_shares_are_means_over_words_and_seeds(tmp_path):

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from planted_pages import read_back
 
 from seq2seq_bottleneck.questions.fit import QUESTION, probe
-from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.results.folders import SENTENCES, run_rows
 from seq2seq_bottleneck.results.schema import BLEU_COLUMNS
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
@@ -30,9 +30,8 @@ def _probed(tmp_path, seed, wrong):
         "split": ["train"] * 20 + ["test"] * 20,
         "source_words": np.full(40, 8),
     } | dict(zip(BLEU_COLUMNS, bleu_statistics(outputs, texts).T, strict=True))
-    folder = tmp_path / str(seed)
-    keep(folder, QUESTION, columns)
-    return read_kept(folder, resolve("smoke", [f"training.seed={seed}"]), QUESTION)
+    settings = resolve("smoke", [f"training.seed={seed}"])
+    return read_back(QUESTION, tmp_path / str(seed), settings, columns)
 
 
 def test_sums_are_by_split_and_the_mean_is_over_seeds(tmp_path):

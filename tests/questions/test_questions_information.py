@@ -4,10 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from planted_pages import frame, one_row, row_of
+from planted_pages import frame, one_row, read_back, row_of
 
 from seq2seq_bottleneck.questions.information import QUESTION, probe, summarise
-from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.settings.run import resolve
 
@@ -123,8 +122,7 @@ def test_bits_must_be_known(changes, suits):
 @pytest.mark.exhaustive(sample="session")
 def test_a_real_run_is_measured_and_summed_up(subject, tmp_path):
     test, columns = subject.corpus.test, probe(subject, lambda _: None)
-    keep(tmp_path, QUESTION, columns)
-    probed = read_kept(tmp_path, subject.settings, QUESTION)
+    probed = read_back(QUESTION, tmp_path, subject.settings, columns)
     assert probed.found["bits"].tolist() == [pair.bits for pair in test]
     rows = [row for row in summarise([probed]) if not row.get("control") and "seed" not in row]
     recovered = [

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from planted_pages import frame as table_of
-from planted_pages import one_row, row_of
+from planted_pages import kept_rows, one_row, row_of
 
 from seq2seq_bottleneck.questions import reading
-from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.questions.reading import QUESTION, RULE, read_words
 from seq2seq_bottleneck.settings.run import resolve
@@ -91,8 +90,7 @@ def test_a_real_runs_states_are_read_kept_and_summed_up(subject, tmp_path):
     assert states[first == 5].tolist() == [min(max(length - 4, 0), 6) for length in lengths]
     # An untrained recurrent state of so little text still knows the word just read.
     assert sum(columns["untrained"]) > sum(columns["baseline"]) + 0.2 * states.sum()
-    keep(tmp_path, QUESTION, columns)
-    rows = QUESTION.summarise([read_kept(tmp_path, subject.settings, QUESTION)])
+    rows = kept_rows(QUESTION, tmp_path, subject.settings, columns)
     assert one_row(rows, "words_asked", bucket="21-30")["value"] == reading.DISTANCES
 
 

@@ -13,7 +13,6 @@ from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.questions.subject import (
     Subject,
     losses,
-    open_subject,
     train_reader,
     written_back,
 )
@@ -32,7 +31,7 @@ def test_new_sentences_are_new_and_of_the_buckets_lengths(subject, runs):
         assert len(sources(pairs)) == len(pairs) == 30
         assert not sources(pairs) & known
         assert set(bucket_of([pair.words for pair in pairs], subject.edges)) == {place}
-    assert open_subject(runs[-1]).fresh_sentences(30) == buckets
+    assert Subject(runs[-1]).fresh_sentences(30) == buckets
 
 
 def taken_for(subject, **corpus):

@@ -14,7 +14,7 @@ from seq2seq_bottleneck.questions import (
     reading,
 )
 from seq2seq_bottleneck.questions.alignment import probe
-from seq2seq_bottleneck.questions.subject import open_subject
+from seq2seq_bottleneck.questions.subject import Subject
 from seq2seq_bottleneck.results.folders import STORE, finished_runs
 from seq2seq_bottleneck.runs.pool import run_jobs
 from seq2seq_bottleneck.runs.sweep import gather, plan_comparison
@@ -45,7 +45,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def subject(folder):
     """The arm with attention."""
-    runs = [open_subject(run) for run in finished_runs(folder)]
+    runs = [Subject(run) for run in finished_runs(folder)]
     return next(run for run in runs if run.settings.model.attention == "additive")
 
 

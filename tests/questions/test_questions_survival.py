@@ -12,7 +12,7 @@ from planted_pages import kept_rows, row_of
 
 from seq2seq_bottleneck.corpus.grammar import word_class
 from seq2seq_bottleneck.corpus.vocabulary import tokenize
-from seq2seq_bottleneck.questions.subject import Subject, open_subject
+from seq2seq_bottleneck.questions.subject import Subject
 from seq2seq_bottleneck.questions.survival import CLASSES, QUESTION, class_of
 from seq2seq_bottleneck.results.folders import HYPOTHESES, finished_runs
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
@@ -69,7 +69,7 @@ def test_the_verdict_flips_at_the_rules_numbers(changes, expected):
 @pytest.fixture(scope="module")
 def subject(finished):
     """One of the runs with a test set of more sentences, from its training text."""
-    run = open_subject(finished_runs(finished)[0])
+    run = Subject(finished_runs(finished)[0])
     corpus = replace(run.corpus, test=run.corpus.train[:400])
     return _like(run, run.folder, corpus)
 

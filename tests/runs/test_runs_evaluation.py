@@ -1,12 +1,13 @@
 """What a run's test set says of its scores: the output cap, BLEU's tokenizer."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sacrebleu import corpus_bleu
 
 from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.corpus.vocabulary import IN_CHARACTERS
-from seq2seq_bottleneck.runs.evaluation import bucket_rows, scoring_notes, sentence_columns
+from seq2seq_bottleneck.runs.evaluation import bucket_rows, scoring_notes, with_counts
 from seq2seq_bottleneck.runs.sweep import check_text
 from seq2seq_bottleneck.settings.run import resolve
 
@@ -49,10 +50,10 @@ def test_chinese_is_split_into_characters_and_scored_by_the_tokenizer_that_is_na
     assert check_text(settings) == scoring_notes(corpus, settings) == []
     references = [pair.target for pair in corpus.test]
     hypotheses = [text.replace("狗", "猫") for text in references]
-    words, ones = np.array([pair.words for pair in corpus.test]), np.ones(len(references))
-    measures = words, ones, ones.astype(int), ones.astype(bool)
-    columns = sentence_columns(hypotheses, references, *measures, tokenize="zh")
-    rows = bucket_rows(columns, settings)
+    words = np.array([pair.words for pair in corpus.test])
+    columns = {"hypothesis": hypotheses, "reference": references, "source_words": words}
+    columns |= dict.fromkeys(("nll", "target_tokens", "ended"), words > 0)
+    rows = bucket_rows(with_counts(pd.DataFrame(columns), "zh"), settings)
     for row, inside in zip(rows, (words < 11, words >= 11), strict=True):
         places = np.flatnonzero(inside)
         texts = [[side[place] for place in places] for side in (hypotheses, references)]
