@@ -200,9 +200,6 @@ def export(
     folder, *others = results or [options.results_folder(None)]
     for place in (folder, *others):
         check_named(place)
-    if others:
-        given = {"--where": where, "--without-text": without_text}
-        options.refuse(given, "not where several --results are merged")
     if bundle is not None:
         _write_bundle([folder, *others], bundle, where or [], not without_text)
     elif everything:
@@ -260,28 +257,18 @@ def _write_all(folder: Path) -> None:
 
 
 def _write_bundle(folders: Sequence[Path], bundle: Path, where: Sequence[str], text: bool) -> None:
-    """Write the finished runs of a folder as a bundle, with or without text; merge several."""
+    """Write the finished runs of a folder, or of several, as one bundle, with or without text."""
     from ..results.bundle import Results
-    from ..results.export import write_bundle, write_merged
-    from ..results.folders import finished_runs, tables
+    from ..results.export import write_bundle
     from ..tables.selection import where as select
 
-    folder, *others = folders
-    if others:
-        runs = write_merged(folders, bundle)
-        say(f"Written to {bundle}: {counted(runs, 'run')}", err=True)
-        if any(map(tables, folders)):
-            say("Not in it: what studies measured, as means over a folder's runs", err=True)
-        return
-    selected = select(Results.open(folder, sentences=False), where)
-    runs = [run for run in finished_runs(folder) if run.name in selected.names]
-    if not runs:
-        raise UserError(f"{str(folder)!r} holds no finished run: name the folder of a store")
-    lacking = write_bundle(runs, bundle, text)
-    say(f"Written to {bundle}: {counted(len(runs), 'run')}", err=True)
+    parts = [Results.open(folder) for folder in folders]
+    selected = select(Results.merged(bundle, parts), where)
+    lacking = write_bundle(selected, bundle, text)
+    say(f"Written to {bundle}: {counted(len(selected.names), 'run')}", err=True)
     if lacking:
         lost = ", ".join(lacking)
-        say(f"Not in it, for they rest on runs that are left out: {lost} (`study` again)", err=True)
+        say(f"Not in it, for they are means over other runs: {lost} (`study` again)", err=True)
 
 
 def score(

@@ -9,7 +9,7 @@ from planted import sentences, write_run
 
 from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import STORE, finished_runs
+from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.runs.store import RunFolder
 from seq2seq_bottleneck.settings.run import resolve
 
@@ -29,7 +29,7 @@ def out(tmp_path, monkeypatch):
     RunFolder(tmp_path / "out" / STORE, "dddd").write_status("running")
     experiments = {"steady": {"aaaa": ["none", ""]}}
     write_relisted(tmp_path / "out" / "experiments.json", json.dumps(experiments))
-    write_bundle(finished_runs(tmp_path / "out"), tmp_path / "out")
+    write_bundle(Results.open(tmp_path / "out"), tmp_path / "out")
     monkeypatch.chdir(tmp_path)
     return tmp_path / "out"
 

@@ -52,7 +52,7 @@ def write_hostile(folder: Path) -> Path:
     _write_examples(
         folder, [_example(0, words, reference, [*tokenize(f"{CLOSING} {QUOTES}"), "</s>"])]
     )
-    write_bundle(sorted((folder / STORE).iterdir()), folder)
+    write_bundle(Results.open(folder), folder)
     return folder
 
 

@@ -150,12 +150,12 @@ def test_a_bundle_whose_writer_is_killed_is_the_old_or_the_new_or_says_so(out, t
     """Two files of it change: the experiment of a run, and a run that is not done."""
     store, folder = shutil.copytree(out / STORE, tmp_path / STORE), tmp_path / "bundle"
     (run,) = find_runs(store).done
-    write_bundle([run], folder)
+    write_bundle(Results.open(tmp_path), folder)
     RunFolder(store, "begun").write_status("running")
     declared = {"other": {run.name: ["none", ""]}}
     write_relisted(tmp_path / "experiments.json", json.dumps(declared))
     with killed_at(step, (os, "replace")) as killed:
-        write_bundle([run], folder)
+        write_bundle(Results.open(tmp_path), folder)
     assert killed or step > LAST
     try:
         read = Results.open(folder)
@@ -168,5 +168,5 @@ def test_a_bundle_whose_writer_is_killed_is_the_old_or_the_new_or_says_so(out, t
         assert seen == ({"other"}, {"begun"})
     else:
         assert "an export or a merge was stopped" in seen
-    write_bundle([run], folder)
+    write_bundle(Results.open(tmp_path), folder)
     assert set(Results.open(folder).environment["unfinished"]) == {"begun"}
