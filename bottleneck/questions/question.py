@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 from rich.table import Table
 
-from ..claims.registry import CLAIMS
 from ..claims.verdict import Judgement, Verdict
 from ..figures.plot import Panel, Plot, data_frame, drawn, facts, slide_rows
 from ..results.bundle import load_probe
@@ -152,11 +151,6 @@ class Question:
         default_factory=dict
     )
     over: str = "test sentences"
-
-    @property
-    def own_runs(self) -> bool:
-        """Whether it is asked of the runs of the sweep of its name, else of `vindication`."""
-        return any(claim.own_runs for claim in CLAIMS if claim.study == self.name)
 
     def load(self, folder: Path) -> pd.DataFrame:
         """The numbers of a results folder; a UserError without them."""
