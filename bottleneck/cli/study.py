@@ -51,7 +51,7 @@ def study(
     if name == BENCHMARK:
         options.refuse({"--where": where, "--dry-run": dry_run}, "study cost uses no trained runs")
         folder = results or DEFAULT_OUT / "bench"
-        if quick or not folders.has_probe(folder, name):
+        if quick or not folders.probe_file(folder, name):
             from ..questions.benchmark import measure
 
             check_place(folder)

@@ -18,7 +18,7 @@ from numpy import ndarray
 
 from ..lecture.slides import Exponent
 from ..results.bundle import load_probe
-from ..results.folders import has_probe
+from ..results.folders import probe_file
 from ..results.schema import BENCHMARK
 from ..tables.page import Page
 from .arms import Estimates, Measured
@@ -140,7 +140,7 @@ def judge(estimates: Estimates) -> Judgement | str:
 
 def measured_exponent(folder: Path) -> Exponent | None:
     """How attention's seconds grow over the upper lengths of a benchmark (L15)."""
-    if not has_probe(folder, BENCHMARK):
+    if not probe_file(folder, BENCHMARK):
         return None
     estimates = Estimates(QUESTION.load(folder))
     for arm in (f"dot{OUTPUT}", "dot", *estimates.arms()):

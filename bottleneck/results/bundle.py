@@ -230,8 +230,8 @@ def load_probe(
     folder: Path, study: str, columns: Mapping[str, str] = schema.PROBE_COLUMNS
 ) -> pd.DataFrame:
     """The numbers of a study, with these columns; without them a UserError."""
-    if folders.has_probe(folder, study):
-        return read_table(folders.probe_file(folder, study), columns)
+    if path := folders.probe_file(folder, study):
+        return read_table(path, columns)
     folders.check_one(folder)
     command = study.replace("-gold", " --gold FILE --source FILE --target FILE")
     raise UserError(

@@ -13,7 +13,7 @@ from planted import write_planted
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import Results, read_table
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import EXPERIMENTS, STORE, run_rows
+from seq2seq_bottleneck.results.folders import EXPERIMENTS, STORE
 from seq2seq_bottleneck.results.schema import (
     FILES,
     PROBE_COLUMNS,
@@ -146,7 +146,6 @@ def test_a_table_that_cannot_be_read_is_named_with_the_way_out(studied, tmp_path
     table = studied / PROBES / f"{name}.csv"
     table.write_bytes(b"run,arm\n\xff\xfe,none\n")
     for read in (
-        lambda: run_rows(table),
         lambda: read_table(table, PROBE_COLUMNS),
         lambda: write_bundle(Results.open(studied), tmp_path / "bundle"),
     ):

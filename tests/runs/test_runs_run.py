@@ -10,7 +10,7 @@ import jax
 import pytest
 from executing import Killed, executed, killed_at, same_results, smoke
 
-from seq2seq_bottleneck.results.folders import run_rows
+from seq2seq_bottleneck.results.bundle import read_table
 from seq2seq_bottleneck.runs import checkpoint
 from seq2seq_bottleneck.runs.checkpoint import Checkpoints
 from seq2seq_bottleneck.runs.run import execute
@@ -99,7 +99,7 @@ def test_a_disk_that_is_full_from_any_write_on_is_one_line_and_then_mended(tmp_p
             first = executed(store, settings)[-1]
         assert executed(store, settings)[-1]["phase"] == "done"
         (run,) = run_folders(store)
-        scores.append([row["bleu"] for row in run_rows(run.path / "scores.csv")])
+        scores.append(read_table(run.path / "scores.csv", {"bleu": "f8"})["bleu"].to_list())
         assert scores[-1] == scores[0]
         assert list(store.rglob("*.part")) == []
         if first["phase"] == "done":
