@@ -82,34 +82,34 @@ def table(
 
 def print_runs(folder: Path) -> None:
     """Print the runs of a folder's store: name, status, arm, and why a run failed."""
-    from ..results.folders import STORE, check_one, read_experiments, read_settings, read_status
-    from ..runs.store import run_folders
+    from ..results import folders
+    from ..runs.store import status_of
 
-    stored = run_folders(folder / STORE) or run_folders(folder)
-    if not stored:
-        check_one(folder)
+    runs = folders.runs_in(folder / folders.STORE) or folders.runs_in(folder)
+    if not runs:
+        folders.check_one(folder)
         raise UserError(f"{str(folder)!r} holds no run folders: it is a bundle or has no results")
     names = {
         run: f"{experiment or 'replaced'}: {arm}"
-        for experiment, members in read_experiments(stored[0].store).items()
+        for experiment, members in folders.read_experiments(runs[0].parent).items()
         for run, (arm, _) in members.items()
     }
-    width = max(len(item.run) for item in stored)
+    width = max(len(run.name) for run in runs)
     lines = {f"{'run':<{width}}  status": "arm"}
-    for item in stored:
-        status = item.status
+    for run in runs:
+        status = status_of(run)
         try:
-            settings = read_settings(item.path)
+            settings = folders.read_settings(run)
             model, seed = settings.model, settings.training.seed
             other = f"{model.attention} context_size={model.context_size}"
-            text = f"{names.get(item.run, other)} seed {seed}"
+            text = f"{names.get(run.name, other)} seed {seed}"
         except UserError:  # a file that is missing, damaged or of another version
             text = "(settings not known)"
-        reason = "" if status == "damaged" else read_status(item.path).get("reason", "")
+        reason = "" if status == "damaged" else folders.read_status(run).get("reason", "")
         last = "".join(f": {line}" for line in reason.splitlines()[-1:])  # of a traceback
-        lines[f"{item.run:<{width}}  {status}"] = f"{text}{last}"
+        lines[f"{run.name:<{width}}  {status}"] = f"{text}{last}"
     print_names(lines)
-    say(f"Their files: {stored[0].store}")
+    say(f"Their files: {runs[0].parent}")
 
 
 def plot(

@@ -23,7 +23,7 @@ from seq2seq_bottleneck.results.folders import (
 )
 from seq2seq_bottleneck.results.schema import COUNTED
 from seq2seq_bottleneck.runs.checkpoint import load_vocabularies
-from seq2seq_bottleneck.runs.store import RunFolder
+from seq2seq_bottleneck.runs.store import write_status
 from seq2seq_bottleneck.runs.sweep import gather
 from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.settings.errors import UserError
@@ -153,7 +153,7 @@ def test_a_bundle_whose_writer_is_killed_is_the_old_or_the_new_or_says_so(out, t
     store, folder = shutil.copytree(out / STORE, tmp_path / STORE), tmp_path / "bundle"
     (run,) = find_runs(store).done
     write_bundle(Results.open(tmp_path), folder)
-    RunFolder(store, "begun").write_status("running")
+    write_status(store / "begun", "running")
     declared = {"other": {run.name: ["none", ""]}}
     write_relisted(tmp_path / "experiments.json", json.dumps(declared))
     with killed_at(step, (os, "replace")) as killed:
