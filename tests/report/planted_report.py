@@ -11,6 +11,7 @@ from planted import planted_settings, sentences, translations, write_planted, wr
 from planted_probes import plant
 
 from seq2seq_bottleneck.corpus.vocabulary import tokenize, without_joiner
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.results.schema import EXAMPLES
