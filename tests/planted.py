@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from seq2seq_bottleneck.results.bundle import tidy_csv
+from seq2seq_bottleneck.results.bundle import Results, tidy_csv
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import ENDED, EXPERIMENTS, STATUS
 from seq2seq_bottleneck.runs.evaluation import TEXTS, bucket_rows, with_counts
@@ -145,14 +145,13 @@ def write_planted(
     """
     references = [text for text in sentences() if len(text.split()) in keep]
     made: dict[str, list[list[str]]] = {arm: [] for arm in damage}
-    runs = []
     for seed in range(1, seeds + 1):
         for arm, shares in damage.items():
             texts = translations(references, shares, [seed, len(arm)])
             settings = planted_settings(arm, seed)
-            runs.append(write_run(folder, f"{arm}{seed}x1", settings, texts, references))
+            write_run(folder, f"{arm}{seed}x1", settings, texts, references)
             made[arm].append(texts)
-    write_bundle(runs, folder)
+    write_bundle(Results.open(folder), folder)
     return made
 
 
@@ -173,14 +172,14 @@ def write_sizes(
 
     ``changes`` are further settings of the model for all runs.
     """
-    references, runs = sentences(), []
+    references = sentences()
     made: dict[tuple[int, str], list[list[str]]] = {cell: [] for cell in damage}
     for (size, arm), shares in damage.items():
         for seed in range(1, seeds + 1):
             texts = translations(references, shares, [seed, size, len(arm)])
             model = {"context_size": size} | (changes or {})
             settings = planted_settings(arm, seed, model=model)
-            runs.append(write_run(folder, f"{arm}{size}s{seed}", settings, texts, references))
+            write_run(folder, f"{arm}{size}s{seed}", settings, texts, references)
             made[size, arm].append(texts)
-    write_bundle(runs, folder)
+    write_bundle(Results.open(folder), folder)
     return made

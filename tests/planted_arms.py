@@ -4,6 +4,7 @@ from pathlib import Path
 
 from planted import planted_settings, sentences, translations, write_run
 
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.export import write_bundle
 
 LOW = [0.1, 0.3, 0.5, 0.6, 0.7]
@@ -14,7 +15,7 @@ class Store:
     """A store in a folder, run by run; ``write`` makes the bundle beside it."""
 
     def __init__(self, folder: Path):
-        self.folder, self.runs = folder, []
+        self.folder = folder
 
     def add(
         self, name: str, arm: str, shares: list[float], seed: int = 1,
@@ -27,13 +28,12 @@ class Store:
         settings, references = planted_settings(arm, seed, **concerns), sentences()
         texts = translations(references, shares, [seed, *map(ord, name.split("-")[0])])
         facts = {"fingerprint": fingerprint}
-        run = write_run(self.folder, f"{name}s{seed}", settings, texts, references, group, **facts)
-        self.runs.append(run)
+        write_run(self.folder, f"{name}s{seed}", settings, texts, references, group, **facts)
         return self
 
     def write(self) -> Path:
         """The bundle of all runs."""
-        write_bundle(self.runs, self.folder)
+        write_bundle(Results.open(self.folder), self.folder)
         return self.folder
 
 

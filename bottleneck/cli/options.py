@@ -93,7 +93,7 @@ def table_lines(names: tuple[str, ...]) -> dict[str, str]:
 def results_folder(results: Path | None, name: str = "") -> Path:
     """The named folder, or the one inside it that has this table; without a name the latest."""
     from ..claims.registry import CLAIMS
-    from ..results.folders import check_named, has_probe, is_bundle, latest_output, store_of
+    from ..results.folders import check_named, is_bundle, latest_output, probe_file, store_of
 
     if results is None:
         return DEFAULT_OUT / "bench" if name == BENCHMARK else latest_output(DEFAULT_OUT)
@@ -106,7 +106,7 @@ def results_folder(results: Path | None, name: str = "") -> Path:
     homes |= {"arms": "controls", "learning": "learning_curve"}
     inside = results / homes.get(name, "")
     alone = is_bundle(results) or store_of(results) != results
-    known = is_bundle(inside) or has_probe(inside, name)
+    known = is_bundle(inside) or probe_file(inside, name)
     return inside if name in homes and not alone and known else results
 
 

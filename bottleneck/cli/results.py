@@ -82,34 +82,34 @@ def table(
 
 def print_runs(folder: Path) -> None:
     """Print the runs of a folder's store: name, status, arm, and why a run failed."""
-    from ..results.folders import STORE, check_one, read_experiments, read_settings, read_status
-    from ..runs.store import run_folders
+    from ..results import folders
+    from ..runs.store import status_of
 
-    stored = run_folders(folder / STORE) or run_folders(folder)
-    if not stored:
-        check_one(folder)
+    runs = folders.runs_in(folder / folders.STORE) or folders.runs_in(folder)
+    if not runs:
+        folders.check_one(folder)
         raise UserError(f"{str(folder)!r} holds no run folders: it is a bundle or has no results")
     names = {
         run: f"{experiment or 'replaced'}: {arm}"
-        for experiment, members in read_experiments(stored[0].store).items()
+        for experiment, members in folders.read_experiments(runs[0].parent).items()
         for run, (arm, _) in members.items()
     }
-    width = max(len(item.run) for item in stored)
+    width = max(len(run.name) for run in runs)
     lines = {f"{'run':<{width}}  status": "arm"}
-    for item in stored:
-        status = item.status
+    for run in runs:
+        status = status_of(run)
         try:
-            settings = read_settings(item.path)
+            settings = folders.read_settings(run)
             model, seed = settings.model, settings.training.seed
             other = f"{model.attention} context_size={model.context_size}"
-            text = f"{names.get(item.run, other)} seed {seed}"
+            text = f"{names.get(run.name, other)} seed {seed}"
         except UserError:  # a file that is missing, damaged or of another version
             text = "(settings not known)"
-        reason = "" if status == "damaged" else read_status(item.path).get("reason", "")
+        reason = "" if status == "damaged" else folders.read_status(run).get("reason", "")
         last = "".join(f": {line}" for line in reason.splitlines()[-1:])  # of a traceback
-        lines[f"{item.run:<{width}}  {status}"] = f"{text}{last}"
+        lines[f"{run.name:<{width}}  {status}"] = f"{text}{last}"
     print_names(lines)
-    say(f"Their files: {stored[0].store}")
+    say(f"Their files: {runs[0].parent}")
 
 
 def plot(
@@ -200,9 +200,6 @@ def export(
     folder, *others = results or [options.results_folder(None)]
     for place in (folder, *others):
         check_named(place)
-    if others:
-        given = {"--where": where, "--without-text": without_text}
-        options.refuse(given, "not where several --results are merged")
     if bundle is not None:
         _write_bundle([folder, *others], bundle, where or [], not without_text)
     elif everything:
@@ -260,28 +257,18 @@ def _write_all(folder: Path) -> None:
 
 
 def _write_bundle(folders: Sequence[Path], bundle: Path, where: Sequence[str], text: bool) -> None:
-    """Write the finished runs of a folder as a bundle, with or without text; merge several."""
+    """Write the finished runs of a folder, or of several, as one bundle, with or without text."""
     from ..results.bundle import Results
-    from ..results.export import write_bundle, write_merged
-    from ..results.folders import finished_runs, tables
+    from ..results.export import write_bundle
     from ..tables.selection import where as select
 
-    folder, *others = folders
-    if others:
-        runs = write_merged(folders, bundle)
-        say(f"Written to {bundle}: {counted(runs, 'run')}", err=True)
-        if any(map(tables, folders)):
-            say("Not in it: what studies measured, as means over a folder's runs", err=True)
-        return
-    selected = select(Results.open(folder, sentences=False), where)
-    runs = [run for run in finished_runs(folder) if run.name in selected.names]
-    if not runs:
-        raise UserError(f"{str(folder)!r} holds no finished run: name the folder of a store")
-    lacking = write_bundle(runs, bundle, text)
-    say(f"Written to {bundle}: {counted(len(runs), 'run')}", err=True)
+    parts = [Results.open(folder) for folder in folders]
+    selected = select(Results.merged(bundle, parts), where)
+    lacking = write_bundle(selected, bundle, text)
+    say(f"Written to {bundle}: {counted(len(selected.names), 'run')}", err=True)
     if lacking:
         lost = ", ".join(lacking)
-        say(f"Not in it, for they rest on runs that are left out: {lost} (`study` again)", err=True)
+        say(f"Not in it, for they are means over other runs: {lost} (`study` again)", err=True)
 
 
 def score(

@@ -3,12 +3,9 @@
 ``study cost`` trains none: it measures what a training step costs (C9).
 """
 
-import sys
-from collections.abc import Sequence
-from contextlib import nullcontext, redirect_stdout
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Option
 
@@ -19,14 +16,10 @@ from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import print_names, say, show
 
-if TYPE_CHECKING:
-    from ..questions.question import Question
-
 
 def study(
     name: options.Name = "",
     results: options.Results = None,
-    preset: options.OtherPreset = None,
     where: options.Where = None,
     gold: Annotated[Path | None, Option(help="Gold links: i-j sure, i?j or ipj possible.")] = None,
     source: Annotated[Path | None, Option(help="Source sentences of --gold.")] = None,
@@ -38,14 +31,17 @@ def study(
     dry_run: options.DryRun = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Ask a question of runs; train them first if there are none."""
+    """Ask a question of trained runs."""
     if not name:
         print_names(options.table_lines(QUESTIONS))
         return
     from ..questions.probing import probe_runs, write_table
     from ..questions.question import find_question
-    from ..results.folders import check_named, check_trainable, has_probe, latest_output
+    from ..results import folders
+    from ..results.bundle import Results
+    from ..settings.run import toml_names
     from ..tables.pages import study_page
+    from ..tables.selection import where as select
 
     name = options.find_name("study", name)
     question, files = find_question(name), (gold, source, target)
@@ -53,10 +49,9 @@ def study(
         raise UsageError("--gold, --source, --target go together, and are for study alignment")
     tell = str if quiet else partial(say, err=True)
     if name == BENCHMARK:
-        given = {"--preset": preset, "--where": where, "--dry-run": dry_run}
-        options.refuse(given, "study cost uses no trained runs")
+        options.refuse({"--where": where, "--dry-run": dry_run}, "study cost uses no trained runs")
         folder = results or DEFAULT_OUT / "bench"
-        if quick or not has_probe(folder, name):
+        if quick or not folders.probe_file(folder, name):
             from ..questions.benchmark import measure
 
             check_place(folder)
@@ -66,20 +61,23 @@ def study(
     options.refuse({"--quick": quick}, "for study cost")
     if gold is not None:  # every run whose weights can be read, whatever text it was trained on
         question = find_question(GOLD)
-    folder = results or DEFAULT_OUT / (name if question.own_runs else preset or "lecture")
-    if not (results or question.own_runs or preset):
-        folder = latest_output(DEFAULT_OUT, folder)
-    check_named(folder)
-    check_trainable(folder)
-    if gold is None and not _suiting(question, folder, []):
-        _train(question, folder, preset, results is not None, dry_run, quiet)
-        if dry_run:
-            return
-    runs = _suiting(question, folder, where or [])
+    own_runs = name in toml_names()  # of the sweep of that name
+    latest = folders.latest_output(DEFAULT_OUT, DEFAULT_OUT / "lecture")
+    folder = results or (DEFAULT_OUT / name if own_runs else latest)
+    folders.check_named(folder)
+    folders.check_trainable(folder)
+    runs = folders.finished_runs(folder)
+    if runs and where:
+        chosen = select(Results.open(folder, sentences=False), where).names
+        runs = [run for run in runs if run.name in chosen]
+    runs = [run for run in runs if question.suits(folders.read_settings(run))]
     if not runs:
+        if folder.exists():
+            folders.check_one(folder)
+        train = f"sweep {name}" if own_runs else "reproduce"
         raise UserError(
-            f"no finished run in {str(folder)!r} that study {name} can measure; `bottleneck table "
-            f"runs --results {folder}` lists them all"
+            f"no finished run in {str(folder)!r} that study {name} can measure: "
+            f"`bottleneck {train}` trains some"
         )
     if dry_run:
         names = ", ".join(run.name for run in runs)
@@ -98,39 +96,3 @@ def study(
     path = write_table(question.name, question.summarise(probed), folder)
     tell(f"{question.question} ({counted(len(runs), 'run')}; numbers: {path})")
     show(study_page(question.name, folder), form, details)
-
-
-def _suiting(question: "Question", folder: Path, where: Sequence[str]) -> list[Path]:
-    """The finished runs of a folder that the study can measure, and that meet the conditions."""
-    from ..results.bundle import Results
-    from ..results.folders import finished_runs, read_settings
-    from ..tables.selection import where as select
-
-    runs = [run for run in finished_runs(folder) if question.suits(read_settings(run))]
-    if runs and where:
-        known = set(select(Results.open(folder, sentences=False), where).names)
-        runs = [run for run in runs if run.name in known]
-    return runs
-
-
-def _train(
-    question: "Question", folder: Path, preset: str | None, named: bool, dry_run: bool, quiet: bool
-) -> None:
-    """Train the runs of the study's sweep, or list them; without a preset only in a new folder."""
-    from ..results.folders import check_one, finished_runs
-    from .train import sweep
-
-    if folder.exists():
-        check_one(folder)
-    lacking = f"no finished run in {str(folder)!r} that study {question.name} can measure"
-    if not (preset or question.own_runs) and (named or finished_runs(folder)):
-        raise UserError(
-            f"{lacking}: name a folder of finished runs, or say which runs to train in a new one, "
-            "as by --preset lecture"
-        )
-    if not quiet:  # so that a misspelt folder is noticed
-        say(f"{lacking}: {'would train' if dry_run else 'training'} them there first", err=True)
-    # The study's own table alone goes to stdout, where it may be CSV.
-    with nullcontext() if dry_run else redirect_stdout(sys.stderr):
-        name = question.name if question.own_runs else "vindication"
-        sweep(name, out=folder, preset=preset, dry_run=dry_run, quiet=quiet)

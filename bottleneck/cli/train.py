@@ -169,18 +169,18 @@ def _print_plan(sweep: "Sweep", cells: "Sequence[Cell]", notes: list[str], folde
     A run's name depends on the text, which is read for statuses alone.
     """
     from ..corpus.corpus import load_corpus
-    from ..results.folders import STORE
-    from ..runs.store import RunFolder, run_folders
+    from ..results.folders import STORE, runs_in
+    from ..runs.store import status_of
     from ..tables.render import new_table, print_prose
 
     store, statuses = folder / STORE, []
     fingerprint = cache(lambda corpus, edges: load_corpus(corpus, edges).fingerprint)
-    known = bool(run_folders(store))
+    known = bool(runs_in(store))
     table = new_table("", ["run", "status"] if known else ["run"])
     for cell in cells:
         if known:
             text = fingerprint(cell.settings.corpus, cell.settings.scoring.lower_edges)
-            statuses.append(RunFolder(store, cell.settings.identity(text)).status)
+            statuses.append(status_of(store / cell.settings.identity(text)))
         table.add_row(cell.label, *statuses[-1:])
     parts = [f"{count} {status}" for status, count in Counter(statuses).items()]
     console = output()

@@ -169,14 +169,16 @@ def _diagnose(sentence: str | None, results: Path | None, form: str) -> None:
 def notes_on(where: str, arms: Mapping[str, Path]) -> list[str]:
     """A line that names the runs, and one on each whose BLEU on short sentences is too low."""
     from ..claims.verdict import learned
-    from ..results.folders import SCORES, run_rows, was_written
+    from ..results.bundle import read_table
+    from ..results.folders import SCORES, was_written
 
     lines = [f"Runs of {where}: {', '.join(f'{arm} {run.name}' for arm, run in arms.items())}."]
     for arm, run in arms.items():
-        rows = run_rows(run / SCORES) if was_written(run / SCORES) else ()
-        bleu = next((float(row["bleu"]) for row in rows if row.get("bleu")), None)
-        if bleu is not None and not learned(bleu):
-            lines.append(f"{arm} has not learned to translate: BLEU {bleu:.1f} on short sentences")
+        if was_written(run / SCORES):
+            scores = read_table(run / SCORES, {"bleu": "f8"})["bleu"].dropna().to_list()
+            if scores and not learned(scores[0]):
+                words = f"BLEU {scores[0]:.1f} on short sentences"
+                lines.append(f"{arm} has not learned to translate: {words}")
     return lines
 
 

@@ -18,7 +18,7 @@ from numpy import ndarray
 
 from ..lecture.slides import Exponent
 from ..results.bundle import load_probe
-from ..results.folders import has_probe
+from ..results.folders import probe_file
 from ..results.schema import BENCHMARK
 from .arms import Estimates, Measured
 from .question import Axes, Judgement, Question, Row, StudyColumn, StudyTable
@@ -115,7 +115,7 @@ def judge(estimates: Estimates) -> Judgement | str:
 
 def measured_exponent(folder: Path) -> Exponent | None:
     """How attention's seconds grow over the upper lengths of a benchmark (L15)."""
-    if not has_probe(folder, BENCHMARK):
+    if not probe_file(folder, BENCHMARK):
         return None
     estimates = Estimates(load_probe(folder, BENCHMARK))
     for arm in (f"dot{OUTPUT}", "dot", *estimates.arms()):

@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 
 from ..corpus.vocabulary import UNK
-from ..results.folders import SENTENCES, run_rows
+from ..results.bundle import read_table
+from ..results.folders import SENTENCES
 from ..scoring.bootstrap import Estimate, difference, ratio_of_sums
 from ..settings.concerns import bucket_members, holds
 from ..settings.run import RunSettings
@@ -73,7 +74,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
         "source_words": [pair.words for pair in pairs],
         "bits": [pair.bits for pair in pairs],
         "unknown": [float(any(UNK in ids for ids in both)) for both in zip(*encoded, strict=True)],
-        "nll": [float(row["nll"]) for row in run_rows(subject.folder / SENTENCES)],
+        "nll": read_table(subject.folder / SENTENCES, {"nll": "f8"})["nll"],
         "probe": losses(*reader, sources),
         "probe_untrained": losses(*untrained, sources),
     }

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from ..claims.verdict import small_buckets
 from ..corpus.vocabulary import tokenize
-from ..results.folders import SENTENCES, read_texts, run_rows
+from ..results.bundle import read_table
+from ..results.folders import SENTENCES, read_texts
 from ..scoring.bootstrap import ratio_of_sums
 from .arms import Estimates, Probed, Row, rows_by_bucket
 from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
@@ -37,15 +38,15 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     """Count tokens and faults of every test sentence, in the run's own translations."""
     tell("counting")
     texts = read_texts(subject.folder)
-    rows = list(run_rows(subject.folder / SENTENCES))
+    rows = read_table(subject.folder / SENTENCES, {"source_words": "i8", "ended": "bool"})
     outputs, references = ([*map(tokenize, side)] for side in (texts.hypotheses, texts.references))
     columns = {
-        "source_words": [row["source_words"] for row in rows],
+        "source_words": rows["source_words"],
         "sentences": [1] * len(rows),
         "hypothesis_tokens": [len(output) for output in outputs],
         "reference_tokens": [len(reference) for reference in references],
         "empty": [not output for output in outputs],
-        "unfinished": [row["ended"] != "True" for row in rows],
+        "unfinished": ~rows["ended"],
         "repeating": [repeats(output) for output in outputs],
         "repeating_references": [repeats(reference) for reference in references],
     }

@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 from rich.table import Table
 
-from ..claims.registry import CLAIMS
 from ..claims.verdict import MARKED_BELOW, Judgement, Verdict
 from ..figures.plot import MEAN, SEED, Panel, Plot, data_frame, facts, slide_rows
 from ..results.schema import GOLD, QUESTIONS
@@ -163,10 +162,6 @@ class Question:
     )
     over: str = "test sentences"
 
-    @property
-    def own_runs(self) -> bool:
-        """Whether it is asked of the runs of the sweep of its name, else of `vindication`."""
-        return any(claim.own_runs for claim in CLAIMS if claim.study == self.name)
 
     def verdict(self, frame: pd.DataFrame | str) -> Sequence[Verdict]:
         """The verdict on each claim; a text is the reason why nothing can be judged."""

@@ -18,7 +18,6 @@ from urllib.parse import quote
 import pandas as pd
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
-from matplotlib.figure import Figure
 
 from .. import __version__
 from ..claims.registry import CLAIMS as ALL_CLAIMS
@@ -33,7 +32,7 @@ from ..questions.cost import measured_exponent
 from ..questions.survival import word_reports
 from ..results import schema
 from ..results.bundle import Example, Results, holds_results, tidy_csv
-from ..results.folders import has_probe, results_inside
+from ..results.folders import probe_file, results_inside
 from ..results.folders import tables as measured_tables
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import FileError, UserError, counted
@@ -181,10 +180,15 @@ def find_views(names: Iterable[str], folder: Path, bundle: Results | None) -> di
             ]
             title = str(table.title or page.title)
             grids.append({"title": title, "heads": heads, "rows": rows, "kinds": kinds})
+    images = []
+    for figure, _ in figures.values():  # as addresses, in which no script runs
+        drawing = quote(image(figure, ".svg"), safe=" !$()*+,/:;=?@[]{}~'")
+        address = Markup(f"data:image/svg+xml,{drawing}")
+        images.append({"alt": figure.get_suptitle(), "address": address})
     captions = [line for page in pages for line in page.caption]
     return {
         "grids": grids,
-        "figures": [as_image(figure) for figure, _ in figures.values()],
+        "figures": images,
         "notes": dict.fromkeys((*reasons.values(), *captions)),
     }
 
@@ -219,14 +223,7 @@ def make_views(
 def has_numbers(name: str, folder: Path, bundle: Results | None) -> bool:
     """Whether a folder has the numbers of a table or figure."""
     of_runs = name in schema.TABLES or name in schema.FIGURES_OF_RUNS
-    return bundle is not None if of_runs else has_probe(folder, name)
-
-
-def as_image(figure: Figure) -> dict[str, str]:
-    """A figure as the address of an image, in which no script runs, and its title in words."""
-    drawing = quote(image(figure, ".svg"), safe=" !$()*+,/:;=?@[]{}~'")
-    address = Markup(f"data:image/svg+xml,{drawing}")
-    return {"alt": figure.get_suptitle(), "address": address}
+    return bundle is not None if of_runs else probe_file(folder, name) is not None
 
 
 # `bottleneck export --all`: the same as files in the results folder.

@@ -228,8 +228,8 @@ def _counts(rows: pd.DataFrame) -> Counts:
 
 def load_probe(folder: Path, study: str) -> pd.DataFrame:
     """The numbers of a study in a folder of results; without them a UserError."""
-    if folders.has_probe(folder, study):
-        return read_table(folders.probe_file(folder, study), schema.PROBE_COLUMNS)
+    if path := folders.probe_file(folder, study):
+        return read_table(path, schema.PROBE_COLUMNS)
     folders.check_one(folder)
     command = study.replace("-gold", " --gold FILE --source FILE --target FILE")
     raise UserError(

@@ -1,9 +1,9 @@
-"""Writing a results bundle, of finished runs or of several folders."""
+"""Writing a results bundle."""
 
 import json
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,64 +13,54 @@ import pandas as pd
 from ..settings.errors import UsageError
 from ..settings.files import read_sums, write_listed
 from . import folders, schema
-from .bundle import Results, tidy_csv
+from .bundle import Results, read_table, tidy_csv
 
 
-def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None) -> None:
-    """A ``UsageError`` where a bundle of these runs, of this store, would replace other results."""
+def check_bundle(folder: Path, runs: Collection[str], stores: Collection[Path]) -> None:
+    """A ``UsageError`` where a bundle of runs, which these stores have, would replace others."""
     lost = ["runs"] if folders.is_run(folder) or folders.runs_in(folder) else []
-    if not lost and not (store and folders.store_of(folder).resolve() == store.resolve()):
+    if not lost and folders.store_of(folder).resolve() not in {path.resolve() for path in stores}:
         path, listed = folder / schema.ENVIRONMENT, read_sums(folder) or {}
         lost = [name for name in schema.FILES if (folder / name).exists() and name not in listed]
         lost += ["runs"] if folders.find_runs(folder).any else []
         if not lost and path.exists():
-            stored = [run.name for run in folders.runs_in(store)] if store else []
+            stored = {run.name for store in stores for run in folders.runs_in(store)}
             lost = sorted(folders.read_object(path)["runs"].keys() - {*runs, *stored})
     if lost:
         raise UsageError(f"{str(folder)!r} has other results ({lost[0]}): name a new folder")
 
 
-def write_bundle(runs: Sequence[Path], folder: Path, text: bool = True) -> list[str]:
-    """Write the bundle of finished runs of a store into a folder; without ``text`` no sentence.
+def write_bundle(bundle: Results, folder: Path, text: bool = True) -> list[str]:
+    """Write results as a bundle into a folder; without ``text`` no sentence.
 
-    The studies' tables go with them, but for those that rest on a run that is left out: returned.
+    The studies' tables go with them, but for those that are means over other runs: returned.
     """
-    store = runs[0].parent
-    stored = folders.find_runs(store)
-    left_out = {run.name for run in (*stored.done, *stored.replaced)} - {run.name for run in runs}
-    chosen = replace(stored, done={run: stored.done[run] for run in runs})
-    results = store.parent if store.name == folders.STORE else store
-    travelling, lacking, gone = {}, [], set()
-    if results.resolve() != folder.resolve():
-        for table in folders.tables(results):
-            if left_out.isdisjoint(row.get("run") for row in folders.run_rows(table)):
-                travelling[f"{schema.PROBES}/{table.name}"] = table
+    sources = {bundle.sources[run] for run in bundle.names}
+    stores = {source.parent for source in sources if folders.is_run(source)}
+    homes = {store.parent if store.name == folders.STORE else store for store in stores}
+    homes |= {source for source in sources if source.parent not in stores}
+    places = {home.resolve() for home in homes}
+    if folder.resolve() in places and (len(places) > 1 or not stores):
+        raise UsageError(f"{str(folder)!r} is where these results come from: name a new folder")
+    check_bundle(folder, bundle.names, stores)
+    probes, lacking, gone = {}, [], set()
+    if folder.resolve() not in places:
+        names = {"", *bundle.names}
+        for table in chain.from_iterable(map(folders.tables, sorted(homes))):
+            of_runs = table.stem != schema.BENCHMARK
+            runs = read_table(table, {"run": "str"})["run"] if of_runs else ()
+            if len(places) == 1 and names.issuperset(runs):
+                probes[f"{schema.PROBES}/{table.name}"] = table
             else:
                 lacking.append(table.stem)
         # An earlier bundle's other tables go, but for a benchmark's, which rests on no runs.
         earlier = {table.name for table in folders.tables(folder)} - {f"{schema.BENCHMARK}.csv"}
-        gone = {f"{schema.PROBES}/{name}" for name in earlier} - travelling.keys()
-    bundle = Results.of_runs(store, chosen)
-    check_bundle(folder, bundle.names, store)
-    write_listed(folder, _files(bundle, text, travelling), gone)
+        gone = {f"{schema.PROBES}/{name}" for name in earlier} - probes.keys()
+    write_listed(folder, _files(bundle, text, probes), gone)
     return lacking
 
 
-def write_merged(places: Sequence[Path], out: Path) -> int:
-    """Write the bundle of all finished runs of several folders into a new one; how many."""
-    if out.resolve() in {place.resolve() for place in places}:
-        raise UsageError(
-            f"{str(out)!r} is one of the folders to merge: name a new folder with --bundle"
-        )
-    merged = Results.merged(out, [Results.open(place) for place in places])
-    check_bundle(out, merged.names)  # before anything is made there
-    write_listed(out, _files(merged))
-    return len(merged.names)
-
-
-def _files(
-    bundle: Results, text: bool = True, probes: Mapping[str, Path] | None = None
-) -> Iterator[tuple[str, bytes]]:
+def _files(bundle: Results, text: bool, probes: Mapping[str, Path]) -> Iterator[tuple[str, bytes]]:
     """The files of a bundle, one after the other, and studies' tables with it."""
     described = {run: bundle.environment["runs"][run] for run in bundle.names}
     # First, because it says whose runs these are.
@@ -85,7 +75,7 @@ def _files(
     yield schema.SENTENCES, _packed("".join(sentences).encode())
     yield schema.EXAMPLES, _packed(_json(dict(bundle.examples()) if text else {}))
     yield schema.RUNS, tidy_csv(bundle.runs).encode()
-    yield from ((name, folders.read_checked(table)) for name, table in (probes or {}).items())
+    yield from ((name, folders.read_checked(table)) for name, table in probes.items())
 
 
 def _packed(content: bytes) -> bytes:

@@ -4,9 +4,7 @@ A file is read against the checksum in its folder's ``SHA256SUMS`` (of a run: on
 not its status). A file that is listed there and missing was lost, which is an error.
 """
 
-import csv
 import gzip
-import io
 import json
 import re
 import shlex
@@ -18,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..settings.errors import FileError, UsageError, UserError
-from ..settings.files import SUMS, digest_of, read_sums
+from ..settings.files import SUMS, digest_of, listed_digests, read_sums
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from . import schema
 from .schema import PROBES
@@ -55,8 +53,7 @@ WRITTEN = "name one that `bottleneck reproduce` or `bottleneck sweep` wrote"
 
 def is_run(folder: Path) -> bool:
     """Whether this is the folder of one run, whatever it has lost."""
-    known = (folder / STATUS).exists() or (folder / SETTINGS).exists()
-    return known or SETTINGS in (read_sums(folder) or ())
+    return (folder / STATUS).exists() or was_written(folder / SETTINGS)
 
 
 def is_bundle(folder: Path) -> bool:
@@ -169,39 +166,29 @@ def reading(path: Path) -> Iterator[None]:
     try:
         yield
     except (
-        OSError, ValueError, TypeError, LookupError, OverflowError, EOFError, UsageError, csv.Error,
-        zlib.error,
+        OSError, ValueError, TypeError, LookupError, OverflowError, EOFError, zlib.error, UsageError
     ) as error:  # fmt: skip
         raise damaged(path, error) from None
 
 
-def listed_as(path: Path) -> tuple[Path, str]:
-    """The folder whose sums have a file, and its name in them."""
-    folder = path.parent
-    if folder.name == PROBES and not (folder / SUMS).exists():
-        return folder.parent, f"{PROBES}/{path.name}"
-    return folder, path.name
-
-
 def was_written(path: Path) -> bool:
     """Whether a file is there, or the sums of its folder say that it was."""
-    folder, name = listed_as(path)
-    return path.exists() or name in (read_sums(folder) or ())
+    return path.exists() or bool(listed_digests(path))
 
 
 def read_checked(path: Path) -> bytes:
     """A file's content, unpacked if it is ``.gz``; `damaged` where it does not match its sum."""
-    folder, name = listed_as(path)
+    run = path.parent
     with reading(path):
         for _ in range(3):  # a writer may put the file and the sums in place between two reads
-            content, sums = path.read_bytes(), read_sums(folder)
-            if sums is None:
-                under_way = is_run(folder) and read_status(folder).get("status") not in ENDED
+            content, digests = path.read_bytes(), listed_digests(path)
+            if digests is None:
+                under_way = is_run(run) and read_status(run).get("status") not in ENDED
                 fault = "" if under_way else f"its folder has no {SUMS}"
-            elif name not in sums:
+            elif not digests:
                 fault = f"{SUMS} does not list it"
             else:
-                fault = "" if digest_of(content) in sums[name] else "it does not match its checksum"
+                fault = "" if digest_of(content) in digests else "it does not match its checksum"
             if not fault:
                 return gzip.decompress(content) if path.suffix == ".gz" else content
     raise damaged(path, fault)
@@ -237,12 +224,6 @@ def read_experiments(folder: Path) -> Experiments:
     places = (whole, whole.parent) if whole.name == STORE else (whole,)
     files = [place / EXPERIMENTS for place in places if was_written(place / EXPERIMENTS)]
     return read_object(files[0]) if files else {}
-
-
-def run_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file by column."""
-    with reading(path):
-        return list(csv.DictReader(io.StringIO(read_checked(path).decode(), newline="")))
 
 
 class Outputs(NamedTuple):
@@ -344,11 +325,7 @@ def arms(folder: Path) -> dict[str, Path]:
     return chosen
 
 
-def probe_file(folder: Path, study: str) -> Path:
-    """Where the numbers of a study lie."""
-    return folder / PROBES / f"{study}.csv"
-
-
-def has_probe(folder: Path, study: str) -> bool:
-    """Whether a folder has the numbers of a study, or had them."""
-    return was_written(probe_file(folder, study))
+def probe_file(folder: Path, study: str) -> Path | None:
+    """The file of a study's numbers in a folder; None where it was never written."""
+    path = folder / PROBES / f"{study}.csv"
+    return path if was_written(path) else None

@@ -20,7 +20,7 @@ from ..settings.concerns import FILES, CorpusSettings
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from .pool import ENDS, Job, Listener, Outcome, run_jobs
-from .store import RunFolder
+from .store import locked, replace_run
 
 Event = dict[str, Any]
 Texts = dict[str, tuple[str, bytes]]  # the user's files by their settings: name and content
@@ -45,7 +45,7 @@ def run_jobs_on_cluster(
             f"cannot reach scheduler {scheduler!r}; start one with `dask scheduler`"
         ) from None
     outcomes: dict[str, Outcome] = {}
-    running: dict[str, tuple[Job, RunFolder]] = {}
+    running: dict[str, tuple[Job, Path]] = {}
     topic, news = f"seq2seq-bottleneck-{uuid4().hex[:12]}", Queue()
 
     def end(job: Job, event: Event) -> None:
@@ -61,8 +61,8 @@ def run_jobs_on_cluster(
         for job in jobs:
             corpus = job.settings.corpus
             run = job.settings.identity(load(corpus, job.settings.scoring.lower_edges))
-            folder = RunFolder(store, run)
-            known = read_status(folder.path)
+            folder = store / run
+            known = read_status(folder)
             if known.get("status") in ENDED:
                 end(job, {"phase": known["status"], "run": run, "reason": known["reason"]})
                 continue
@@ -115,7 +115,7 @@ def execute_task(
         return ends[0], {path.name: path.read_bytes() for path in paths}
 
 
-def _arrived(future: Any, folder: RunFolder, settings: RunSettings) -> Event:
+def _arrived(future: Any, folder: Path, settings: RunSettings) -> Event:
     """Put the files of a run into the store; how it ended."""
     from distributed import CancelledError
 
@@ -125,11 +125,11 @@ def _arrived(future: Any, folder: RunFolder, settings: RunSettings) -> Event:
         raise UserError("lost the scheduler; the same command runs what is missing") from None
     except Exception as error:
         return {"phase": "failed", "reason": f"{type(error).__name__}: {error}"}
-    if event.get("run", folder.run) != folder.run:
+    if event.get("run", folder.name) != folder.name:
         reason = "the worker made another run of these settings; install the same version there"
         return {"phase": "failed", "reason": reason}
     if "run" in event:  # it has ended, and the user's files get their names here back
         files[SETTINGS] = json_text(settings.model_dump()).encode()
-        with folder.alone():
-            folder.replace(files)
+        with locked(folder):
+            replace_run(folder, files)
     return event

@@ -1,6 +1,7 @@
 """A trained run on its test set: translations, counts, scores, examples, all written down."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..decoding.search import caps
 from ..model.parts import Stack, parts_of
 from ..model.translator import count_parameters
 from ..results.bundle import tidy_csv
-from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
+from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES, json_text
 from ..results.schema import BLEU_COLUMNS
 from ..scoring import bleu
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
@@ -25,7 +26,6 @@ from ..settings.files import write_text
 from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
 from ..training.step import make_sentence_losses
-from .store import RunFolder
 from .translate import BATCH, TrainedRun
 
 TEXTS = ["reference", "hypothesis"]
@@ -47,7 +47,7 @@ def scoring_notes(corpus: Corpus, settings: RunSettings) -> list[str]:
 
 
 def evaluate(
-    graph: nnx.GraphDef, trained: Trained, settings: RunSettings, corpus: Corpus, folder: RunFolder
+    graph: nnx.GraphDef, trained: Trained, settings: RunSettings, corpus: Corpus, folder: Path
 ) -> None:
     """Translate and score the test set with the best weights; write the results."""
     source, target = corpus.source_vocabulary, corpus.target_vocabulary
@@ -67,7 +67,7 @@ def evaluate(
         "ended": [EOS in ids for ids in outputs],
     }
     sentences = with_counts(pd.DataFrame(columns), settings.scoring.tokenize)
-    write_text(folder.path / SENTENCES, tidy_csv(sentences.drop(columns=TEXTS)))
+    write_text(folder / SENTENCES, tidy_csv(sentences.drop(columns=TEXTS)))
     # What is the same for every bucket of the run.
     epoch = sum(len(target.pieces(pair.target)) + 1 for pair in corpus.train)  # with end tokens
     facts = {
@@ -87,15 +87,16 @@ def evaluate(
         facts | row | {"near_copies": share(corpus.near_copies[place] for place in places)}
         for row, places in zip(bucket_rows(sentences, settings), members, strict=True)
     ]
-    write_text(folder.path / SCORES, tidy_csv(pd.DataFrame(rows, dtype=object)))
+    write_text(folder / SCORES, tidy_csv(pd.DataFrame(rows, dtype=object)))
     lines = []
     for place, (pair, text) in enumerate(zip(corpus.test, texts, strict=True)):
         row = {"sentence": place, "source": pair.source}
         row |= {"reference": pair.target, "hypothesis": text}
         lines.append(f"{json.dumps(row, ensure_ascii=False)}\n")
-    write_text(folder.path / HYPOTHESES, "".join(lines))
+    write_text(folder / HYPOTHESES, "".join(lines))
     first = np.concatenate([places[:2] for places in members]).tolist()
-    folder.write_json(EXAMPLES, make_examples(run, {place: corpus.test[place] for place in first}))
+    examples = make_examples(run, {place: corpus.test[place] for place in first})
+    write_text(folder / EXAMPLES, json_text(examples))
 
 
 def with_counts(sentences: pd.DataFrame, tokenize: str = "13a") -> pd.DataFrame:

@@ -31,7 +31,7 @@ from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
 from .checkpoint import Checkpoints, join, read_checkpoint, save_vocabularies, save_weights
 from .evaluation import evaluate, scoring_notes
-from .store import RunFolder
+from .store import locked, write_status
 from .translate import BATCH
 
 Report = Callable[[int, dict[str, Any]], None]
@@ -53,16 +53,16 @@ class Run:
     """One run under way, from fresh weights (``learner``) or its checkpoint (``snapshot``)."""
 
     settings: RunSettings
-    folder: RunFolder
+    folder: Path
     report: Callable[[dict[str, Any]], None]
     learner: Learner | None = None
     snapshot: Snapshot | None = None
 
     def finish(self) -> None:
         """Report the status in the run's folder, and delete the checkpoint."""
-        (self.folder.path / folders.CHECKPOINT).unlink(missing_ok=True)
-        known = folders.read_status(self.folder.path)
-        self.report({"phase": known["status"], "run": self.folder.run, "reason": known["reason"]})
+        (self.folder / folders.CHECKPOINT).unlink(missing_ok=True)
+        known = folders.read_status(self.folder)
+        self.report({"phase": known["status"], "run": self.folder.name, "reason": known["reason"]})
 
 
 def execute(
@@ -75,16 +75,16 @@ def execute(
     """
     corpus = load_corpus(given[0].corpus, given[0].scoring.lower_edges)
     runs = [
-        Run(settings, RunFolder(store, settings.identity(corpus.fingerprint)), partial(report, n))
+        Run(settings, store / settings.identity(corpus.fingerprint), partial(report, n))
         for n, settings in enumerate(given)
     ]
     with ExitStack() as locks:
         # In one order everywhere, so that two stacks never wait for each other.
-        for run in sorted(runs, key=lambda run: run.folder.run):
-            locks.enter_context(run.folder.alone())
+        for run in sorted(runs, key=lambda run: run.folder.name):
+            locks.enter_context(locked(run.folder))
         waiting = []
         for run in runs:
-            if folders.read_status(run.folder.path).get("status") in folders.ENDED:
+            if folders.read_status(run.folder).get("status") in folders.ENDED:
                 run.finish()
             else:
                 waiting.append(run)
@@ -116,7 +116,7 @@ def _failing(runs: Sequence[Run]) -> Iterator[None]:
         event |= {"exit_code": known.exit_code} if known else {}
         for run in runs:
             with suppress(UserError):
-                run.folder.write_status("failed", traceback.format_exc())
+                write_status(run.folder, "failed", traceback.format_exc())
             run.report(event)
 
 
@@ -131,7 +131,7 @@ def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
         training = run.settings.training
         graph, weights = create(model, *map(len, vocabularies), training.seed)
         run.learner = Learner(weights, training, replace(batches, seed=training.seed))
-        run.snapshot = read_checkpoint(run.folder.path, run.learner)
+        run.snapshot = read_checkpoint(run.folder, run.learner)
     return graph
 
 
@@ -152,11 +152,11 @@ def _train(
     }  # fmt: skip
     for run in runs:
         folder, parameters = run.folder, count_parameters(run.learner.weights)
-        folder.write_status("running")
-        folder.write_json(folders.SETTINGS, run.settings.model_dump())
-        folder.write_json(folders.ENVIRONMENT, environment)
-        save_vocabularies(folder.path, vocabularies)
-        run.report({"phase": "training", "run": folder.run, "parameters": parameters})
+        write_status(folder, "running")
+        write_text(folder / folders.SETTINGS, folders.json_text(run.settings.model_dump()))
+        write_text(folder / folders.ENVIRONMENT, folders.json_text(environment))
+        save_vocabularies(folder, vocabularies)
+        run.report({"phase": "training", "run": folder.name, "parameters": parameters})
     learners, model = [run.learner for run in runs], runs[0].settings.model
     pairs = encode_pairs(corpus.valid, *vocabularies, model.reverse_source)
     valid = evaluation_batches(pairs, BATCH)
@@ -167,7 +167,7 @@ def _train(
 
     snapshots = [run.snapshot for run in runs if run.snapshot]
     resumed = join(snapshots) if len(snapshots) == len(runs) else None
-    checkpoints.folders = [run.folder.path for run in runs]
+    checkpoints.folders = [run.folder for run in runs]
     end = train(graph, learners, valid, report, checkpoints, resumed)
     checkpoints.keep(end)  # what is trained is never trained again
     checkpoints.folders = ()
@@ -178,12 +178,12 @@ def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -
     """Write what training gave, translate and score the test set, end the run."""
     folder = run.folder
     lines = [json.dumps(asdict(progress)) for progress in trained.log]
-    write_text(folder.path / folders.LOG, "".join(f"{line}\n" for line in lines))
-    save_weights(folder.path / folders.WEIGHTS, trained.weights)
+    write_text(folder / folders.LOG, "".join(f"{line}\n" for line in lines))
+    save_weights(folder / folders.WEIGHTS, trained.weights)
     if trained.status == "done":
         run.report({"phase": "scoring"})
         evaluate(graph, trained, run.settings, corpus, folder)
-    folder.write_status(trained.status, trained.reason)
+    write_status(folder, trained.status, trained.reason)
     run.finish()
 
 

@@ -10,13 +10,11 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
 
-from ..results.folders import CHECKPOINT, ENDED, STATUS, json_text, read_status, runs_in
+from ..results.folders import CHECKPOINT, ENDED, STATUS, json_text, read_status
 from ..settings.errors import UserError, unwritten
 from ..settings.files import SUMS, seal, write_bytes, write_text
 
@@ -24,74 +22,55 @@ UNLISTED = (STATUS, CHECKPOINT)
 """Files of a run's folder that its sums leave out."""
 
 
-@dataclass(frozen=True)
-class RunFolder:
-    """One run's place in a store."""
-
-    store: Path
-    run: str
-
-    @property
-    def path(self) -> Path:
-        """The folder itself."""
-        return self.store / self.run
-
-    @property
-    def status(self) -> str:
-        """As its file says, or ``stopped`` (no process trains it), ``missing`` or ``damaged``."""
-        try:
-            status = read_status(self.path).get("status")
-        except UserError:
-            return "damaged"
-        if status is None:
-            return "damaged" if self.path.exists() else "missing"
-        if status == "running":
-            with suppress(Timeout), self.alone(wait=0.0):
-                return "stopped"
-        return str(status)
-
-    def write_status(self, status: str, reason: str = "") -> None:
-        """Say how the run stands, and list the files of one that has ended."""
-        if status in ENDED:
-            seal(self.path, UNLISTED)
-        self.write_json(STATUS, {"status": status, "reason": reason})
-        if status not in ENDED:
-            for path in (self.path / SUMS, *self.path.glob(".*.part")):  # of killed processes
-                path.unlink(missing_ok=True)
-
-    def write_json(self, name: str, values: Any) -> None:
-        """Write one JSON file of the run."""
-        write_text(self.path / name, json_text(values))
-
-    def replace(self, files: Mapping[str, bytes]) -> None:
-        """Put these files, a status among them, in the place of the run, which is locked."""
-        aside = self.store / f".{self.run}.aside"  # where no reader looks for a run
-        if self.path.exists():
-            os.replace(self.path, aside)
-        shutil.rmtree(aside, ignore_errors=True)
-        self.write_status("running")
-        for name in files.keys() - {STATUS, SUMS}:
-            write_bytes(self.path / name, files[name])
-        self.write_status(**json.loads(files[STATUS]))
-
-    @contextmanager
-    def alone(self, wait: float = -1.0) -> Iterator[None]:
-        """Lock the run, until the process ends: two sweeps never run one cell at once."""
-        lock = FileLock(self.store / f".{self.run}.lock", timeout=wait)
-        try:
-            self.store.mkdir(parents=True, exist_ok=True)
-            lock.acquire()
-        except Timeout:  # an OSError, too
-            raise
-        except OSError as error:
-            raise unwritten(self.store, error) from None
-        try:
-            shutil.rmtree(self.store / f".{self.run}.aside", ignore_errors=True)
-            yield
-        finally:
-            lock.release()
+def status_of(run: Path) -> str:
+    """As its file says, or ``stopped`` (no process trains it), ``missing`` or ``damaged``."""
+    try:
+        status = read_status(run).get("status")
+    except UserError:
+        return "damaged"
+    if status is None:
+        return "damaged" if run.exists() else "missing"
+    if status == "running":
+        with suppress(Timeout), locked(run, wait=0.0):
+            return "stopped"
+    return str(status)
 
 
-def run_folders(store: Path) -> list[RunFolder]:
-    """Every run of a store, by name."""
-    return [RunFolder(store, path.name) for path in runs_in(store)]
+def write_status(run: Path, status: str, reason: str = "") -> None:
+    """Say how a run stands, and list the files of one that has ended."""
+    if status in ENDED:
+        seal(run, UNLISTED)
+    write_text(run / STATUS, json_text({"status": status, "reason": reason}))
+    if status not in ENDED:
+        for path in (run / SUMS, *run.glob(".*.part")):  # of killed processes
+            path.unlink(missing_ok=True)
+
+
+def replace_run(run: Path, files: Mapping[str, bytes]) -> None:
+    """Put these files, a status among them, in the place of a run, which is locked."""
+    aside = run.with_name(f".{run.name}.aside")  # where no reader looks for a run
+    if run.exists():
+        os.replace(run, aside)
+    shutil.rmtree(aside, ignore_errors=True)
+    write_status(run, "running")
+    for name in files.keys() - {STATUS, SUMS}:
+        write_bytes(run / name, files[name])
+    write_status(run, **json.loads(files[STATUS]))
+
+
+@contextmanager
+def locked(run: Path, wait: float = -1.0) -> Iterator[None]:
+    """Lock a run, until the process ends: two sweeps never run one cell at once."""
+    lock = FileLock(run.with_name(f".{run.name}.lock"), timeout=wait)
+    try:
+        run.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout:  # an OSError, too
+        raise
+    except OSError as error:
+        raise unwritten(run.parent, error) from None
+    try:
+        shutil.rmtree(run.with_name(f".{run.name}.aside"), ignore_errors=True)
+        yield
+    finally:
+        lock.release()

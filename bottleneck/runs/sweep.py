@@ -13,6 +13,7 @@ from filelock import FileLock
 from ..corpus.files import pair_files, read_pairs
 from ..corpus.vocabulary import tokenizer_advice
 from ..results import folders
+from ..results.bundle import Results
 from ..results.export import write_bundle
 from ..scoring.bleu import bleu_metric
 from ..settings.errors import UsageError, UserError
@@ -126,8 +127,8 @@ def gather(out: Path, experiments: folders.Experiments) -> None:
             known[folders.REPLACED] = gone
         if experiments:
             write_listed(out, [(folders.EXPERIMENTS, folders.json_text(known).encode())])
-        if runs := folders.finished_runs(out):
-            write_bundle(runs, out)
+        if folders.finished_runs(out):
+            write_bundle(Results.open(out), out)
 
 
 def _arms_and_seeds(store: Path, members: Mapping[str, Sequence[str]]) -> dict[str, Any]:

@@ -40,9 +40,7 @@ def check_file(path: Path) -> None:
 def check_output(path: Path) -> None:
     """`check_file` of a name that a user gives, and that no result there may have."""
     check_file(path)
-    folder = path.absolute().parent
-    inside = f"{folder.name}/{path.name}" in (read_sums(folder.parent) or ())
-    if inside or path.name in (SUMS, *(read_sums(folder) or ())):
+    if path.name == SUMS or listed_digests(path):
         raise FileError(
             f"cannot write {str(path)!r}: it is one of the results there; name another file"
         )
@@ -109,6 +107,15 @@ def read_sums(folder: Path) -> dict[str, list[str]] | None:
             digest, name = (group.decode(errors="replace") for group in match.groups())
             listed.setdefault(name, []).append(digest)
     return listed
+
+
+def listed_digests(path: Path) -> list[str] | None:
+    """A file's digests in the sums of its folder, or of the one above; None without any."""
+    folder = path.absolute().parent
+    sums = read_sums(folder)
+    if sums is None:  # as ``probes/`` of a bundle
+        return (read_sums(folder.parent) or {}).get(f"{folder.name}/{path.name}")
+    return sums.get(path.name, [])
 
 
 def _write_sums(folder: Path, listed: Mapping[str, list[str]]) -> None:

@@ -22,7 +22,7 @@ from ..claims.registry import ATTENTION, CLAIMS, Claim, study_verdict, verdict_o
 from ..claims.rules import PLAIN, UNIFORM_WEIGHTS
 from ..claims.verdict import FLOOR_BLEU, Verdict, learned, unlearned
 from ..results.bundle import Results, load_probe
-from ..results.folders import has_probe, results_inside, without_runs
+from ..results.folders import probe_file, results_inside, without_runs
 from ..results.schema import BENCHMARK, GOLD
 from ..scoring.bootstrap import Estimate, difference
 from ..settings.concerns import UNSELECTIVE
@@ -111,7 +111,7 @@ def decide(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
     """
     # C7 is also decided by the user's gold links.
     tables = [claim.study, *([GOLD] if claim.study == "alignment" else [])]
-    table = next((item for item in tables if item and has_probe(folder, item)), None)
+    table = next((item for item in tables if item and probe_file(folder, item)), None)
     runs = ""
     if table:
         question = import_module("...questions.question", __name__).find_question(table)

@@ -14,8 +14,8 @@ from pathlib import Path
 from figures import Row, as_text, write_csv
 from many_runs import Size, write_store
 
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import finished_runs
 
 COMMANDS = {
     "bundle": ["table", "table claims", "export", "plot", "export -o report.html"],
@@ -31,7 +31,7 @@ def main() -> None:
     if not store.exists():
         write_store(store, size)
     if not bundle.exists():
-        write_bundle(finished_runs(store), bundle, {})
+        write_bundle(Results.open(store), bundle, text=False)
     table = "vindication" if given.contexts == 1 else "context-size"
     rows = [
         measure([*arguments(command, table, given.folder), "--results", str(given.folder / kind)])

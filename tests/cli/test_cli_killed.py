@@ -7,8 +7,8 @@ from disturbed import KINDS, LONGEST, Disturbed, disturb, ended, numbers, wait
 from lanes import sample_random
 from small_sweeps import TINY
 
-from seq2seq_bottleneck.results.folders import STORE
-from seq2seq_bottleneck.runs.store import run_folders
+from seq2seq_bottleneck.results.folders import STORE, runs_in
+from seq2seq_bottleneck.runs.store import status_of
 
 LONGER = ("--set", "training.updates=60", "--set", "training.validations=6")
 
@@ -34,7 +34,7 @@ def test_a_sweep_killed_at_random_moments(tmp_path, cache, moments, seeds):
             process = sweep.begin(folder)
             if ended(process, draw.uniform(0, seconds)):
                 break
-            hits += any(run.status == "running" for run in run_folders(folder / STORE))
+            hits += "running" in map(status_of, runs_in(folder / STORE))
             kind = KINDS[kinds.total() % len(KINDS)]
             disturb(process, kind, draw)
             if kind == "worker":

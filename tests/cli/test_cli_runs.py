@@ -9,8 +9,8 @@ from planted import sentences, write_run
 
 from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import STORE, finished_runs
-from seq2seq_bottleneck.runs.store import RunFolder
+from seq2seq_bottleneck.results.folders import STORE
+from seq2seq_bottleneck.runs.store import write_status
 from seq2seq_bottleneck.settings.run import resolve
 
 RUN_SETTINGS = {
@@ -26,10 +26,10 @@ def out(tmp_path, monkeypatch):
     texts = sentences()
     for name, assignments in RUN_SETTINGS.items():
         write_run(tmp_path / "out", name, resolve("smoke", assignments), texts, texts)
-    RunFolder(tmp_path / "out" / STORE, "dddd").write_status("running")
+    write_status(tmp_path / "out" / STORE / "dddd", "running")
     experiments = {"steady": {"aaaa": ["none", ""]}}
     write_relisted(tmp_path / "out" / "experiments.json", json.dumps(experiments))
-    write_bundle(finished_runs(tmp_path / "out"), tmp_path / "out")
+    write_bundle(Results.open(tmp_path / "out"), tmp_path / "out")
     monkeypatch.chdir(tmp_path)
     return tmp_path / "out"
 
@@ -51,7 +51,7 @@ def test_a_line_has_experiment_and_arm_or_attention_and_context_also_of_damaged_
 
 
 def test_a_failed_run_has_its_reason_and_a_deleted_one_is_gone(out, ok):
-    RunFolder(out / STORE, "dddd").write_status("failed", "Traceback\nno memory")
+    write_status(out / STORE / "dddd", "failed", "Traceback\nno memory")
     assert ok("table runs --results", out).out.splitlines()[4].endswith(": no memory")
     shutil.rmtree(out / STORE / "bbbb")
     assert "bbbb" not in ok("table runs --results", out).out

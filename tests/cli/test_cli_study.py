@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import re
 
 import pandas as pd
 import pytest
@@ -38,13 +37,6 @@ def test_a_dry_run_on_finished_runs_names_them_and_measures_nothing(tmp_path, ok
     text = ok("study alignment --dry-run", OWN_GOLD, "--results", tmp_path).out
     assert text.endswith(f" 1 run of {tmp_path}: additive1x1\n")
     assert sorted(tmp_path.rglob("*")) == before
-
-
-@pytest.mark.parametrize(("name", "options"), [("alignment", "--preset lecture"), ("capacity", "")])
-def test_in_a_new_folder_a_study_trains_its_own(name, options, tmp_path, ok):
-    new = tmp_path / "new"
-    assert re.search(r"\b\d+ runs", ok("study --dry-run", name, options, "--results", new).out)
-    assert not new.exists()
 
 
 @pytest.mark.exhaustive(sample="session")

@@ -21,8 +21,8 @@ import seq2seq_bottleneck
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.results.bundle import Results
+from seq2seq_bottleneck.results.folders import runs_in
 from seq2seq_bottleneck.runs import pool
-from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.sweep import load_sweep
 
 COMMAND = Path(sys.executable).with_name("bottleneck")
@@ -76,7 +76,7 @@ def test_scores_are_sacrebleus_own_on_the_written_hypotheses(done):
 
 @pytest.mark.slow
 def test_translate_repeats_the_runs_own_hypotheses(done, ok):
-    folder = run_folders(done[0] / "out" / "runs")[0].path
+    folder = runs_in(done[0] / "out" / "runs")[0]
     lines = [json.loads(line) for line in (folder / "hypotheses.jsonl").read_text().splitlines()]
     for line in lines[:3]:
         arm_and_text = ok("translate", [line["source"]], "--results", folder).out.split(maxsplit=1)

@@ -97,11 +97,7 @@ COMMANDS = [
     (f"corpus {FEW}", mostly("copy", "files"), f"{TEXTS_OF} -n"),
     ("sweep --dry-run", mostly("mine.toml", "out"), f"{TRAINED} --scheduler {AXES} --save"),
     ("reproduce --preset smoke --quiet", None, f"{TEXTS_OF} {TRAINED} --check-schedule"),
-    (
-        "study --dry-run --preset smoke",
-        mostly("length", "alignment"),
-        f"{TRAINED} --results --where",
-    ),
+    ("study --dry-run", mostly("length", "alignment"), f"{TRAINED} --results --where"),
     (SCORE, mostly("target"), "--edges --resamples --format --tokenize"),
 ]
 """Commands, what their argument may be, and some of their options."""

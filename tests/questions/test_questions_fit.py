@@ -5,7 +5,7 @@ import pytest
 from planted_pages import read_back
 
 from seq2seq_bottleneck.questions.fit import QUESTION, probe
-from seq2seq_bottleneck.results.folders import SENTENCES, run_rows
+from seq2seq_bottleneck.results.folders import SENTENCES
 from seq2seq_bottleneck.results.schema import BLEU_COLUMNS
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
 from seq2seq_bottleneck.settings.run import resolve
@@ -14,11 +14,11 @@ from seq2seq_bottleneck.settings.run import resolve
 @pytest.mark.exhaustive(sample="session")
 def test_the_test_sentences_have_the_runs_own_counts(subject):
     found = probe(subject, lambda _: None)
-    rows = list(run_rows(subject.folder / SENTENCES))
-    names = ("source_words", *BLEU_COLUMNS)
-    own = {tuple(int(row[name]) for name in names) for row in rows}
+    names = ["source_words", *BLEU_COLUMNS]
+    rows = read_table(subject.folder / SENTENCES, dict.fromkeys(names, "i8"))
+    own = set(rows.itertuples(index=False, name=None))
     test = [place for place, split in enumerate(found["split"]) if split == "test"]
-    assert len(test) == sum(int(row["source_words"]) >= 5 for row in rows) > 20
+    assert len(test) == sum(rows["source_words"] >= 5) > 20
     assert {tuple(found[name][place] for name in names) for place in test} <= own
 
 

@@ -11,6 +11,7 @@ from planted import planted_settings, sentences, translations, write_planted, wr
 from planted_probes import plant
 
 from seq2seq_bottleneck.corpus.vocabulary import tokenize, without_joiner
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.results.schema import EXAMPLES
@@ -52,7 +53,7 @@ def write_hostile(folder: Path) -> Path:
     _write_examples(
         folder, [_example(0, words, reference, [*tokenize(f"{CLOSING} {QUOTES}"), "</s>"])]
     )
-    write_bundle(sorted((folder / STORE).iterdir()), folder)
+    write_bundle(Results.open(folder), folder)
     return folder
 
 

@@ -15,7 +15,6 @@ from seq2seq_bottleneck.results.bundle import (
     Results,
 )
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import finished_runs
 from seq2seq_bottleneck.results.schema import (
     BLEU_COLUMNS,
     COUNTED,
@@ -35,7 +34,8 @@ def add(folder, name, settings=None, **facts):
 @pytest.fixture
 def single(tmp_path):
     """An output folder with one run and its bundle."""
-    write_bundle([add(tmp_path / "one", "first")], tmp_path / "one")
+    add(tmp_path / "one", "first")
+    write_bundle(Results.open(tmp_path / "one"), tmp_path / "one")
     return tmp_path / "one"
 
 
@@ -111,7 +111,7 @@ def test_runs_without_a_result_are_listed_with_their_status(single, tmp_path):
     write_begun(single, "stopped", planted_settings("dot", 4))
     (single / "runs" / "stopped" / "settings.json").unlink()
     (single / "runs" / "stopped" / "environment.json").unlink()
-    write_bundle(finished_runs(single), tmp_path / "bundle")
+    write_bundle(Results.open(single), tmp_path / "bundle")
     statuses = {"broken": "failed", "stopped": "running", "wild": "diverged"}
     for folder in (single, tmp_path / "bundle"):
         read = Results.open(folder)

@@ -12,13 +12,8 @@ from planted import write_planted
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import Results, read_table
-from seq2seq_bottleneck.results.export import write_bundle, write_merged
-from seq2seq_bottleneck.results.folders import (
-    EXPERIMENTS,
-    STORE,
-    finished_runs,
-    run_rows,
-)
+from seq2seq_bottleneck.results.export import write_bundle
+from seq2seq_bottleneck.results.folders import EXPERIMENTS, STORE
 from seq2seq_bottleneck.results.schema import (
     FILES,
     PROBE_COLUMNS,
@@ -27,6 +22,7 @@ from seq2seq_bottleneck.results.schema import (
 from seq2seq_bottleneck.runs.sweep import gather
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.files import write_listed
+from seq2seq_bottleneck.tables.selection import where
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
 
@@ -34,6 +30,10 @@ ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
 def assert_same_files(folder, other):
     for name in FILES:
         assert (folder / name).read_bytes() == (other / name).read_bytes(), name
+
+
+def merge(folders, out):
+    write_bundle(Results.merged(out, [Results.open(folder) for folder in folders]), out)
 
 
 @pytest.fixture
@@ -48,13 +48,13 @@ def parts(whole, tmp_path):
 
 
 def test_merged_folders_are_the_bundle_of_all_runs_to_the_byte(whole, parts, tmp_path):
-    write_bundle(finished_runs(whole), tmp_path / "again")
+    write_bundle(Results.open(whole), tmp_path / "again")
     assert_same_files(tmp_path / "again", whole)
     assert (whole / "sentences.csv.gz").read_bytes()[4:8] == b"\0\0\0\0"  # no time in it
-    write_bundle(finished_runs(parts[1]), tmp_path / "second")  # a bundle without a store
-    assert write_merged([parts[0], tmp_path / "second"], tmp_path / "all") == 6
+    write_bundle(Results.open(parts[1]), tmp_path / "second")  # a bundle without a store
+    merge([parts[0], tmp_path / "second"], tmp_path / "all")
     assert_same_files(tmp_path / "all", whole)
-    assert write_merged([*parts, tmp_path / "second"], tmp_path / "all") == 6
+    merge([*parts, tmp_path / "second"], tmp_path / "all")
     assert_same_files(tmp_path / "all", whole)
 
 
@@ -62,7 +62,7 @@ def test_merged_folders_are_the_bundle_of_all_runs_to_the_byte(whole, parts, tmp
 def test_a_bundle_whose_first_writer_was_killed_is_written_again(
     whole, tmp_path, monkeypatch, step
 ):
-    runs, steps, replace = finished_runs(whole)[:1], count(), os.replace
+    runs, steps, replace = Results.open(whole), count(), os.replace
 
     def replacing(*names):
         if next(steps) == step:
@@ -83,7 +83,7 @@ def test_a_damaged_file_is_named_and_nothing_is_written(parts, bundle, tmp_path,
     content = (bundle / name).read_bytes()
     (bundle / name).write_bytes(content[: len(content) // 2])
     with pytest.raises(UserError, match=name):
-        write_merged([parts[0], bundle], tmp_path / "all")
+        merge([parts[0], bundle], tmp_path / "all")
     assert not list((tmp_path / "all").glob("[!.]*"))
 
 
@@ -92,7 +92,7 @@ def test_a_merge_keeps_every_experiment_of_a_run(parts, tmp_path):
     shutil.copytree(parts[0], tmp_path / "other")
     declared = {"second": {"none1x1": ["none", ""]}}
     write_relisted(tmp_path / "other" / "experiments.json", json.dumps(declared))
-    write_merged([parts[0], tmp_path / "other"], tmp_path / "all")
+    merge([parts[0], tmp_path / "other"], tmp_path / "all")
     runs = Results.open(tmp_path / "all").runs
     rows = [part.drop(columns=["experiment"]) for _, part in
             runs[runs["run"] == "none1x1"].groupby("experiment")]  # fmt: skip
@@ -124,12 +124,12 @@ def test_tables_travel_but_for_those_that_rest_on_runs_left_out(studied, tmp_pat
     export = ["export", "--results", str(studied), "--bundle", str(bundle)]
     assert run(export) == 0
     gather(studied, {})
-    assert write_bundle(finished_runs(studied), studied) == []
+    assert write_bundle(Results.open(studied), studied) == []
     assert tables_of(bundle) == tables_of(studied) == TABLES
     capsys.readouterr()
     assert run([*export, "--where", "seed=1"]) == 0
     printed = capsys.readouterr().err
-    assert "Not in it, for they rest on runs that are left out: length (" in printed
+    assert "Not in it, for they are means over other runs: length (" in printed
     # Nor does the one of the earlier export stay beside runs that are no longer there.
     assert set(tables_of(bundle)) == {"cost", "survival"}
     assert tables_of(studied) == TABLES
@@ -146,9 +146,8 @@ def test_a_table_that_cannot_be_read_is_named_with_the_way_out(studied, tmp_path
     table = studied / PROBES / f"{name}.csv"
     table.write_bytes(b"run,arm\n\xff\xfe,none\n")
     for read in (
-        lambda: run_rows(table),
         lambda: read_table(table, PROBE_COLUMNS),
-        lambda: write_bundle(finished_runs(studied), tmp_path / "bundle"),
+        lambda: write_bundle(Results.open(studied), tmp_path / "bundle"),
     ):
         with pytest.raises(UserError) as raised:
             read()
@@ -164,7 +163,7 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     write_planted(folder / "store", ARMS)
     write_planted(folder / "others", {"none": [0.3] * 5}, seeds=5)
-    write_bundle(finished_runs(folder / "others")[2:], folder / "bundle")
+    write_bundle(where(Results.open(folder / "others"), ["seed=3,4,5"]), folder / "bundle")
     return folder
 
 
@@ -183,6 +182,8 @@ RUN = f"store/{STORE}/none1x1"
         ("export --results store --bundle bundle", "'bundle' has other results"),
         (f"export --results store --bundle {RUN}", "has other results"),
         ("export --results store --bundle others", "'others' has other results"),
+        ("export --results store --results bundle --bundle store", "is where these results come"),
+        ("export --results bundle --without-text --bundle bundle", "is where these results come"),
         ("export --results store --results store --bundle bundle", "has other results"),
         (f"export --results bundle --results bundle --bundle {RUN}", "has other results"),
         ("export --results bundle -o bundle/runs.csv", "is one of the results there"),

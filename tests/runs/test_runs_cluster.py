@@ -10,9 +10,9 @@ import psutil
 import pytest
 from executing import Heard, interrupt, same_results, smoke
 
+from seq2seq_bottleneck.results.folders import runs_in
 from seq2seq_bottleneck.runs.cluster import run_jobs_on_cluster
 from seq2seq_bottleneck.runs.pool import Job, run_jobs
-from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 
@@ -78,7 +78,7 @@ def test_the_users_files_travel_though_the_workers_cannot_see_them(
     written = json.loads((tmp_path / "store" / outcome.run / "settings.json").read_text())
     assert written == settings.model_dump()
     assert run_jobs_on_cluster(jobs, Path("store"), heard, scheduler) == [outcome]
-    assert len(run_folders(Path("store"))) == 1
+    assert len(runs_in(Path("store"))) == 1
 
 
 def test_an_interrupted_sweep_ends_its_runs(scheduler, tmp_path):
@@ -86,7 +86,7 @@ def test_an_interrupted_sweep_ends_its_runs(scheduler, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         run_jobs_on_cluster([copy_job("endless", 100000)], tmp_path, heard, scheduler)
     wait_until_gone(heard.process_of("endless"))
-    assert run_folders(tmp_path) == []
+    assert runs_in(tmp_path) == []
 
 
 def test_a_scheduler_that_cannot_be_reached_is_told(tmp_path):

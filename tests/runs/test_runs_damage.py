@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from listed import write_relisted
 
-from seq2seq_bottleneck.results.bundle import Results
+from seq2seq_bottleneck.results.bundle import Results, read_table
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import (
     STORE,
@@ -20,10 +20,10 @@ from seq2seq_bottleneck.results.folders import (
     read_experiments,
     read_settings,
     read_texts,
-    run_rows,
 )
+from seq2seq_bottleneck.results.schema import COUNTED
 from seq2seq_bottleneck.runs.checkpoint import load_vocabularies
-from seq2seq_bottleneck.runs.store import RunFolder
+from seq2seq_bottleneck.runs.store import write_status
 from seq2seq_bottleneck.runs.sweep import gather
 from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.settings.errors import UserError
@@ -76,7 +76,7 @@ OF_A_RUN: dict[str, Reader] = {
     "source.vocabulary": vocabularies,
     "source.subwords.model": vocabularies,
     "hypotheses.jsonl": read_texts,
-    "sentences.csv": lambda run: run_rows(run / "sentences.csv"),
+    "sentences.csv": lambda run: read_table(run / "sentences.csv", COUNTED),
     "scores.csv": lambda run: Results.open(run.parent).runs.to_csv(),
     "examples.json": lambda run: list(Results.open(run.parent).examples()),
     "status.json": lambda run: [path.name for path in find_runs(run.parent).done],
@@ -86,7 +86,9 @@ OF_A_BUNDLE: dict[str, Reader] = {
     "runs.csv": lambda folder: Results.open(folder).runs.to_csv(),
     "sentences.csv.gz": lambda folder: list(Results.open(folder).sentences),
     "examples.json.gz": lambda folder: list(Results.open(folder).examples()),
-    "probes/length.csv": lambda folder: run_rows(folder / "probes" / "length.csv"),
+    "probes/length.csv": lambda folder: read_table(
+        folder / "probes" / "length.csv", {"run": "str"}
+    ),
     "experiments.json": read_experiments,
 }
 
@@ -150,12 +152,12 @@ def test_a_bundle_whose_writer_is_killed_is_the_old_or_the_new_or_says_so(out, t
     """Two files of it change: the experiment of a run, and a run that is not done."""
     store, folder = shutil.copytree(out / STORE, tmp_path / STORE), tmp_path / "bundle"
     (run,) = find_runs(store).done
-    write_bundle([run], folder)
-    RunFolder(store, "begun").write_status("running")
+    write_bundle(Results.open(tmp_path), folder)
+    write_status(store / "begun", "running")
     declared = {"other": {run.name: ["none", ""]}}
     write_relisted(tmp_path / "experiments.json", json.dumps(declared))
     with killed_at(step, (os, "replace")) as killed:
-        write_bundle([run], folder)
+        write_bundle(Results.open(tmp_path), folder)
     assert killed or step > LAST
     try:
         read = Results.open(folder)
@@ -168,5 +170,5 @@ def test_a_bundle_whose_writer_is_killed_is_the_old_or_the_new_or_says_so(out, t
         assert seen == ({"other"}, {"begun"})
     else:
         assert "an export or a merge was stopped" in seen
-    write_bundle([run], folder)
+    write_bundle(Results.open(tmp_path), folder)
     assert set(Results.open(folder).environment["unfinished"]) == {"begun"}

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from executing import Heard, interrupt, same_results, smoke
 
-from seq2seq_bottleneck.results.folders import CHECKPOINT
+from seq2seq_bottleneck.results.folders import CHECKPOINT, runs_in
 from seq2seq_bottleneck.runs import pool
 from seq2seq_bottleneck.runs.pool import Job, run_jobs, stacks
-from seq2seq_bottleneck.runs.store import run_folders
+from seq2seq_bottleneck.runs.store import status_of
 from seq2seq_bottleneck.settings.machine import NUMBERS
 
 SAMPLED = pytest.mark.exhaustive(sample="session")
@@ -51,17 +51,17 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
     stopped = Heard(interrupt)
     with pytest.raises(KeyboardInterrupt):
         run_jobs(jobs, tmp_path / "stopped", stopped, threads=threads)
-    (folder,) = run_folders(tmp_path / "stopped")
-    assert folder.status == "stopped"
-    assert (folder.path / CHECKPOINT).is_file()
+    (folder,) = runs_in(tmp_path / "stopped")
+    assert status_of(folder) == "stopped"
+    assert (folder / CHECKPOINT).is_file()
 
     heard = Heard()
     (resumed,) = run_jobs(jobs, tmp_path / "stopped", heard, threads=threads)
     (whole,) = run_jobs(jobs, tmp_path / "whole", quiet, threads=threads)
     assert next(event["update"] for _, event in heard if "update" in event) > 20
-    assert resumed.run == whole.run == folder.run
+    assert resumed.run == whole.run == folder.name
     assert same_results(folder.path, tmp_path / "whole" / whole.run)
-    assert not (folder.path / CHECKPOINT).exists()
+    assert not (folder / CHECKPOINT).exists()
     assert json.loads((folder.path / "environment.json").read_text())["threads"] == threads
 
 

@@ -10,11 +10,12 @@ import jax
 import pytest
 from executing import Killed, executed, killed_at, same_results, smoke
 
-from seq2seq_bottleneck.results.folders import run_rows
+from seq2seq_bottleneck.results.bundle import read_table
+from seq2seq_bottleneck.results.folders import runs_in
 from seq2seq_bottleneck.runs import checkpoint
+from seq2seq_bottleneck.runs import run as running
 from seq2seq_bottleneck.runs.checkpoint import Checkpoints
 from seq2seq_bottleneck.runs.run import execute
-from seq2seq_bottleneck.runs.store import RunFolder, run_folders
 
 SMALL = [
     "corpus.max_words=20", "training.updates=50", "training.average_last=0.4",
@@ -98,8 +99,8 @@ def test_a_disk_that_is_full_from_any_write_on_is_one_line_and_then_mended(tmp_p
             patch.setattr(os, "fsync", fsync)
             first = executed(store, settings)[-1]
         assert executed(store, settings)[-1]["phase"] == "done"
-        (run,) = run_folders(store)
-        scores.append([row["bleu"] for row in run_rows(run.path / "scores.csv")])
+        (run,) = runs_in(store)
+        scores.append(read_table(run / "scores.csv", {"bleu": "f8"})["bleu"].to_list())
         assert scores[-1] == scores[0]
         assert list(store.rglob("*.part")) == []
         if first["phase"] == "done":
@@ -114,7 +115,7 @@ def test_a_disk_that_is_full_from_any_write_on_is_one_line_and_then_mended(tmp_p
 def test_a_run_with_a_damaged_checkpoint_begins_anew(tmp_path, place):
     """One bit is turned over."""
     settings = smoke("training.updates=40")
-    with pytest.MonkeyPatch.context() as patch, killed_at(1, (RunFolder, "write_status")) as killed:
+    with pytest.MonkeyPatch.context() as patch, killed_at(1, (running, "write_status")) as killed:
         patch.setattr(checkpoint, "EVERY", 0)
         executed(tmp_path, settings)
     assert killed

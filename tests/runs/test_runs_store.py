@@ -5,7 +5,7 @@ import os
 import pytest
 from executing import killed_at
 
-from seq2seq_bottleneck.runs.store import RunFolder
+from seq2seq_bottleneck.runs.store import locked, replace_run, status_of
 from seq2seq_bottleneck.settings.files import SUMS
 
 OLD = {"checkpoint.safetensors": b"old", "log.jsonl": b"old", "status.json": b'{"status": "done"}'}
@@ -16,24 +16,24 @@ STEPS = ((os, "replace"), (os, "unlink"), (os, "rmdir"))
 
 @pytest.fixture
 def run(tmp_path):
-    folder = RunFolder(tmp_path, "one")
-    folder.path.mkdir()
+    folder = tmp_path / "one"
+    folder.mkdir()
     for name, content in OLD.items():
-        (folder.path / name).write_bytes(content)
+        (folder / name).write_bytes(content)
     return folder
 
 
 def files(run):
-    return {path.name: path.read_bytes() for path in run.path.iterdir() if path.name != SUMS}
+    return {path.name: path.read_bytes() for path in run.iterdir() if path.name != SUMS}
 
 
 @pytest.mark.parametrize("step", range(20))
 def test_a_run_whose_replacement_is_killed_is_the_old_or_the_new_or_to_be_done(run, step):
-    with run.alone(), killed_at(step, *STEPS) as killed:
-        run.replace(NEW)
+    with locked(run), killed_at(step, *STEPS) as killed:
+        replace_run(run, NEW)
     assert killed or step > 8
-    with run.alone(wait=0.0):
-        if run.status == "done":
+    with locked(run, wait=0.0):
+        if status_of(run) == "done":
             assert files(run) in (OLD, NEW)
     assert killed or files(run) == NEW
-    assert {path.name for path in run.store.iterdir()} <= {".one.lock", "one"}
+    assert {path.name for path in run.parent.iterdir()} <= {".one.lock", "one"}
