@@ -60,9 +60,9 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
     (whole,) = run_jobs(jobs, tmp_path / "whole", quiet, threads=threads)
     assert next(event["update"] for _, event in heard if "update" in event) > 20
     assert resumed.run == whole.run == folder.name
-    assert same_results(folder.path, tmp_path / "whole" / whole.run)
+    assert same_results(folder, tmp_path / "whole" / whole.run)
     assert not (folder / CHECKPOINT).exists()
-    assert json.loads((folder.path / "environment.json").read_text())["threads"] == threads
+    assert json.loads((folder / "environment.json").read_text())["threads"] == threads
 
 
 @SAMPLED
