@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from importlib import resources
 from itertools import product, takewhile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from .errors import UsageError, did_you_mean, quoted
 from .files import digest_of, is_name
@@ -27,14 +27,6 @@ LONGER = "twice the training"
 
 Settings = dict[str, Any]
 """Settings by their full names, ``model.context_size``; a list is the values to try."""
-
-
-class Member(NamedTuple):
-    """A run's experiment, its arm there, and the arm that it is compared with, if any."""
-
-    experiment: str
-    arm: str
-    baseline: str
 
 
 @dataclass(frozen=True)
@@ -65,7 +57,10 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Cell:
-    """One point of the grid: the settings of one run, their group, and what `declare` adds."""
+    """One point of the grid: the settings of one run, and their group.
+
+    `declare` adds the name of its arm, and that of the arm that it is compared with, if any.
+    """
 
     group: str
     settings: RunSettings
