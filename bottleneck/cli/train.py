@@ -11,7 +11,7 @@ import typer
 from typer import Argument, Option
 
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
-from ..settings.files import check_place, write_listed, write_text
+from ..settings.files import write_listed, write_text
 from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import display, output, print_names, say
@@ -47,7 +47,7 @@ def reproduce(
     given = options.given_settings(locals())
     from ..results.bundle import Results
     from ..runs.pool import run_cells
-    from ..runs.sweep import VINDICATION, check_text, plan_comparison
+    from ..runs.sweep import VINDICATION, check_text, plan_comparison, run_sweep
     from ..settings.run import resolve
     from ..settings.sweep import Cell, folder_name
     from ..tables.page import page_files
@@ -62,7 +62,9 @@ def reproduce(
     for line in check_text(settings):
         say(line, err=True)
     folder = out or DEFAULT_OUT / folder_name(preset, [Cell("", settings)])
-    outcomes = _run(VINDICATION, cells, folder, quiet, partial(run_cells, threads=threads))
+    execute = partial(run_cells, threads=threads)
+    with display(cells, quiet) as listener:
+        outcomes = run_sweep(VINDICATION, cells, folder, listener, execute)
     for outcome in outcomes:
         if outcome.phase != "done":
             raise UserError(f"run {outcome.cell.label!r} {outcome.phase}: {outcome.reason}")
@@ -117,13 +119,14 @@ def sweep(
         questions = {name: sweeps.load_sweep(name).question for name in sweeps.toml_names()}
         print_names({name: f"{text.partition('?')[0]}?" for name, text in questions.items()})
         return
-    from ..runs.sweep import check_text
+    from ..runs.sweep import check_text, run_sweep
+    from ..settings.run import parse_assignments
 
     name = options.find_name("sweep", name)
-    typed = given | sweeps.parse_assignments(assignments or [])
+    typed = given | parse_assignments(assignments or [])
     read = sweeps.load_sweep(name) if name else sweeps.Sweep(settings=typed)
     read = replace(read, preset=preset or read.preset)
-    cells, notes = sweeps.make_grid(read, assignments or [], seeds, given)
+    cells, notes = sweeps.make_grid(read, typed, seeds)
     read = sweeps.complete(read, cells, out.absolute().name if out else "")
     folder = out or DEFAULT_OUT / read.name
     execute = _executor(jobs, seeds_together, threads, scheduler)
@@ -137,23 +140,9 @@ def sweep(
         return
     for note in notes:
         say(note, err=True)
-    _conclude(_run(read.name, cells, folder, quiet, execute), read, folder)
-
-
-def _run(
-    experiment: str, cells: "Sequence[Cell]", folder: Path, quiet: bool, execute: "Executor"
-) -> "list[Outcome]":
-    """Run what is missing of an experiment in an output folder, with its progress on stderr."""
-    from ..corpus.corpus import load_corpus
-    from ..results.folders import check_trainable
-    from ..runs.sweep import run_sweep
-
-    check_trainable(folder)
-    check_place(folder)
-    # A mistake in the text is one error now, not an error per run.
-    load_corpus(cells[0].settings.corpus, cells[0].settings.scoring.lower_edges)
     with display(cells, quiet) as listener:
-        return run_sweep(experiment, cells, folder, listener, execute)
+        outcomes = run_sweep(read.name, cells, folder, listener, execute)
+    _conclude(outcomes, read, folder)
 
 
 def _executor(

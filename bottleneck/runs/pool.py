@@ -134,7 +134,6 @@ def run_workers(
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=errors,
-                    text=True,
                     encoding="utf8",
                     env=variables,
                     # A Ctrl-C in the terminal is the parent's to handle.

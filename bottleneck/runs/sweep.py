@@ -8,13 +8,14 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from ..corpus.corpus import load_corpus
 from ..corpus.files import pair_files, read_pairs
 from ..corpus.vocabulary import tokenizer_advice
 from ..results import folders
 from ..results.export import write_bundle
 from ..scoring.bleu import bleu_metric
 from ..settings.errors import UsageError
-from ..settings.files import write_listed
+from ..settings.files import check_place, write_listed
 from ..settings.run import NAMES, RunSettings
 from ..settings.sweep import LONGER, SEED, Cell, Group, Sweep, make_grid
 from .pool import Event, Executor, Listener, Outcome
@@ -59,6 +60,10 @@ def run_sweep(
     experiment: str, cells: Sequence[Cell], out: Path, listener: Listener, executor: Executor
 ) -> list[Outcome]:
     """Execute what is missing; then, also if it was interrupted, write the bundle in ``out``."""
+    folders.check_trainable(out)
+    check_place(out)
+    # A mistake in the text is one error now, not an error per run.
+    load_corpus(cells[0].settings.corpus, cells[0].settings.scoring.lower_edges)
     runs: dict[Cell, str] = {}
 
     def listen(cell: Cell, event: Event) -> None:
