@@ -73,6 +73,8 @@ def parse_settings(values: Mapping[str, Any]) -> RunSettings:
     name, given = ".".join(filter(None, map(str, fault["loc"]))), fault["input"]
     message = fault["msg"].removeprefix("Value error, ")
     if fault["type"] == "extra_forbidden":
+        if isinstance(given, dict):  # a whole section is unknown
+            name = f"{name}.{next(iter(given), '')}".rstrip(".")
         hint = did_you_mean("training.seed" if name == "seed" else name, NAMES)
         message = f"unknown setting {name!r}{hint}"
     elif name:

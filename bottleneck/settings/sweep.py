@@ -163,7 +163,8 @@ def make_grid(
     if seeds is not None and isinstance(flags.get(SEED), list):
         raise UsageError(f"--set {SEED} lists seeds, and --seeds counts them; give one of the two")
     changes = " ".join(f"{name}={word(value)}" for name, value in flags.items())
-    with _at(f"{sweep.place}, with --set {changes}" if flags else sweep.place):
+    is_typed = flags == sweep.settings
+    with _at(sweep.place if is_typed or not flags else f"{sweep.place}, with --set {changes}"):
         cells, notes = _grid(sweep, dict(flags), seeds)
         if not cells:
             raise UsageError(f"no run is left: {'; '.join(notes)}; change that setting")
