@@ -18,7 +18,8 @@ from ..settings.files import write_text
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..runs.pool import Job, Listener
+    from ..runs.pool import Listener
+    from ..settings.sweep import Cell
     from ..tables.page import Page
 
 
@@ -66,7 +67,7 @@ def print_names(texts: Mapping[str, str]) -> None:
 
 
 @contextmanager
-def display(jobs: "Sequence[Job]", quiet: bool) -> "Iterator[Listener]":
+def display(cells: "Sequence[Cell]", quiet: bool) -> "Iterator[Listener]":
     """A listener that shows progress on stderr: live on a terminal, elsewhere line by line."""
     from rich.live import Live
     from rich.text import Text
@@ -75,39 +76,40 @@ def display(jobs: "Sequence[Job]", quiet: bool) -> "Iterator[Listener]":
 
     console = PlainConsole(stderr=True)
     if quiet:
-        yield lambda _job, _event: None
+        yield lambda _cell, _event: None
     elif not console.is_terminal:
-        yield Display(jobs).listen
+        yield Display(cells).listen
     else:
         with Live(console=console, transient=True) as live:
 
             def update(text: str) -> None:
                 live.update(Text(text, no_wrap=True, overflow="ellipsis"))
 
-            yield Display(jobs, update).listen
+            yield Display(cells, update).listen
 
 
 class Display:
     """The progress of all runs together and of each running one."""
 
-    def __init__(self, jobs: "Sequence[Job]", update: Callable[[str], None] | None = None):
+    def __init__(self, cells: "Sequence[Cell]", update: Callable[[str], None] | None = None):
         from ..runs.pool import ENDS
 
         self.ends = ENDS
-        self.phases = dict.fromkeys((job.name for job in jobs), "waiting")
+        self.phases = dict.fromkeys((cell.label for cell in cells), "waiting")
         self.under_way: dict[str, str] = {}
         self.trained: set[str] = set()
         self.start = time.monotonic()
         self.last: dict[str, float] = {}
         self.update = update
 
-    def listen(self, job: "Job", event: dict[str, Any]) -> None:
+    def listen(self, cell: "Cell", event: dict[str, Any]) -> None:
         """``training, 0:00:42 left, update 60/300, epoch 1.2, loss 2.310, 11,200 tokens/s``."""
-        status = phase = event["phase"]
-        changed, ended = self.phases[job.name] != phase, phase in self.ends
-        self.phases[job.name] = phase
+        label, phase = cell.label, event["phase"]
+        status = phase
+        changed, ended = self.phases[label] != phase, phase in self.ends
+        self.phases[label] = phase
         if (update := event.get("update")) is not None:
-            self.trained |= {job.name} if update else set()
+            self.trained |= {label} if update else set()
             seconds, valid = round(event["seconds_left"]), event.get("valid_loss")
             status = (
                 f"{phase}, {timedelta(seconds=seconds)} left, "
@@ -115,14 +117,14 @@ class Display:
                 f"loss {event['loss']:.3f}, {'' if valid is None else f'validation {valid:.3f}, '}"
                 f"{event['tokens_per_second']:,.0f} tokens/s"
             )
-        self.under_way[job.name] = f"{job.name}: {status}"
+        self.under_way[label] = f"{label}: {status}"
         if ended:
-            del self.under_way[job.name]
+            del self.under_way[label]
         if self.update:
             self.update("\n".join([f"all runs: {self.text()}", *self.under_way.values()]))
-        elif phase != "starting" and (changed or time.monotonic() - self.last[job.name] >= 10):
-            self.last[job.name] = time.monotonic()
-            say(f"{job.name}: {status}{f' ({self.text()})' if ended else ''}", err=True)
+        elif phase != "starting" and (changed or time.monotonic() - self.last[label] >= 10):
+            self.last[label] = time.monotonic()
+            say(f"{label}: {status}{f' ({self.text()})' if ended else ''}", err=True)
 
     def text(self) -> str:
         """``2 of 12 done, about 0:14:00 left, 2 running, 1 failed, 7 waiting``."""

@@ -130,7 +130,8 @@ def given_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
     Text without the name of a corpus is ``files``. Commas make a list, except in file names.
     """
-    from ..settings.sweep import NAMES, parse_assignments, word
+    from ..settings.run import NAMES, parse_assignments
+    from ..settings.sweep import word
 
     given = {SETTINGS[name]: parameters[name] for name in SETTINGS if parameters.get(name)}
     files = {"corpus.name": "files"} if "corpus.source" in given else {}

@@ -245,7 +245,7 @@ def _write_all(folder: Path) -> None:
     check_place(folder)
     places = [folder] if holds_results(folder) or tables(folder) else []
     for place in (*places, *results_inside(folder)):
-        gather(place, {})
+        gather(place)
         made, figures, missing = (len(part) for part in write_out(place))
         say(f"{place}: {made} tables, {figures} figures, {missing} left out (CONTENTS.md)")
     size = write_report(folder, folder / "report.html")

@@ -11,7 +11,7 @@ import typer
 from typer import Argument, Option
 
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
-from ..settings.files import check_place, write_listed, write_text
+from ..settings.files import write_listed, write_text
 from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import display, output, print_names, say
@@ -46,8 +46,8 @@ def reproduce(
     """Train with and without attention; print the lecture's tables."""
     given = options.given_settings(locals())
     from ..results.bundle import Results
-    from ..results.folders import check_trainable
-    from ..runs.sweep import VINDICATION, check_text, plan_comparison, run_comparison
+    from ..runs.pool import run_cells
+    from ..runs.sweep import VINDICATION, check_text, plan_comparison, run_sweep
     from ..settings.run import resolve
     from ..settings.sweep import Cell, folder_name
     from ..tables.page import page_files
@@ -58,16 +58,19 @@ def reproduce(
     if lists := [f"{name}={value}" for name, value in given.items() if isinstance(value, list)]:
         raise UsageError(f"{lists[0]}: reproduce takes one value; `bottleneck sweep` takes a list")
     settings = resolve(preset, assignments or [], given)
-    jobs = plan_comparison(settings, seeds or 1, check_schedule)
+    cells = plan_comparison(settings, seeds or 1, check_schedule)
     for line in check_text(settings):
         say(line, err=True)
     folder = out or DEFAULT_OUT / folder_name(preset, [Cell("", settings)])
-    check_trainable(folder)
-    check_place(folder)
-    with display(jobs, quiet) as listener:
-        runs = run_comparison(jobs, folder, listener, threads)
+    execute = partial(run_cells, threads=threads)
+    with display(cells, quiet) as listener:
+        outcomes = run_sweep(VINDICATION, cells, folder, listener, execute)
+    for outcome in outcomes:
+        if outcome.phase != "done":
+            raise UserError(f"run {outcome.cell.label!r} {outcome.phase}: {outcome.reason}")
     # The tables of these runs, whatever else the store holds.
-    conditions = [f"experiment={VINDICATION}", f"run={','.join(runs)}"]
+    runs = ",".join(outcome.run for outcome in outcomes)
+    conditions = [f"experiment={VINDICATION}", f"run={runs}"]
     pages = default_pages(where(Results.open(folder), conditions))
     write_listed(folder, [(name, text.encode()) for name, text in page_files(pages).items()])
     for page in pages:
@@ -116,15 +119,14 @@ def sweep(
         questions = {name: sweeps.load_sweep(name).question for name in sweeps.toml_names()}
         print_names({name: f"{text.partition('?')[0]}?" for name, text in questions.items()})
         return
-    from ..corpus.corpus import load_corpus
-    from ..results.folders import check_trainable
-    from ..runs.sweep import check_text, plan, run_sweep
+    from ..runs.sweep import check_text, run_sweep
+    from ..settings.run import parse_assignments
 
     name = options.find_name("sweep", name)
-    typed = given | sweeps.parse_assignments(assignments or [])
+    typed = given | parse_assignments(assignments or [])
     read = sweeps.load_sweep(name) if name else sweeps.Sweep(settings=typed)
     read = replace(read, preset=preset or read.preset)
-    cells, notes = sweeps.make_grid(read, assignments or [], seeds, given)
+    cells, notes = sweeps.make_grid(read, typed, seeds)
     read = sweeps.complete(read, cells, out.absolute().name if out else "")
     folder = out or DEFAULT_OUT / read.name
     execute = _executor(jobs, seeds_together, threads, scheduler)
@@ -136,15 +138,10 @@ def sweep(
     if dry_run:
         _print_plan(read, cells, notes, folder)
         return
-    # A mistake in the text is one error now, not an error per run.
-    load_corpus(cells[0].settings.corpus, cells[0].settings.scoring.lower_edges)
     for note in notes:
         say(note, err=True)
-    work = plan(read.name, cells)
-    check_trainable(folder)
-    check_place(folder)
-    with display(work, quiet) as listener:
-        outcomes = run_sweep(work, folder, listener, execute)
+    with display(cells, quiet) as listener:
+        outcomes = run_sweep(read.name, cells, folder, listener, execute)
     _conclude(outcomes, read, folder)
 
 
@@ -152,15 +149,15 @@ def _executor(
     jobs: int | None, seeds_together: int | None, threads: int | None, scheduler: str | None
 ) -> "Executor":
     """What executes runs: processes on this machine, or the workers of a cluster."""
-    from ..runs.pool import run_jobs
+    from ..runs.pool import run_cells
 
     if scheduler is None:
-        return partial(run_jobs, width=jobs, threads=threads, together=seeds_together)
-    from ..runs.cluster import run_jobs_on_cluster
+        return partial(run_cells, width=jobs, threads=threads, together=seeds_together)
+    from ..runs.cluster import run_cells_on_cluster
 
     given = {"--threads": threads, "--seeds-together": seeds_together, "--jobs": jobs}
     options.refuse(given, "not on a cluster")
-    return partial(run_jobs_on_cluster, scheduler=scheduler)
+    return partial(run_cells_on_cluster, scheduler=scheduler)
 
 
 def _print_plan(sweep: "Sweep", cells: "Sequence[Cell]", notes: list[str], folder: Path) -> None:
@@ -200,7 +197,7 @@ def _conclude(outcomes: "list[Outcome]", sweep: "Sweep", folder: Path) -> None:
     print_prose(console, sweep.question)
     for outcome in outcomes:
         if outcome.phase != "done":
-            print_prose(console, f"{outcome.job.name}: {outcome.phase}: {outcome.reason}", "bold")
+            print_prose(console, f"{outcome.cell.label}: {outcome.phase}: {outcome.reason}", "bold")
     if done := [outcome.run for outcome in outcomes if outcome.phase == "done"]:
         conditions = [f"experiment={sweep.name}", f"run={','.join(done)}"]
         try:

@@ -18,7 +18,7 @@ from ..corpus.batches import Batch
 from ..corpus.vocabulary import EOS, UNK
 from ..model.translator import create
 from ..results.schema import BENCHMARK
-from ..runs.pool import worker_processes
+from ..runs.pool import Event, run_workers
 from ..runs.run import cache_programs, describe_environment
 from ..settings.concerns import ModelSettings, TrainingSettings
 from ..settings.errors import UserError
@@ -41,17 +41,18 @@ TRAINING = TrainingSettings()
 def measure(folder: Path, quick: bool, tell: Tell) -> None:
     """Time a step of each arm at each length, or at a few with ``quick``, and write the table."""
     lengths, rows = QUICK_LENGTHS if quick else LENGTHS, []
-    for number, length in enumerate(lengths, 1):
-        with worker_processes() as (start, events):
-            start(None, "questions.benchmark:measure_length", {"length": length}, threads=1)
-            _, result = events.get()
+
+    def listen(length: int, result: Event) -> None:
         if result["phase"] == "failed":
             raise UserError(f"length {length} could not be measured: {result['reason']}")
         seconds = result["seconds"]
         machine = f"{result['machine']}, {datetime.now(UTC).date()}"
-        rows += [row for arm in ARMS for row in point_rows(length, arm, seconds, machine)]
+        rows.extend(row for arm in ARMS for row in point_rows(length, arm, seconds, machine))
         steps = ", ".join(f"{arm} {1e3 * median(seconds[arm]):,.1f} ms" for arm in ARMS)
-        tell(f"length {length} ({number} of {len(lengths)}): {steps}")
+        tell(f"length {length} ({lengths.index(length) + 1} of {len(lengths)}): {steps}")
+
+    orders = [([length], {"length": length}) for length in lengths]
+    run_workers("questions.benchmark:measure_length", orders, listen)
     write_table(BENCHMARK, [*rows, *exponents(rows)], folder)
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from ..results.bundle import tidy_csv
 from ..results.folders import read_checked, read_settings, reading
 from ..results.schema import PROBE_COLUMNS, PROBES
-from ..runs.pool import divide, worker_processes
+from ..runs.pool import Event, divide, run_workers
 from ..settings.errors import UserError
 from ..settings.files import write_listed
 from ..settings.run import RunSettings
@@ -27,20 +27,15 @@ def probe_runs(study: Question, runs: Sequence[Path], tell: Tell) -> list[Probed
     A failure is a UserError.
     """
     missing = [run for run in runs if not kept_file(run, study).is_file()]
-    waiting, under_way, width = list(missing), 0, divide(1, threads=1)[0]
-    with worker_processes() as (start, events):
-        while waiting or under_way:
-            while waiting and under_way < width:
-                run = waiting.pop(0)
-                order = {"study": study.name, "run": str(run.resolve())}
-                start(run, "questions.probing:probe_run", order)
-                under_way += 1
-            run, event = events.get()
-            if event["phase"] == "failed":
-                raise UserError(f"study {study.name} of run {run.name}: {event['reason']}")
-            number = missing.index(run) + 1
-            tell(f"{run.name} ({number} of {len(missing)}): {event['phase']}")
-            under_way -= event["phase"] == "done"
+
+    def listen(run: Path, event: Event) -> None:
+        if event["phase"] == "failed":
+            raise UserError(f"study {study.name} of run {run.name}: {event['reason']}")
+        number = missing.index(run) + 1
+        tell(f"{run.name} ({number} of {len(missing)}): {event['phase']}")
+
+    orders = [([run], {"study": study.name, "run": str(run.resolve())}) for run in missing]
+    run_workers("questions.probing:probe_run", orders, listen, divide(1, threads=1)[0])
     return [read_kept(run, read_settings(run), study) for run in runs]
 
 

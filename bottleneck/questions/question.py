@@ -162,7 +162,6 @@ class Question:
     )
     over: str = "test sentences"
 
-
     def verdict(self, frame: pd.DataFrame | str) -> Sequence[Verdict]:
         """The verdict on each claim; a text is the reason why nothing can be judged."""
         return [

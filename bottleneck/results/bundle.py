@@ -16,7 +16,6 @@ from numpy import ndarray
 from ..settings.errors import UserError, counted, plain
 from ..settings.files import of_one_time
 from ..settings.run import RunSettings, parse_settings
-from ..settings.sweep import Member
 from . import folders, schema
 
 if TYPE_CHECKING:
@@ -88,13 +87,13 @@ class Results:
         """The finished runs of a store, in the order of the experiments beside the store."""
         store = next(iter(stored.done)).resolve().parent
         members = [
-            dict(zip(("run", *Member._fields), map(plain, (run, experiment, *names)), strict=True))
+            dict(zip(("run", *schema.MEMBER), map(plain, (run, experiment, *names)), strict=True))
             for experiment, runs in folders.read_experiments(store).items()
             for run, names in runs.items()
         ]
         given = ("run", *schema.SETTING_COLUMNS, "corpus_fingerprint")
         kinds = {name: schema.RUN_COLUMNS[name] for name in given}
-        skipped = {*given, *Member._fields}
+        skipped = {*given, *schema.MEMBER}
         measured = {name: kind for name, kind in schema.RUN_COLUMNS.items() if name not in skipped}
         scores, rows, counts = [], [], {}
         for run, known in stored.done.items():
@@ -106,7 +105,7 @@ class Results:
                 counts[run.name] = _counts(read_table(run / folders.SENTENCES, schema.COUNTED))
         described = pd.DataFrame(rows, columns=list(kinds), dtype=object).astype(kinds)
         table = pd.concat(scores).merge(described, on="run", validate="many_to_one")
-        columns = ["run", *Member._fields]
+        columns = ["run", *schema.MEMBER]
         table = _with_members(table, pd.DataFrame(members, columns=columns, dtype=str))
         environment = {
             "schema": schema.VERSION,
@@ -122,8 +121,8 @@ class Results:
         """All runs of several results as those of one folder; the first that has a run gives it."""
         frames, members, counts, sources, described, unfinished = [], [], {}, {}, {}, {}
         for part in parts:
-            members.append(part.runs[["run", *Member._fields]])
-            table = part.runs.drop(columns=[*Member._fields]).drop_duplicates(["run", "bucket"])
+            members.append(part.runs[["run", *schema.MEMBER]])
+            table = part.runs.drop(columns=[*schema.MEMBER]).drop_duplicates(["run", "bucket"])
             frames.append(table[~table["run"].isin(sources)])
             counts = {**part.sentences, **counts}
             sources = {**part.sources, **sources}
@@ -211,7 +210,7 @@ def _environment(folder: Path) -> Mapping[str, Any]:
 
 
 def _with_members(table: pd.DataFrame, members: pd.DataFrame) -> pd.DataFrame:
-    """Rows of runs in the order of ``members`` (run and the fields of `Member`), others last."""
+    """Rows of runs in the order of ``members`` (run and `schema.MEMBER`), others last."""
     rest = table[["run"]][~table["run"].isin(members["run"])].drop_duplicates()
     members = pd.concat([members, rest]).fillna("").astype("str")
     return members.merge(table, on="run")[list(schema.RUN_COLUMNS)]

@@ -84,6 +84,9 @@ training side has. ``experiment`` names the sweep that declared the run, and ``b
 that its ``arm`` is compared with. A run that several experiments share has rows in each.
 """
 
+MEMBER = ("experiment", "arm", "baseline")
+"""Columns of ``runs.csv`` that name an experiment which has the run, and the run's arm there."""
+
 BLEU_COLUMNS = (
     *("hypothesis_tokens", "reference_tokens"),
     *(f"{count}_{order}" for count in ("correct", "total") for order in range(1, 5)),

@@ -7,6 +7,7 @@ run come back with its result. Dask repeats the run of a lost worker.
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from queue import Queue
@@ -19,17 +20,17 @@ from ..results.folders import ENDED, SETTINGS, json_text, read_status
 from ..settings.concerns import FILES, CorpusSettings
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
-from .pool import ENDS, Job, Listener, Outcome, run_jobs
+from ..settings.sweep import Cell
+from .pool import ENDS, Event, Listener, Outcome, run_cells
 from .store import locked, replace_run
 
-Event = dict[str, Any]
 Texts = dict[str, tuple[str, bytes]]  # the user's files by their settings: name and content
 
 
-def run_jobs_on_cluster(
-    jobs: Sequence[Job], store: Path, listener: Listener, scheduler: str
+def run_cells_on_cluster(
+    cells: Sequence[Cell], store: Path, listener: Listener, scheduler: str
 ) -> list[Outcome]:
-    """Execute all jobs into ``store`` on the workers of a scheduler, as ``run_jobs`` does here."""
+    """Execute all runs into ``store`` on the workers of a scheduler, as `run_cells` does here."""
     try:
         from distributed import Client
     except ImportError:
@@ -44,50 +45,48 @@ def run_jobs_on_cluster(
         raise UserError(
             f"cannot reach scheduler {scheduler!r}; start one with `dask scheduler`"
         ) from None
-    outcomes: dict[str, Outcome] = {}
-    running: dict[str, tuple[Job, Path]] = {}
+    outcomes: dict[Cell, Outcome] = {}
+    running: dict[str, tuple[Cell, Path]] = {}  # by the cell's label
     topic, news = f"seq2seq-bottleneck-{uuid4().hex[:12]}", Queue()
 
-    def end(job: Job, event: Event) -> None:
-        outcomes[job.name] = Outcome(job, **event)
-        listener(job, event)
+    def end(cell: Cell, event: Event) -> None:
+        outcomes[cell] = Outcome(cell, **event)
+        listener(cell, event)
+
+    @cache
+    def send(corpus: CorpusSettings) -> Any:
+        """A task for each text, so that Dask keeps one copy for all runs."""
+        given = {key: getattr(corpus, key) for key in FILES if getattr(corpus, key)}
+        paths = {key: Path(name).expanduser() for key, name in given.items()}
+        texts = {key: (path.name, path.read_bytes()) for key, path in paths.items()}
+        return client.submit(dict, texts, pure=False)
 
     with client:
         client.subscribe_topic(topic, lambda event: news.put(event[1]))
         load = cache(lambda corpus, edges: load_corpus(corpus, edges).fingerprint)
-        # A task for each text, so that Dask keeps one copy for all runs.
-        send = cache(lambda corpus: client.submit(dict, _texts(corpus), pure=False))
         futures = []  # none is forgotten before the end
-        for job in jobs:
-            corpus = job.settings.corpus
-            run = job.settings.identity(load(corpus, job.settings.scoring.lower_edges))
+        for cell in cells:
+            corpus, edges = cell.settings.corpus, cell.settings.scoring.lower_edges
+            run = cell.settings.identity(load(corpus, edges))
             folder = store / run
             known = read_status(folder)
             if known.get("status") in ENDED:
-                end(job, {"phase": known["status"], "run": run, "reason": known["reason"]})
+                end(cell, {"phase": known["status"], "run": run, "reason": known["reason"]})
                 continue
-            running[job.name] = job, folder
-            order = topic, job.name, job.settings, send(corpus)
-            futures.append(client.submit(execute_task, *order, pure=False))
-            futures[-1].add_done_callback(lambda future, job=job: news.put((job.name, future)))
+            running[cell.label] = cell, folder
+            futures.append(client.submit(execute_task, topic, cell, send(corpus), pure=False))
+            futures[-1].add_done_callback(lambda future, cell=cell: news.put((cell.label, future)))
         while running:
-            name, event = news.get()
+            label, event = news.get()
             if not isinstance(event, dict):
-                job, folder = running.pop(name)
-                end(job, _arrived(event, folder, job.settings))
-            elif name in running:
-                listener(running[name][0], event)
-    return [outcomes[job.name] for job in jobs]
+                cell, folder = running.pop(label)
+                end(cell, _arrived(event, folder, cell.settings))
+            elif label in running:
+                listener(running[label][0], event)
+    return [outcomes[cell] for cell in cells]
 
 
-def _texts(corpus: CorpusSettings) -> Texts:
-    paths = {key: Path(getattr(corpus, key)).expanduser() for key in FILES if getattr(corpus, key)}
-    return {key: (path.name, path.read_bytes()) for key, path in paths.items()}
-
-
-def execute_task(
-    topic: str, name: str, settings: RunSettings, texts: Texts
-) -> tuple[Event, dict[str, bytes]]:
+def execute_task(topic: str, cell: Cell, texts: Texts) -> tuple[Event, dict[str, bytes]]:
     """On a worker: one run, in a temporary folder; its last event, and the files of its folder.
 
     Other events go to the topic.
@@ -97,20 +96,21 @@ def execute_task(
     worker, ends = get_worker(), []
     task = worker.get_current_task()
 
-    def listen(_: Job, event: Event) -> None:
+    def listen(_: Cell, event: Event) -> None:
         if worker.state.tasks[task].state == "cancelled":
             raise RuntimeError("the sweep was stopped")
         if event["phase"] in ENDS:
             ends.append(event)
         else:
-            worker.log_event(topic, [name, event])
+            worker.log_event(topic, [cell.label, event])
 
     with TemporaryDirectory(dir=worker.local_directory, ignore_cleanup_errors=True) as folder:
         places = {key: Path(folder, f"{key}-{file}") for key, (file, _) in texts.items()}
         for key, place in places.items():
             place.write_bytes(texts[key][1])
-        settings = settings.changed(corpus={key: str(place) for key, place in places.items()})
-        run_jobs([Job(name, settings)], Path(folder, "store"), listen, width=1)
+        corpus = {key: str(place) for key, place in places.items()}
+        cell_here = replace(cell, settings=cell.settings.changed(corpus=corpus))
+        run_cells([cell_here], Path(folder, "store"), listen, width=1)
         paths = Path(folder, "store", ends[0].get("run", "none")).glob("[!.]*")
         return ends[0], {path.name: path.read_bytes() for path in paths}
 

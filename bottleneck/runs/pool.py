@@ -10,8 +10,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,34 +22,27 @@ from typing import IO, Any
 
 from ..settings.machine import NUMBERS, cores, mendable
 from ..settings.run import RunSettings
-from ..settings.sweep import Member
+from ..settings.sweep import Cell
 
-
-@dataclass(frozen=True)
-class Job:
-    """One run to execute, a name for the display, and what its experiment calls it."""
-
-    name: str
-    settings: RunSettings
-    member: Member | None = None
+Event = dict[str, Any]
+"""News of one run: a ``phase``, and what belongs to it."""
+ENDS = ("done", "diverged", "failed")
+"""Phases of a run's last event."""
 
 
 @dataclass
 class Outcome:
-    """How a job ended (`ENDS`), and why; ``exit_code`` is that of the user's own error, else 0."""
+    """How the run of a cell ended (`ENDS`), and why."""
 
-    job: Job
+    cell: Cell
     phase: str
     run: str = ""
     reason: str = ""
-    exit_code: int = 0
 
 
-Listener = Callable[[Job, dict[str, Any]], None]
-Executor = Callable[[Sequence[Job], Path, Listener], list[Outcome]]
-"""Maps jobs to outcomes: run folders in the store, events to the listener."""
-ENDS = ("done", "diverged", "failed")
-"""Phases of a run's last event."""
+Listener = Callable[[Cell, Event], None]
+Executor = Callable[[Sequence[Cell], Path, Listener], list[Outcome]]
+"""Maps cells to outcomes: run folders in the store, events to the listener."""
 
 
 def has_accelerator() -> bool:
@@ -72,89 +65,91 @@ def divide(
     return width or max(1, cores() // threads), threads, together or 1
 
 
-def run_jobs(
-    jobs: Sequence[Job],
+def run_cells(
+    cells: Sequence[Cell],
     store: Path,
     listener: Listener,
     width: int | None = None,
     together: int | None = None,
     threads: int | None = None,
 ) -> list[Outcome]:
-    """Execute all jobs into ``store``, as many at once as `divide` says.
+    """Execute the runs of all cells into ``store``, as many at once as `divide` says.
 
     A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them all, each
     with a checkpoint from which the same command goes on.
     """
-    free, threads, together = divide(len(jobs), width, threads, together)
-    waiting, outcomes = list(reversed(stacks(jobs, together))), {}
-    with worker_processes() as (start, events):
-        while len(outcomes) < len(jobs):
-            while waiting and free:
-                stack = waiting.pop()
-                settings = [job.settings.model_dump() for job in stack]
-                order = {"stack": settings, "store": str(store.resolve())}
-                start(stack, "runs.run:execute_stack", order, len(stack), threads)
-                free -= 1
-            stack, event = events.get()
-            job = stack[event.pop("place")]
-            listener(job, event)
-            if event["phase"] in ENDS:
-                outcomes[job.name] = Outcome(job, **event)
-                free += all(other.name in outcomes for other in stack)
-    return [outcomes[job.name] for job in jobs]
+    width, threads, together = divide(len(cells), width, threads, together)
+    outcomes: dict[Cell, Outcome] = {}
+
+    def listen(cell: Cell, event: Event) -> None:
+        listener(cell, event)
+        if event["phase"] in ENDS:
+            outcomes[cell] = Outcome(cell, **event)
+
+    orders = []
+    for stack in stacks(cells, together):
+        settings = [cell.settings.model_dump() for cell in stack]
+        orders.append((stack, {"stack": settings, "store": str(store.resolve())}))
+    run_workers("runs.run:execute_stack", orders, listen, width, threads)
+    return [outcomes[cell] for cell in cells]
 
 
-def stacks(jobs: Sequence[Job], together: int) -> list[list[Job]]:
-    """Jobs that differ in their seed alone, at most ``together`` in each list."""
-    alike: dict[RunSettings, list[Job]] = {}
-    for job in jobs:
-        alike.setdefault(job.settings.changed(training={"seed": 0}), []).append(job)
-    order = []
-    for group in alike.values():
-        order += [group[place : place + together] for place in range(0, len(group), together)]
-    return sorted(order, key=lambda stack: jobs.index(stack[0]))
+def stacks(cells: Sequence[Cell], together: int) -> list[list[Cell]]:
+    """Cells that differ in their seed alone, at most ``together`` in each list."""
+    alike: dict[RunSettings, list[Cell]] = {}
+    for cell in cells:
+        alike.setdefault(cell.settings.changed(training={"seed": 0}), []).append(cell)
+    return [
+        group[place : place + together]
+        for group in alike.values()
+        for place in range(0, len(group), together)
+    ]
 
 
-@contextmanager
-def worker_processes() -> Iterator[tuple[Callable[..., None], Queue]]:
-    """A function that starts workers, which all end with the block, and the queue of their events.
+def run_workers(
+    task: str,
+    orders: Iterable[tuple[Sequence[Any], dict[str, Any]]],
+    listen: Callable[[Any, Event], None],
+    width: int = 1,
+    threads: int = 1,
+) -> None:
+    """Do a task (`main`) once per order, each in a new process, ``width`` at once; all end with it.
 
-    Each event comes with its worker's key.
+    An order is what its events are about, and the arguments of the task. ``listen`` gets the one
+    that an event is about, and the event. Each of XLA's ``threads`` is a device.
     """
+    waiting, under_way = list(orders), 0
     processes: list[subprocess.Popen] = []
-    events: Queue[tuple[Any, dict[str, Any]]] = Queue()
-
-    def start(
-        key: Any, task: str, order: dict[str, Any], places: int = 1, threads: int = 1
-    ) -> None:
-        """Start a process for a task (`main`); each of XLA's ``threads`` is a device."""
-        variables = worker_environment()
-        if threads > 1 and not has_accelerator():
-            variables |= {"NPROC": str(threads), "JAX_NUM_CPU_DEVICES": str(threads)}
-        errors = tempfile.TemporaryFile("w+", encoding="utf8", errors="replace")  # noqa: SIM115 (the reader closes it)
-        process = subprocess.Popen(
-            [sys.executable, "-m", "seq2seq_bottleneck.runs.pool"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            encoding="utf8",
-            env=variables,
-            # A Ctrl-C in the terminal is the parent's to handle.
-            start_new_session=True,
-        )
-        processes.append(process)
-        with suppress(BrokenPipeError), process.stdin:
-            process.stdin.write(json.dumps(order | {"task": task, "places": places}))
-
-        def read() -> None:
-            for event in read_events(process, errors, places):
-                events.put((key, event))
-
-        Thread(target=read, daemon=True).start()
-
+    events: Queue[tuple[Any, Event | None]] = Queue()
+    variables = worker_environment()
+    if threads > 1 and not has_accelerator():
+        variables |= {"NPROC": str(threads), "JAX_NUM_CPU_DEVICES": str(threads)}
     try:
-        yield start, events
+        while waiting or under_way:
+            while waiting and under_way < width:
+                subjects, order = waiting.pop(0)
+                errors = tempfile.TemporaryFile("w+", encoding="utf8", errors="replace")  # noqa: SIM115 (the reader closes it)
+                process = subprocess.Popen(
+                    [sys.executable, "-m", "seq2seq_bottleneck.runs.pool"],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    encoding="utf8",
+                    env=variables,
+                    # A Ctrl-C in the terminal is the parent's to handle.
+                    start_new_session=True,
+                )
+                processes.append(process)
+                with suppress(BrokenPipeError), process.stdin:
+                    process.stdin.write(json.dumps([task, len(subjects), order]))
+                reading = process, errors, subjects, events
+                Thread(target=_read_events, args=reading, daemon=True).start()
+                under_way += 1
+            subject, event = events.get()
+            if event is None:
+                under_way -= 1
+            else:
+                listen(subject, event)
     finally:
         for process in processes:
             process.terminate()
@@ -166,26 +161,28 @@ def worker_processes() -> Iterator[tuple[Callable[..., None], Queue]]:
                 process.wait()
 
 
-def read_events(
-    process: subprocess.Popen, errors: IO[str], places: int
-) -> Iterator[dict[str, Any]]:
-    """A worker's events until its process ends, then a failure of each place without an end."""
-    live = set(range(places))
+def _read_events(
+    process: subprocess.Popen, errors: IO[str], subjects: Sequence[Any], events: Queue
+) -> None:
+    """Queue a worker's events until its process ends, failures of what has no end, and None."""
+    live = dict(enumerate(subjects))
     with errors, process.stdout:
         for line in process.stdout:
             with suppress(ValueError):  # a line that was being written when the process was killed
-                event = json.loads(line)
-                if event["phase"] in ENDS:
-                    live.discard(event["place"])
-                yield event
+                place, event = json.loads(line)
+                if place in live:
+                    events.put((live[place], event))
+                    if event["phase"] in ENDS:
+                        del live[place]
         code = process.wait()
         errors.seek(0)
         lines = [line.strip() for line in errors if line.strip()]
     reason = lines[-1] if lines and code >= 0 else f"its process ended by signal {-code}"
     if code == -signal.SIGKILL:
         reason = "its process was killed (signal 9); if memory was short, fewer --jobs need less"
-    for place in sorted(live):
-        yield {"place": place, "phase": "failed", "reason": reason}
+    for subject in live.values():
+        events.put((subject, {"phase": "failed", "reason": reason}))
+    events.put((None, None))
 
 
 def worker_environment() -> dict[str, str]:
@@ -216,20 +213,17 @@ def worker_environment() -> dict[str, str]:
 def main() -> None:
     """Do the task of an order: JSON on stdin; events go out as JSON lines on stdout.
 
-    The order names the ``task``, a function by module and name, which is given ``emit`` and the
-    rest of the order. An event has a ``place``, from 0 to the order's ``places``, and a ``phase``.
-    An error that the user can mend is an event. The end of the events' reader is SIGTERM to this.
+    The order is the task (a function by module and name, which is given ``emit`` and the
+    arguments), for how many places its events are, and the arguments. An error that the user can
+    mend is an event of each place. The end of the events' reader is SIGTERM to this.
     """
-    order = json.loads(sys.stdin.read())
+    task, places, order = json.loads(sys.stdin.read())
     events = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    task, live = order.pop("task"), set(range(order.pop("places")))
 
-    def emit(place: int, event: dict[str, Any]) -> None:
-        if event["phase"] in ENDS:
-            live.discard(place)
+    def emit(place: int, event: Event) -> None:
         try:
-            print(json.dumps({"place": place} | event), file=events, flush=True)
+            print(json.dumps([place, event]), file=events, flush=True)
         except BrokenPipeError:
             # What is left in the buffer must not be flushed at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), events.fileno())
@@ -241,8 +235,8 @@ def main() -> None:
         known = mendable(error)
         if known is None:
             raise
-        for place in sorted(live):
-            emit(place, {"phase": "failed", "reason": str(known), "exit_code": known.exit_code})
+        for place in range(places):
+            emit(place, {"phase": "failed", "reason": str(known)})
 
 
 if __name__ == "__main__":

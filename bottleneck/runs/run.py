@@ -110,14 +110,11 @@ def _failing(runs: Sequence[Run]) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        known = mendable(error)
-        words = str(known or traceback.format_exception_only(error)[-1].strip())
-        event = {"phase": "failed", "reason": words}
-        event |= {"exit_code": known.exit_code} if known else {}
+        reason = str(mendable(error) or traceback.format_exception_only(error)[-1].strip())
         for run in runs:
             with suppress(UserError):
                 write_status(run.folder, "failed", traceback.format_exc())
-            run.report(event)
+            run.report({"phase": "failed", "reason": reason})
 
 
 def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:

@@ -64,18 +64,19 @@ def parse_settings(values: Mapping[str, Any]) -> RunSettings:
     tables: dict[str, Any] = {}
     for name, value in values.items():
         concern, _, key = name.partition(".")
-        if key:
-            tables.setdefault(concern, {})[key] = value
-        else:
-            tables[name] = dict(value) if isinstance(value, Mapping) else value
+        fields = value if not key and isinstance(value, Mapping) else {key: value}
+        tables.setdefault(concern, {}).update(fields)
     try:
         return RunSettings.model_validate(tables)
     except ValidationError as error:
         fault = error.errors()[0]
-    name, given = ".".join(map(str, fault["loc"])), fault["input"]
+    name, given = ".".join(filter(None, map(str, fault["loc"]))), fault["input"]
     message = fault["msg"].removeprefix("Value error, ")
     if fault["type"] == "extra_forbidden":
-        message = f"unknown setting {name!r}{did_you_mean(name, NAMES)}"
+        if isinstance(given, dict):  # a whole section is unknown
+            name = f"{name}.{next(iter(given), '')}".rstrip(".")
+        hint = did_you_mean("training.seed" if name == "seed" else name, NAMES)
+        message = f"unknown setting {name!r}{hint}"
     elif name:
         message = f"setting {name!r}: {message[:1].lower()}{message[1:]}"
         message += "" if isinstance(given, dict) else f", not {quoted(given)}"
@@ -108,13 +109,10 @@ def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for assignment in assignments:
         name, equals, text = (part.strip() for part in assignment.partition("="))
-        if name not in NAMES:
-            hint = did_you_mean("training.seed" if name == "seed" else name, NAMES)
-            raise UsageError(f"--set {quoted(assignment)}: unknown setting{hint}")
         if not equals:
             raise UsageError(f"--set {quoted(assignment)}: give a value, {name}=VALUE")
         value = _toml_value(text)
-        if isinstance(value, str) and "," in value and NAMES[name] not in (str, str | None):
+        if isinstance(value, str) and "," in value and NAMES.get(name) not in (str, str | None):
             value = [_toml_value(part.strip()) for part in value.split(",")]
         if value == []:
             raise UsageError(f"--set {assignment}: the list is empty; give it a value")

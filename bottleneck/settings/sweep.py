@@ -15,11 +15,12 @@ from dataclasses import dataclass, field, replace
 from importlib import resources
 from itertools import product, takewhile
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any
 
 from .errors import UsageError, did_you_mean, quoted
 from .files import digest_of, is_name
-from .run import NAMES, RunSettings, parse_assignments, parse_settings, preset_values, toml_names
+from .run import NAMES, RunSettings, parse_settings, preset_values, toml_names
 
 SEED = "training.seed"
 LONGER = "twice the training"
@@ -27,14 +28,6 @@ LONGER = "twice the training"
 
 Settings = dict[str, Any]
 """Settings by their full names, ``model.context_size``; a list is the values to try."""
-
-
-class Member(NamedTuple):
-    """A run's experiment, its arm there, and the arm that it is compared with, if any."""
-
-    experiment: str
-    arm: str
-    baseline: str
 
 
 @dataclass(frozen=True)
@@ -65,7 +58,10 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Cell:
-    """One point of the grid: the settings of one run, their group, and what `declare` adds."""
+    """One point of the grid: the settings of one run, and their group.
+
+    `declare` adds the name of its arm, and that of the arm that it is compared with, if any.
+    """
 
     group: str
     settings: RunSettings
@@ -157,23 +153,19 @@ def _by_full_name(table: Any, others: Sequence[str] = ()) -> Settings:
 
 
 def make_grid(
-    sweep: Sweep,
-    assignments: Sequence[str] = (),
-    seeds: int | None = None,
-    given: Mapping[str, Any] | None = None,
+    sweep: Sweep, flags: Mapping[str, Any] = MappingProxyType({}), seeds: int | None = None
 ) -> tuple[tuple[Cell, ...], list[str]]:
     """The different cells of a sweep, and notes on groups that were left out.
 
-    ``given`` are settings by full name, which ``--set`` assignments override, as values: a file may
-    be called 1984.
+    ``flags`` are settings by full name that override those of the sweep.
     """
     preset_values(sweep.preset)  # a fault is of --preset
-    flags = dict(given or {}) | parse_assignments(assignments)
     if seeds is not None and isinstance(flags.get(SEED), list):
         raise UsageError(f"--set {SEED} lists seeds, and --seeds counts them; give one of the two")
-    place = f"{sweep.place}, with --set {' '.join(assignments)}" if assignments else sweep.place
-    with _at(place):
-        cells, notes = _grid(sweep, flags, seeds)
+    changes = " ".join(f"{name}={word(value)}" for name, value in flags.items())
+    is_typed = flags == sweep.settings
+    with _at(sweep.place if is_typed or not flags else f"{sweep.place}, with --set {changes}"):
+        cells, notes = _grid(sweep, dict(flags), seeds)
         if not cells:
             raise UsageError(f"no run is left: {'; '.join(notes)}; change that setting")
         # Flags that choose among the file's values leave the arms the names of the whole sweep.
@@ -188,7 +180,9 @@ def make_grid(
         return declare(cells, whole), notes
 
 
-def _grid(sweep: Sweep, flags: Settings, seeds: int | None) -> tuple[list[Cell], list[str]]:
+def _grid(
+    sweep: Sweep, flags: Mapping[str, Any], seeds: int | None
+) -> tuple[list[Cell], list[str]]:
     """The cells of `make_grid` without their names, and the notes.
 
     In each group its factors count first, then the seeds, then the product of the lists.

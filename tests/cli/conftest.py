@@ -3,7 +3,7 @@
 import shlex
 
 import pytest
-from small_sweeps import planted_jobs, small_sweep
+from small_sweeps import planted_cells, small_sweep
 
 from seq2seq_bottleneck.cli.main import run
 
@@ -51,9 +51,9 @@ def cache(tmp_path_factory):
 @pytest.fixture
 def planted(tmp_path, monkeypatch):
     """A sweep's file in a folder of its own; in the place of training, runs with known scores."""
-    run_jobs = planted_jobs(lambda _, n: (f"run{n}", [0.1, 0.2, 0.3, 0.4, 0.5], n))
+    run_cells = planted_cells(lambda _, n: (f"run{n}", [0.1, 0.2, 0.3, 0.4, 0.5], n))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("seq2seq_bottleneck.runs.pool.run_jobs", run_jobs)
+    monkeypatch.setattr("seq2seq_bottleneck.runs.pool.run_cells", run_cells)
     text = small_sweep("Does a larger context help?", "none", "additive")
     (tmp_path / "mine.toml").write_text(text)
     return tmp_path

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from planted import sentences, translations, write_run
 
-from seq2seq_bottleneck.runs.pool import Job, Outcome
+from seq2seq_bottleneck.runs.pool import Outcome
+from seq2seq_bottleneck.settings.sweep import Cell
 
 
 def small_sweep(question: str, *arms: str) -> str:
@@ -50,22 +51,22 @@ resamples = 20
 """
 
 
-def planted_jobs(describe: Callable[[Job, int], tuple[str, list[float], int]]) -> Callable:
-    """What runs jobs by writing runs with known scores, in the place of training.
+def planted_cells(describe: Callable[[Cell, int], tuple[str, list[float], int]]) -> Callable:
+    """What runs cells by writing runs with known scores, in the place of training.
 
-    ``describe`` gives a job's run, of the job and its place by name: the name, the share of words
-    lost in each bucket, and the seed by which they are drawn.
+    ``describe`` gives a cell's run, of the cell and its place by label: the name, the share of
+    words lost in each bucket, and the seed by which they are drawn.
     """
 
-    def run_jobs(jobs, store, listener, **_):
-        outcomes, names = [], sorted(job.name for job in jobs)
-        for job in jobs:
-            name, shares, seed = describe(job, names.index(job.name))
+    def run_cells(cells, store, listener, **_):
+        outcomes, labels = [], sorted(cell.label for cell in cells)
+        for cell in cells:
+            name, shares, seed = describe(cell, labels.index(cell.label))
             texts = translations(sentences(), shares, [seed])
-            write_run(store.parent, name, job.settings, texts, sentences(), group=None)
+            write_run(store.parent, name, cell.settings, texts, sentences(), group=None)
             end = {"phase": "done", "run": name, "reason": ""}
-            listener(job, end)
-            outcomes.append(Outcome(job, **end))
+            listener(cell, end)
+            outcomes.append(Outcome(cell, **end))
         return outcomes
 
-    return run_jobs
+    return run_cells

@@ -15,9 +15,9 @@ from planted import planted_settings, sentences, translations, write_run
 
 from seq2seq_bottleneck.cli import console
 from seq2seq_bottleneck.cli.console import Display, say
-from seq2seq_bottleneck.runs.pool import Job
 from seq2seq_bottleneck.settings.errors import plain
 from seq2seq_bottleneck.settings.run import resolve
+from seq2seq_bottleneck.settings.sweep import Cell
 
 ACTING = "\x1b[31m\x1b]0;title\x07\x9b2J\u202ecipher\u2066\u200f\r\x7f\u2028"
 MARKUP = "[red] [/] [bold]b[/bold] [link=x]y[/link] :smile:"
@@ -76,19 +76,19 @@ def test_the_time_left_is_that_of_the_runs_trained_here(monkeypatch):
     """Not of those that were finished before. Two at once; the fourth and the fifth wait."""
     now = [100.0]
     monkeypatch.setattr(console, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    jobs = [Job(name, resolve("lecture")) for name in "abcdef"]
-    whole, done = Display(jobs), {"phase": "done"}
+    cells = [Cell("", resolve("lecture"), name) for name in "abcdef"]
+    whole, done = Display(cells), {"phase": "done"}
     training = EARLY | {"update": 10, "updates": 40}
-    whole.listen(jobs[0], done)
-    for job in jobs[1:3]:
-        whole.listen(job, training)
+    whole.listen(cells[0], done)
+    for cell in cells[1:3]:
+        whole.listen(cell, training)
     assert "left" not in whole.text()
     now[0] = 130.0
-    for job in jobs[1:3]:
-        whole.listen(job, done)
-    whole.listen(jobs[3], training)
+    for cell in cells[1:3]:
+        whole.listen(cell, done)
+    whole.listen(cells[3], training)
     assert whole.text() == "3 of 6 done, about 0:00:45 left, 1 running, 2 waiting"
-    for job in jobs[3:]:
-        whole.listen(job, training)
-        whole.listen(job, done)
+    for cell in cells[3:]:
+        whole.listen(cell, training)
+        whole.listen(cell, done)
     assert whole.text() == "6 of 6 done, 0 running"

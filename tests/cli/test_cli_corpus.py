@@ -63,16 +63,16 @@ def test_the_name_of_a_text_stays_text(name, tmp_path, monkeypatch):
         (tmp_path / file).parent.mkdir(exist_ok=True)
         lines = ["w " * (5 + 9 * (row % 3)) + f"x{row}y{start}" for row in range(60)]
         (tmp_path / file).write_text("\n".join(lines) + "\n")
-    jobs = []
+    cells = []
 
-    def run_jobs(new, *_, **__):
-        jobs.extend(new)
+    def run_cells(new, *_, **__):
+        cells.extend(new)
         raise UserError("it would train now")
 
-    monkeypatch.setattr("seq2seq_bottleneck.runs.pool.run_jobs", run_jobs)
+    monkeypatch.setattr("seq2seq_bottleneck.runs.pool.run_cells", run_cells)
     options = ["--source", name, "--target", "b.en", "--test-source", "c.en", "--test-target", name]
     assert run(["sweep", "real_vindication", "--preset", "smoke", "--out", "out", *options]) == 1
-    assert len(jobs) == 2
-    for job in jobs:
-        corpus = job.settings.corpus
+    assert len(cells) == 2
+    for cell in cells:
+        corpus = cell.settings.corpus
         assert (corpus.name, corpus.source, corpus.test_target) == ("files", name, name)

@@ -15,7 +15,7 @@ from grids import expand
 from ordinary_user import bottleneck
 from planted import write_begun
 from sacrebleu import corpus_bleu, corpus_chrf
-from small_sweeps import DIVERGES, FOUR, planted_jobs
+from small_sweeps import DIVERGES, FOUR, planted_cells
 
 import seq2seq_bottleneck
 from seq2seq_bottleneck.cli.main import run
@@ -204,12 +204,12 @@ def test_a_typed_sweep_has_a_folder_of_its_own_a_file_and_a_table_of_all_its_arm
 def test_each_reproduction_with_different_settings_has_a_folder_of_its_own(
     tmp_path, ok, monkeypatch
 ):
-    def describe(job, _):
-        model, seed = job.settings.model, job.settings.training.seed
+    def describe(cell, _):
+        model, seed = cell.settings.model, cell.settings.training.seed
         return f"{model.attention}{model.context_size}s{seed}", [0.1] * 5, seed
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("seq2seq_bottleneck.runs.sweep.run_jobs", planted_jobs(describe))
+    monkeypatch.setattr("seq2seq_bottleneck.runs.pool.run_cells", planted_cells(describe))
     for options, name in (
         ("", "smoke"),
         ("--context-size 16 --seeds 2", "smoke-context_size=16"),
@@ -245,12 +245,12 @@ def test_a_damaged_run_is_named_with_the_way_out_which_helps(ok, fails):
     ],
 )
 def test_seeds_threads_and_jobs_are_handed_on(ok, monkeypatch, options, expected):
-    handed, planted = [], pool.run_jobs
+    handed, planted = [], pool.run_cells
 
-    def run_jobs(*arguments, **choices):
+    def run_cells(*arguments, **choices):
         handed.append(tuple(choices[name] for name in ("together", "threads", "width")))
         return planted(*arguments, **choices)
 
-    monkeypatch.setattr(pool, "run_jobs", run_jobs)
+    monkeypatch.setattr(pool, "run_cells", run_cells)
     ok("sweep mine.toml --quiet", options)
     assert handed == [expected]

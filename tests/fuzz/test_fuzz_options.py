@@ -128,7 +128,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / name).write_text(lines)
     monkeypatch.chdir(folder)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr("seq2seq_bottleneck.runs.sweep.run_jobs", untrained)
+    monkeypatch.setattr("seq2seq_bottleneck.runs.pool.run_cells", untrained)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
     return folder
 

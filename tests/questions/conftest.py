@@ -2,14 +2,15 @@
 
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
-from seq2seq_bottleneck.results.folders import STORE, finished_runs
-from seq2seq_bottleneck.runs.pool import run_jobs
-from seq2seq_bottleneck.runs.sweep import gather, plan_comparison
+from seq2seq_bottleneck.results.folders import finished_runs
+from seq2seq_bottleneck.runs.pool import run_cells
+from seq2seq_bottleneck.runs.sweep import plan_comparison, run_sweep
 from seq2seq_bottleneck.settings.run import resolve
 
 TINY = ["training.updates=20", "corpus.test_pairs=40", "training.validations=1"]
@@ -32,12 +33,10 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _train(out: Path) -> None:
-    jobs = plan_comparison(resolve("smoke", TINY), 2, False)
-    outcomes = run_jobs(jobs, out / STORE, lambda *_: None, together=2)
+    cells = plan_comparison(resolve("smoke", TINY), 2, False)
+    execute = partial(run_cells, together=2)
+    outcomes = run_sweep("vindication", cells, out, lambda *_: None, execute)
     assert [outcome.phase for outcome in outcomes] == ["done"] * 4
-    members = {outcome.run: list(outcome.job.member) for outcome in outcomes}
-    gather(out, {name: {run: names for run, (_, *names) in members.items()}
-                 for name, *_ in members.values()})  # fmt: skip
 
 
 @pytest.fixture

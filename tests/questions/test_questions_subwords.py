@@ -16,7 +16,7 @@ from seq2seq_bottleneck.questions import (
 from seq2seq_bottleneck.questions.alignment import probe
 from seq2seq_bottleneck.questions.subject import Subject
 from seq2seq_bottleneck.results.folders import STORE, finished_runs
-from seq2seq_bottleneck.runs.pool import run_jobs
+from seq2seq_bottleneck.runs.pool import run_cells
 from seq2seq_bottleneck.runs.sweep import gather, plan_comparison
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
@@ -34,11 +34,10 @@ SETTINGS = [
 def folder(tmp_path_factory):
     """An output folder with a run without attention and one with it."""
     out = tmp_path_factory.mktemp("subwords")
-    outcomes = run_jobs(
-        plan_comparison(resolve("smoke", SETTINGS), 1, False), out / STORE, lambda *_: None
-    )
+    cells = plan_comparison(resolve("smoke", SETTINGS), 1, False)
+    outcomes = run_cells(cells, out / STORE, lambda *_: None)
     assert [outcome.phase for outcome in outcomes] == ["done"] * 2
-    gather(out, {})
+    gather(out)
     return out
 
 

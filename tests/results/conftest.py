@@ -16,7 +16,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The store with its bundle, which no test changes."""
     folder = tmp_path_factory.mktemp("whole") / "store"
     write_planted(folder, ARMS, seeds=3)
-    gather(folder, {})
+    gather(folder)
     return folder
 
 

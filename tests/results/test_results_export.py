@@ -123,7 +123,7 @@ def test_tables_travel_but_for_those_that_rest_on_runs_left_out(studied, tmp_pat
     bundle = tmp_path / "bundle"
     export = ["export", "--results", str(studied), "--bundle", str(bundle)]
     assert run(export) == 0
-    gather(studied, {})
+    gather(studied)
     assert write_bundle(Results.open(studied), studied) == []
     assert tables_of(bundle) == tables_of(studied) == TABLES
     capsys.readouterr()

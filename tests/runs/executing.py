@@ -12,6 +12,7 @@ from seq2seq_bottleneck.runs.checkpoint import Checkpoints
 from seq2seq_bottleneck.runs.run import execute
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import RunSettings, resolve
+from seq2seq_bottleneck.settings.sweep import Cell
 
 COPY = ("corpus.name=copy", "corpus.copy_words=20")
 
@@ -38,22 +39,24 @@ def same_results(first: Path, second: Path) -> bool:
 
 
 class Heard(list):
-    """A listener that keeps what it hears, the job's name and the event, ``then`` does this."""
+    """A listener that keeps what it hears, the cell and the event; ``then`` does this."""
 
     def __init__(self, then=lambda *_: None) -> None:
         super().__init__()
         self.then = then
 
-    def __call__(self, job, event) -> None:
-        self.append((job.name, event))
-        self.then(job, event)
+    def __call__(self, cell, event) -> None:
+        self.append((cell, event))
+        self.then(cell, event)
 
-    def phases(self, name: str) -> list[str]:
-        return [event["phase"] for job, event in self if job == name]
+    def phases(self, cell: Cell) -> list[str]:
+        return [event["phase"] for other, event in self if other == cell]
 
-    def process_of(self, name: str) -> int:
-        """The process that runs a job, the last if there were more."""
-        return [event["process"] for job, event in self if job == name and "process" in event][-1]
+    def process_of(self, cell: Cell) -> int:
+        """The process that runs a cell, the last if there were more."""
+        return [event["process"] for other, event in self if other == cell and "process" in event][
+            -1
+        ]
 
 
 def interrupt(_, event) -> None:

@@ -11,10 +11,11 @@ import pytest
 from executing import Heard, interrupt, same_results, smoke
 
 from seq2seq_bottleneck.results.folders import runs_in
-from seq2seq_bottleneck.runs.cluster import run_jobs_on_cluster
-from seq2seq_bottleneck.runs.pool import Job, run_jobs
+from seq2seq_bottleneck.runs.cluster import run_cells_on_cluster
+from seq2seq_bottleneck.runs.pool import run_cells
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
+from seq2seq_bottleneck.settings.sweep import Cell
 
 pytestmark = pytest.mark.exhaustive(sample="file")
 
@@ -38,24 +39,25 @@ def wait_until_gone(process: int) -> None:
         time.sleep(0.05)
 
 
-def copy_job(name: str, updates: int) -> Job:
-    return Job(name, smoke("corpus.max_words=20", *QUICK, f"training.updates={updates}"))
+def copying(name: str, updates: int) -> Cell:
+    settings = smoke("corpus.max_words=20", *QUICK, f"training.updates={updates}")
+    return Cell("", settings, name)
 
 
 def test_a_worker_killed_in_mid_run_costs_no_result(scheduler, tmp_path):
-    jobs, killed = [copy_job("killed", 80), copy_job("other", 60)], []
+    cells, killed = [copying("killed", 80), copying("other", 60)], []
 
-    def kill(job, event):
-        if job.name == "killed" and event.get("update") and not killed:
-            killed.append(heard.process_of("killed"))
+    def kill(cell, event):
+        if cell == cells[0] and event.get("update") and not killed:
+            killed.append(heard.process_of(cell))
             os.kill(psutil.Process(killed[0]).ppid(), signal.SIGKILL)
 
     heard = Heard(kill)
-    outcomes = run_jobs_on_cluster(jobs, tmp_path / "store", heard, scheduler)
+    outcomes = run_cells_on_cluster(cells, tmp_path / "store", heard, scheduler)
     assert [outcome.phase for outcome in outcomes] == ["done", "done"]
-    assert heard.process_of("killed") != killed[0]
+    assert heard.process_of(cells[0]) != killed[0]
     wait_until_gone(killed[0])
-    (local,) = run_jobs(jobs[:1], tmp_path / "local", lambda *_: None, threads=1)
+    (local,) = run_cells(cells[:1], tmp_path / "local", lambda *_: None, threads=1)
     assert local.run == outcomes[0].run
     here, there = (tmp_path / place / local.run for place in ("local", "store"))
     assert same_results(here, there)
@@ -72,23 +74,23 @@ def test_the_users_files_travel_though_the_workers_cannot_see_them(
         "".join(f"{text} {i}\t{text}\n" for i, text in enumerate(sentences))
     )
     settings = resolve("smoke", ["corpus.name=files", "corpus.source=mine.TSV", *QUICK])
-    jobs, heard = [Job("mine", settings)], Heard()
-    (outcome,) = run_jobs_on_cluster(jobs, Path("store"), heard, scheduler)
+    cells, heard = [Cell("", settings)], Heard()
+    (outcome,) = run_cells_on_cluster(cells, Path("store"), heard, scheduler)
     assert outcome.phase == "done", outcome.reason
     written = json.loads((tmp_path / "store" / outcome.run / "settings.json").read_text())
     assert written == settings.model_dump()
-    assert run_jobs_on_cluster(jobs, Path("store"), heard, scheduler) == [outcome]
+    assert run_cells_on_cluster(cells, Path("store"), heard, scheduler) == [outcome]
     assert len(runs_in(Path("store"))) == 1
 
 
 def test_an_interrupted_sweep_ends_its_runs(scheduler, tmp_path):
-    heard = Heard(interrupt)
+    heard, endless = Heard(interrupt), copying("endless", 100000)
     with pytest.raises(KeyboardInterrupt):
-        run_jobs_on_cluster([copy_job("endless", 100000)], tmp_path, heard, scheduler)
-    wait_until_gone(heard.process_of("endless"))
+        run_cells_on_cluster([endless], tmp_path, heard, scheduler)
+    wait_until_gone(heard.process_of(endless))
     assert runs_in(tmp_path) == []
 
 
 def test_a_scheduler_that_cannot_be_reached_is_told(tmp_path):
     with pytest.raises(UserError, match="cannot reach scheduler"):
-        run_jobs_on_cluster([], tmp_path, lambda *_: None, "tcp://127.0.0.1:1")
+        run_cells_on_cluster([], tmp_path, lambda *_: None, "tcp://127.0.0.1:1")

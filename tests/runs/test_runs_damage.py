@@ -43,7 +43,7 @@ def out(tmp_path_factory) -> Path:
     """An output folder: a run in its store, the bundle, a study's table."""
     out = tmp_path_factory.mktemp("whole") / "out"
     run = out / STORE / executed(out / STORE, SMALL)[-1]["run"]
-    gather(out, {"mine": {run.name: ["none", ""]}})
+    gather(out, "mine", {run.name: ["none", ""]})
     table = f"run,arm,value\n{run.name},none,1.5\n"
     write_listed(out, [("probes/length.csv", table.encode())])
     return out

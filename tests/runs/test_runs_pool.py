@@ -11,9 +11,10 @@ from executing import Heard, interrupt, same_results, smoke
 
 from seq2seq_bottleneck.results.folders import CHECKPOINT, runs_in
 from seq2seq_bottleneck.runs import pool
-from seq2seq_bottleneck.runs.pool import Job, run_jobs, stacks
+from seq2seq_bottleneck.runs.pool import run_cells, stacks
 from seq2seq_bottleneck.runs.store import status_of
 from seq2seq_bottleneck.settings.machine import NUMBERS
+from seq2seq_bottleneck.settings.sweep import Cell
 
 SAMPLED = pytest.mark.exhaustive(sample="session")
 
@@ -22,22 +23,21 @@ def quiet(*_):
     """A listener that hears nothing."""
 
 
-def jobs_of(*seeds, **changes):
-    """Jobs that differ in their seed alone."""
-    more = [f"training.{name}={value}" for name, value in changes.items()]
-    return [Job(f"seed {seed}", smoke(*more, f"training.seed={seed}")) for seed in seeds]
+def seeds_of(*seeds):
+    """Cells that differ in their seed alone."""
+    return [Cell("", smoke(f"training.seed={seed}"), "arm") for seed in seeds]
 
 
 @SAMPLED
 def test_a_killed_worker_fails_alone(tmp_path):
-    jobs = [Job("killed", smoke("training.updates=100000")), Job("lives", smoke())]
+    cells = [Cell("", smoke("training.updates=100000"), "killed"), Cell("", smoke(), "lives")]
 
-    def kill(job, event):
-        if job.name == "killed" and event.get("update"):
-            os.kill(heard.process_of("killed"), signal.SIGKILL)
+    def kill(cell, event):
+        if cell == cells[0] and event.get("update"):
+            os.kill(heard.process_of(cell), signal.SIGKILL)
 
     heard = Heard(kill)
-    first, second = run_jobs(jobs, tmp_path, heard)
+    first, second = run_cells(cells, tmp_path, heard)
     assert (first.phase, second.phase) == ("failed", "done")
     assert "signal 9" in first.reason
     assert (tmp_path / second.run / "scores.csv").is_file()
@@ -47,17 +47,17 @@ def test_a_killed_worker_fails_alone(tmp_path):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
     """Stopped in mid-training, then started again: bit for bit what an undisturbed run gives."""
-    jobs = [Job("long", smoke("training.updates=90", "model.dropout=0.1"))]
+    cells = [Cell("", smoke("training.updates=90", "model.dropout=0.1"))]
     stopped = Heard(interrupt)
     with pytest.raises(KeyboardInterrupt):
-        run_jobs(jobs, tmp_path / "stopped", stopped, threads=threads)
+        run_cells(cells, tmp_path / "stopped", stopped, threads=threads)
     (folder,) = runs_in(tmp_path / "stopped")
     assert status_of(folder) == "stopped"
     assert (folder / CHECKPOINT).is_file()
 
     heard = Heard()
-    (resumed,) = run_jobs(jobs, tmp_path / "stopped", heard, threads=threads)
-    (whole,) = run_jobs(jobs, tmp_path / "whole", quiet, threads=threads)
+    (resumed,) = run_cells(cells, tmp_path / "stopped", heard, threads=threads)
+    (whole,) = run_cells(cells, tmp_path / "whole", quiet, threads=threads)
     assert next(event["update"] for _, event in heard if "update" in event) > 20
     assert resumed.run == whole.run == folder.name
     assert same_results(folder, tmp_path / "whole" / whole.run)
@@ -71,10 +71,10 @@ def test_a_run_on_several_cores_ends_as_one_on_one_does(tmp_path):
 
     Of four cores two are enough for 32 sentences of a batch, and all have work in the scoring.
     """
-    job = Job("short", smoke("training.updates=40", "training.batch_size=32"))
+    cell = Cell("", smoke("training.updates=40", "training.batch_size=32"))
     logs = []
     for threads in (1, 4):
-        (outcome,) = run_jobs([job], tmp_path / str(threads), quiet, threads=threads)
+        (outcome,) = run_cells([cell], tmp_path / str(threads), quiet, threads=threads)
         frame = pd.read_json(tmp_path / str(threads) / outcome.run / "log.jsonl", lines=True)
         logs.append(frame[["loss", "valid_loss"]].to_numpy(np.float64))
     np.testing.assert_allclose(logs[1], logs[0], rtol=1e-3)
@@ -102,24 +102,24 @@ def test_what_would_make_other_numbers_is_not_handed_to_a_worker(monkeypatch):
 @SAMPLED
 def test_two_at_once_on_one_run_do_it_once(tmp_path):
     heard = Heard()
-    outcomes = run_jobs([Job("one", smoke()), Job("two", smoke())], tmp_path, heard, width=2)
+    cells = [Cell("", smoke(), name) for name in ("one", "two")]
+    outcomes = run_cells(cells, tmp_path, heard, width=2)
     assert outcomes[0].run == outcomes[1].run
-    assert sorted("training" in heard.phases(name) for name in ("one", "two")) == [False, True]
+    assert sorted("training" in heard.phases(cell) for cell in cells) == [False, True]
 
 
 def test_stacks_hold_runs_that_differ_in_their_seed_alone():
-    wide = Job("wide", smoke("model.context_size=8", "training.seed=2"))
-    jobs = [*jobs_of(1, 2), wide, *jobs_of(3, 4, 5)]
-    names = [[job.name for job in stack] for stack in stacks(jobs, 3)]
-    assert names == [["seed 1", "seed 2", "seed 3"], ["wide"], ["seed 4", "seed 5"]]
-    assert stacks(jobs, 1) == [[job] for job in jobs]
+    wide = Cell("", smoke("model.context_size=8", "training.seed=2"), "wide")
+    cells = [*seeds_of(1, 2), wide, *seeds_of(3, 4, 5)]
+    assert stacks(cells, 3) == [seeds_of(1, 2, 3), seeds_of(4, 5), [wide]]
+    assert stacks(cells, 1) == [[cell] for cell in (*seeds_of(1, 2, 3, 4, 5), wide)]
 
 
 @SAMPLED
 def test_seeds_together_give_what_they_give_alone(tmp_path):
-    jobs, heard = jobs_of(1, 2, 3), Heard()
-    together = run_jobs(jobs, tmp_path / "together", heard, together=3)
-    alone = run_jobs(jobs, tmp_path / "alone", quiet)
+    cells, heard = seeds_of(1, 2, 3), Heard()
+    together = run_cells(cells, tmp_path / "together", heard, together=3)
+    alone = run_cells(cells, tmp_path / "alone", quiet)
     assert [outcome.phase for outcome in together] == ["done"] * 3
     assert [outcome.run for outcome in together] == [outcome.run for outcome in alone]
     assert len({event["process"] for _, event in heard if "process" in event}) == 1

@@ -8,12 +8,9 @@ from planted import sentences, write_run
 
 from seq2seq_bottleneck.results.folders import STORE, arms, read_experiments
 from seq2seq_bottleneck.results.schema import RUNS
-from seq2seq_bottleneck.runs import sweep
-from seq2seq_bottleneck.runs.pool import Job, Outcome
 from seq2seq_bottleneck.runs.sweep import gather, run_sweep
-from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.settings.sweep import Member
+from seq2seq_bottleneck.settings.sweep import Cell
 
 
 def planted(out, name, *assignments, **facts):
@@ -31,49 +28,38 @@ def bundled(out):
 
 
 def declared(experiment, *runs):
-    """Runs of an experiment, each an arm of its name."""
-    return {experiment: {run: [run, ""] for run in runs}}
+    """An experiment and its runs, each an arm of its name."""
+    return experiment, {run: [run, ""] for run in runs}
 
 
-def silent(job, event):
+def silent(cell, event):
     """A listener that hears nothing."""
 
 
 def test_an_interrupted_sweep_has_a_bundle_of_what_is_finished(tmp_path):
-    jobs = [Job("cell", resolve("smoke"), Member("wild", name, "")) for name in ("first", "second")]
+    cells = [Cell("", resolve("smoke"), name) for name in ("first", "second")]
 
-    def execute(_jobs, _store, listener):
+    def execute(_cells, _store, listener):
         planted(tmp_path, "first")
-        listener(jobs[1], {"phase": "training", "run": "second", "parameters": 1})
-        listener(jobs[0], {"phase": "done", "run": "first", "reason": ""})
+        listener(cells[1], {"phase": "training", "run": "second", "parameters": 1})
+        listener(cells[0], {"phase": "done", "run": "first", "reason": ""})
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_sweep(jobs, tmp_path, silent, execute)
+        run_sweep("wild", cells, tmp_path, silent, execute)
     assert bundled(tmp_path) == {"wild": ["first"]}
-    assert read_experiments(tmp_path) == declared("wild", "first", "second")
+    assert read_experiments(tmp_path) == dict([declared("wild", "first", "second")])
 
 
-def test_experiments_share_runs_and_the_last_whole_sweeps_arms_come_first(tmp_path, monkeypatch):
+def test_experiments_share_runs_and_the_last_whole_sweeps_arms_come_first(tmp_path):
     for name, attention in {"a": "none", "b": "dot", "c": "additive"}.items():
         planted(tmp_path, name, f"model.attention={attention}")
-    gather(tmp_path, declared("earlier", "b", "a"))
-    job = Job("additive", resolve("smoke"), Member("later", "c", ""))
-    outcomes = [Outcome(job, "done", run="c")]
-
-    def run_jobs(_jobs, _store, listener, **_):
-        listener(job, {"phase": "done", "run": "c"})
-        return outcomes
-
-    monkeypatch.setattr(sweep, "run_jobs", run_jobs)
-    sweep.run_comparison([job], tmp_path, silent)
+    gather(tmp_path, *declared("earlier", "b", "a"))
+    gather(tmp_path, *declared("later", "c"))
     assert bundled(tmp_path) == {"earlier": ["b", "a"], "later": ["c"]}
-    gather(tmp_path, declared("later", "a", "c"))
-    gather(tmp_path, declared("later", "c"))  # a part of it leaves the order
+    gather(tmp_path, *declared("later", "a", "c"))
+    gather(tmp_path, *declared("later", "c"))  # a part of it leaves the order
     assert bundled(tmp_path) == {"earlier": ["b", "a"], "later": ["a", "c"]}
-    outcomes.append(Outcome(job, "diverged", reason="the loss was not finite"))
-    with pytest.raises(UserError, match="run 'additive' diverged: the loss was not finite"):
-        sweep.run_comparison([job], tmp_path, silent)
 
 
 ARMS = {"none": ["none", ""], "dot": ["dot", "none"]}
@@ -85,7 +71,7 @@ def commanded(out, runs, *assignments, **facts):
     for attention, name in zip(ARMS, runs, strict=True):
         if not (out / STORE / name).exists():
             planted(out, name, f"model.attention={attention}", *assignments, **facts)
-    gather(out, {"pair": dict(zip(runs, ARMS.values(), strict=True))})
+    gather(out, "pair", dict(zip(runs, ARMS.values(), strict=True)))
 
 
 def test_of_an_arm_and_seed_an_experiment_has_the_newest_run(tmp_path):
@@ -111,6 +97,6 @@ def test_translations_are_by_the_comparison_that_ended_last(tmp_path):
     ):
         run = planted(tmp_path, name, *assignments)
         os.utime(run / "status.json", (9000 - age, 9000 - age))
-    gather(tmp_path, {})
+    gather(tmp_path)
     chosen = {attention: run.name for attention, run in arms(tmp_path).items()}
     assert chosen == {"none": "new-none", "dot": "new-dot"}

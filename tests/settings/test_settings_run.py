@@ -50,7 +50,10 @@ FAULTS = {
     "corpus.test=tatoeba": "test=tatoeba is for real text",
     "model.hidden_size=300": "model ... hidden_size",
     "model.context_size": "model.context_size ... give a value, model.context_size=VALUE",
-    "context_size=3": "context_size=3 ... unknown setting ... 'model.context_size'",
+    "context_size=3": "unknown setting 'context_size' ... 'model.context_size'",
+    "model=3; model.layers=2": "unknown setting 'model'; did you mean 'model.cell'?",
+    "modl.layers=3": "unknown setting 'modl.layers'; did you mean 'model.layers'?",
+    "seed=3": "unknown setting 'seed'; did you mean 'training.seed'?",
 }
 
 
