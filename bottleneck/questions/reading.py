@@ -218,7 +218,7 @@ def judge(estimates: Estimates) -> Judgement | str:
         )
         clauses.append(
             f"after {bucket} words {read.text()} of the last {asked.value:.0f} "
-            f"({readable.value:.1f} could be read; {untrained.text()} from untrained states, "
+            f"({readable.value:.1f} could be read, {untrained.text()} from untrained states, "
             f"{last_word.text()} from the word just read alone)"
         )
         more.append(added.low > 0 and read.low > last_word.high)

@@ -80,7 +80,6 @@ REFUSED = {
     f"{MADE} {CORPUS}absent.en --set corpus.target=a.fr": "absent.en ... does not exist",
     f"{MADE} --corpus multi30k": "`bottleneck corpus multi30k --fetch`",
     f"score broken.fr.gz {TESTED}": "'broken.fr.gz' is no whole gzip file",
-    f"{SCORE} --edges 5,40": "60 sentences ... 5-39 ... two",
     f"score short.fr {TESTED}": "'short.fr' has 59 lines ... 'a.fr' has 60",
 }
 """Exit code 1."""
