@@ -1,4 +1,4 @@
-"""The results bundle: which files, which columns, which types. Version 8.
+"""The results bundle: which files, which columns, which types.
 
 - ``runs.csv``: one row per run x bucket, tidy; ``run,experiment,bucket`` is a key.
 - ``sentences.csv.gz``: one row per run x test sentence: the words of the source and the counts of
