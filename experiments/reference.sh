@@ -41,6 +41,8 @@ bottleneck sweep context_size --seeds 3 --out "$OUT/context_size" "$@"
 
 # Is it selection that helps, and not more parameters, a better start or more training (C10, C12)?
 bottleneck sweep controls --seeds 3 --out "$OUT/controls" "$@"
+# Do weights align words if the encoder reads both ways (C7)?
+bottleneck study alignment --results "$OUT/controls" --where bidirectional=true
 
 # How far does training go, and where does it stop (C12)? Up to 32 times the updates of `quick`.
 bottleneck sweep learning_curve --seeds 1 --out "$OUT/learning_curve" "$@"

@@ -24,7 +24,6 @@ lecture --results reference/bench --format csv
 lecture L7 --format csv
 lecture L14 --format csv
 export --results reference/vindication -o page.html
-export --results reference/vindication --results reference/vindication_again --bundle both && export --results both
 export --results reference/vindication --results reference/controls --bundle two && table arms --results two --where experiment=controls --format csv
 score a.txt --references ref.txt --sources src.txt --format csv
 score b.txt --references ref.txt --sources src.txt --edges 1,21,41 --format csv

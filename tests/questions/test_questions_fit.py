@@ -5,6 +5,7 @@ import pytest
 from planted_pages import read_back
 
 from seq2seq_bottleneck.questions.fit import QUESTION, probe
+from seq2seq_bottleneck.results.bundle import read_table
 from seq2seq_bottleneck.results.folders import SENTENCES
 from seq2seq_bottleneck.results.schema import BLEU_COLUMNS
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
