@@ -262,13 +262,15 @@ def _write_bundle(folders: Sequence[Path], bundle: Path, where: Sequence[str], t
     from ..results.export import write_bundle
     from ..tables.selection import where as select
 
+    if folders[1:] and bundle.resolve() in {folder.resolve() for folder in folders}:
+        raise UsageError(f"{str(bundle)!r} is one of the folders to merge: name a new folder")
     parts = [Results.open(folder) for folder in folders]
     selected = select(Results.merged(bundle, parts), where)
     lacking = write_bundle(selected, bundle, text)
     say(f"Written to {bundle}: {counted(len(selected.names), 'run')}", err=True)
     if lacking:
-        lost = ", ".join(lacking)
-        say(f"Not in it, for they are means over other runs: {lost} (`study` again)", err=True)
+        runs = "the runs of one folder" if folders[1:] else "other runs"
+        say(f"Not in it, for they are means over {runs}: {', '.join(lacking)}", err=True)
 
 
 def score(

@@ -51,11 +51,10 @@ def study(
     if name == BENCHMARK:
         options.refuse({"--where": where, "--dry-run": dry_run}, "study cost uses no trained runs")
         folder = results or DEFAULT_OUT / "bench"
-        if quick or not folders.probe_file(folder, name):
-            from ..questions.benchmark import measure
+        from ..questions.benchmark import measure
 
-            check_place(folder)
-            measure(folder, quick, tell)
+        check_place(folder)
+        measure(folder, quick, tell)
         show(study_page(name, folder), form, details)
         return
     options.refuse({"--quick": quick}, "for study cost")

@@ -99,11 +99,10 @@ def stacks(cells: Sequence[Cell], together: int) -> list[list[Cell]]:
     alike: dict[RunSettings, list[Cell]] = {}
     for cell in cells:
         alike.setdefault(cell.settings.changed(training={"seed": 0}), []).append(cell)
-    return [
-        group[place : place + together]
-        for group in alike.values()
-        for place in range(0, len(group), together)
-    ]
+    order = []
+    for group in alike.values():
+        order += [group[place : place + together] for place in range(0, len(group), together)]
+    return sorted(order, key=lambda stack: cells.index(stack[0]))
 
 
 def run_workers(

@@ -37,7 +37,7 @@ def plan_comparison(settings: RunSettings, seeds: int, check_schedule: bool) -> 
             "--attention additive"
         )
     fixed = {name: settings.value(name) for name in NAMES}
-    varied = {"model.attention": ["none", attention], SEED: list(range(first, first + seeds))}
+    varied = {SEED: list(range(first, first + seeds)), "model.attention": ["none", attention]}
     groups = (Group(), Group(LONGER, {SEED: first}, {"training.updates": 2}))
     sweep = Sweep(VINDICATION, settings=fixed | varied, groups=groups[: 1 + check_schedule])
     return make_grid(sweep)[0]

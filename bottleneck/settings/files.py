@@ -114,7 +114,8 @@ def listed_digests(path: Path) -> list[str] | None:
     folder = path.absolute().parent
     sums = read_sums(folder)
     if sums is None:  # as ``probes/`` of a bundle
-        return (read_sums(folder.parent) or {}).get(f"{folder.name}/{path.name}")
+        above = read_sums(folder.parent)
+        return None if above is None else above.get(f"{folder.name}/{path.name}", [])
     return sums.get(path.name, [])
 
 
