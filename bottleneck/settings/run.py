@@ -109,9 +109,6 @@ def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for assignment in assignments:
         name, equals, text = (part.strip() for part in assignment.partition("="))
-        if name not in NAMES:
-            unknown = f"unknown setting {quoted(name)}{did_you_mean(name, NAMES)}"
-            raise UsageError(f"--set {quoted(assignment)}: {unknown}")
         if not equals:
             raise UsageError(f"--set {quoted(assignment)}: give a value, {name}=VALUE")
         value = _toml_value(text)

@@ -129,7 +129,7 @@ def test_tables_travel_but_for_those_that_rest_on_runs_left_out(studied, tmp_pat
     capsys.readouterr()
     assert run([*export, "--where", "seed=1"]) == 0
     printed = capsys.readouterr().err
-    assert "Not in it, for they are means over other runs: length (" in printed
+    assert "Not in it, for they are means over other runs: length" in printed
     # Nor does the one of the earlier export stay beside runs that are no longer there.
     assert set(tables_of(bundle)) == {"cost", "survival"}
     assert tables_of(studied) == TABLES
@@ -182,7 +182,10 @@ RUN = f"store/{STORE}/none1x1"
         ("export --results store --bundle bundle", "'bundle' has other results"),
         (f"export --results store --bundle {RUN}", "has other results"),
         ("export --results store --bundle others", "'others' has other results"),
-        ("export --results store --results bundle --bundle store", "is where these results come"),
+        (
+            "export --results store --results bundle --bundle store",
+            "is one of the folders to merge",
+        ),
         ("export --results bundle --without-text --bundle bundle", "is where these results come"),
         ("export --results store --results store --bundle bundle", "has other results"),
         (f"export --results bundle --results bundle --bundle {RUN}", "has other results"),

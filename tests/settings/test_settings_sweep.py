@@ -249,7 +249,7 @@ def test_set_replaces_lists_and_seeds_count_on_from_the_first():
 @pytest.mark.parametrize(
     ("assignments", "seeds", "message"),
     [
-        (["model.contxt_size=3"], None, "--set 'model.contxt_size=3': unknown setting 'm"),
+        (["model.contxt_size=3"], None, "--set model.contxt_size=3: unknown setting 'model.c"),
         (["model.context_size=64,"], None, "'model.context_size': input should be .*, not ''"),
         (["model.context_size=[]"], None, r"--set model.context_size=\[\]: the list is empty"),
         (["model.attention=dot", "model.hidden_size=300"], None, "mine.toml, with --set .* 'dot'"),
