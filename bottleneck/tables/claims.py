@@ -135,7 +135,8 @@ def decide(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
             except UserError as error:
                 verdict, used = verdict_on(claim.id, reason=str(error)), part.runs[:0]
             results.append((verdict, describe(used)))
-        verdict, runs = min(results, key=lambda item: item[0].verdict == "not measured")
+        decided = (item for item in results if item[0].verdict != "not measured")
+        verdict, runs = next(decided, results[0])
     return Decision(claim, verdict, runs, folder, bundle)
 
 
