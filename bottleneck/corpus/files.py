@@ -87,15 +87,13 @@ def read_pairs(files: PairFiles, lowercase: bool) -> list[SentencePair]:
 
 
 def read_lines(path: str, setting: str, lowercase: bool = False) -> list[str]:
-    """`lines_as_given` in form NFC; a file without text is refused."""
+    """`lines_as_given` in form NFC."""
     lines = lines_as_given(path, setting)
-    if not any(map(str.strip, lines)):
-        raise UserError(f"{setting} {path!r} is empty; give a file with one sentence per line")
     return [normalize("NFC", line.lower() if lowercase else line) for line in lines]
 
 
 def lines_as_given(path: str, setting: str) -> list[str]:
-    """The lines of a text file or gzip file without a byte-order mark."""
+    """The lines of a text file or gzip file without a byte-order mark; an empty one is refused."""
     name = f"{setting} {path!r}"
     try:
         opened = gzip.open if path.lower().endswith(".gz") else open
@@ -113,6 +111,8 @@ def lines_as_given(path: str, setting: str) -> list[str]:
     except UnicodeDecodeError as error:
         number = data.count(b"\n", 0, error.start) + 1
         raise UserError(f"{name} line {number} is not UTF-8; save the file as UTF-8") from None
+    if not text:
+        raise UserError(f"{name} is empty; give a file with one sentence per line")
     return text.replace("\r\n", "\n").removesuffix("\n").split("\n")
 
 

@@ -66,13 +66,12 @@ def test_mark_line_ends_composition_white_space_and_blank_sides(tmp_path: Path):
 
 
 PACKED = gzip.compress(b"a sentence or two\n" * 40)
-EMPTY = "is empty; give a file with one sentence per line"
 
 
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("a.txt", b"\xef\xbb\xbf \r\n", EMPTY),
+        ("a.txt", b"\xef\xbb\xbf", "is empty; give a file with one sentence per line"),
         ("a.txt", b"ab\ncaf\xe9\n", "line 2 is not UTF-8; save the file as UTF-8"),
         ("a.gz", PACKED[:-6], "is no whole gzip file"),
     ],
