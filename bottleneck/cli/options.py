@@ -103,7 +103,7 @@ def results_folder(results: Path | None, name: str = "") -> Path:
     homes = {claim.study: claim.home for claim in CLAIMS if claim.study}
     homes |= dict.fromkeys(("context-size", "compression"), "context_size")
     homes |= dict.fromkeys(("failure-pattern", "vindication", "bleu", "attention"), "vindication")
-    homes |= {"arms": "controls", "learning": "learning_curve"}
+    homes |= {"": "vindication", "arms": "controls", "learning": "learning_curve"}
     inside = results / homes.get(name, "")
     alone = is_bundle(results) or store_of(results) != results
     known = is_bundle(inside) or probe_file(inside, name)

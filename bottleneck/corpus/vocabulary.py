@@ -97,10 +97,9 @@ def spaceless(texts: Sequence[str]) -> str:
 def tokenizer_advice(references: Sequence[str], tokenize: str, option: str) -> list[str]:
     """A line where BLEU's tokenizer finds no words in references without spaces, else none."""
     fitting = spaceless(references) if tokenize in ("13a", "intl") else ""
-    line = (
-        f"BLEU by {tokenize} finds no words where the script has no spaces: give {option}{fitting}"
-    )
-    return [line] if fitting else []
+    choice = fitting if fitting == "char" else f"{fitting} (or char)"
+    problem = f"BLEU by {tokenize} finds no words where the script has no spaces"
+    return [f"{problem}: give {option}{choice}"] if fitting else []
 
 
 def prepare_source(sentence: str, corpus: CorpusSettings) -> str:

@@ -109,7 +109,7 @@ RULES = {
     "right": "every recomputed number rounds to the printed one, and every claim holds",
     "rounded freely": "a printed number is not the rounded one, but right somewhere in its range",
     "in part": "some of the numbers and claims are right, others are not",
-    "wrong": "none of the slide's numbers and claims is right",
+    "wrong": "none of the checked numbers and claims is right",
     "illustration": "nothing on the slides gives the numbers, and what can be checked holds; in "
     "L10, the largest weight is on the translation in at most half of the rows",
     "not measured": "only a measurement can decide this, and none does so far; an order in L15 is "

@@ -369,7 +369,7 @@ def short_sentences(slide: Slide, evidence: Evidence) -> Steps:
         outputs = [output or "(nothing)" for output in arm.translations]
         same = [key(a) == key(b) for a, (_, b) in zip(outputs, pairs, strict=True)]
         columns = [["=" if equal else "" for equal in same], outputs]
-        note = f"{arm.arm} translates {sum(same)} of {len(pairs)} as the slide"
+        note = f"{arm.arm}: {sum(same)} of {len(pairs)} translated as on the slide"
         yield Step(f"Translations, {arm.arm}", "= the slide's", columns, notes=[note])
 
 

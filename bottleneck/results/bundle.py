@@ -148,10 +148,10 @@ class Results:
         return parse_settings(self.environment["runs"][run]["settings"])
 
     def left_out(self) -> list[str]:
-        """A line each on runs that were replaced, and on those not done."""
+        """A phrase each on runs that were replaced, and on those not done."""
         counts = {
-            "left out, replaced by later runs of the same arms.": self.environment.get("replaced"),
-            "without a result (`bottleneck table runs`).": len(self.environment["unfinished"]),
+            "left out, replaced by later runs of the same arms": self.environment.get("replaced"),
+            "without a result (`bottleneck table runs`)": len(self.environment["unfinished"]),
         }
         return [f"{counted(count, 'run')} {words}" for words, count in counts.items() if count]
 

@@ -301,7 +301,10 @@ def claims_page(decisions: Sequence[Decision]) -> Page:
     """Every claim as a row; on a terminal id, verdict, claim, number, why, runs or command."""
     title, rows, texts = f"The lecture's {summary(decisions)}", [], []
     bundles = [item.bundle for item in decisions if item.bundle]
-    caption = [CAPTION, *dict.fromkeys(line for bundle in bundles for line in bundle.left_out())]
+    caption = [
+        CAPTION,
+        *dict.fromkeys(f"{line}." for bundle in bundles for line in bundle.left_out()),
+    ]
     for item in decisions:
         row = vars(item.verdict) | {"id": item.claim.id, "claim": item.claim.says}
         row |= {"runs": item.runs, "command": item.command}

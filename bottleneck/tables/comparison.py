@@ -102,9 +102,10 @@ def compare(bundle: Results, *, alone: bool = False) -> Pair:
     if alone and len(none):
         candidates.append((none[none["arm"] == none["arm"].iloc[0]], runs[:0]))
     if not candidates:
+        others = "; ".join([list_values(runs["arm"]), *bundle.left_out()])
         raise UserError(
-            "this table compares an arm with attention with its baseline without, of one seed: "
-            f"there are {list_values(runs['arm'])}"
+            "this table compares an arm with attention with its baseline without, of one seed; "
+            f"the finished arms are {others}"
         )
     return paired(bundle, *candidates[0])
 

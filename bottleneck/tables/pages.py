@@ -202,7 +202,7 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
             lines += [SLIDE_WORDS, f"Measured BLEU by the slide's word: {', '.join(words)}."]
         return Page(file, title, texts, table, [], lines)
     setup = [what_was_run(used), "95 % intervals over test sentences", small and f"* {small}"]
-    setup = "; ".join(filter(None, [*setup, others]))
+    setup = "; ".join(filter(None, [*setup, others, *bundle.left_out()]))
     lines = [LEVELS, *([RATIO] if "compression_ratio" in frame else [])]
     lines += [SLIDE_WORDS] if name == "compression" else []
     if pairs:
@@ -245,7 +245,7 @@ def _listed(values: Sequence[float], form: str) -> str:
 
 
 def _facts(used: pd.DataFrame, bundle: Results) -> list[str]:
-    """Settings of these runs that are not usual, what the intervals are, what was left out."""
+    """Settings of these runs that are not usual, and what the intervals are."""
     preset = setting_columns(resolve("lecture"))
     unlike = [
         f"{column} {list_values(used[column])}"
@@ -259,7 +259,6 @@ def _facts(used: pd.DataFrame, bundle: Results) -> list[str]:
         *([f"Settings unlike those of preset lecture: {', '.join(unlike)}."] if unlike else []),
         f"Intervals: {resamples:,} bootstrap resamples, the same for every arm and seed, of the "
         "mean over seeds; they do not cover seeds.",
-        *bundle.left_out(),
         f"sacreBLEU: {'; '.join(sorted(signatures))}",
     ]
 

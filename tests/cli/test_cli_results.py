@@ -193,5 +193,5 @@ def test_bleu_is_by_the_tokenizer_that_is_named_and_a_wrong_one_is_told(tmp_path
     assert "|tok:zh|" in ok(score, "zh").out
     for warned in (ok(command), ok(score, "intl")):
         (line,) = warned.err.splitlines()
-        assert line.endswith("has no spaces: give --tokenize zh")
+        assert line.endswith("has no spaces: give --tokenize zh (or char)")
     assert "has no tokenizer 'zhh'; did you mean 'zh'?" in fails(score, "zhh", code=2)

@@ -161,7 +161,7 @@ def test_short_translations_are_next_to_the_slides_and_counted():
     arms = [ArmOutput("none", "c96f", [""] * 5), ArmOutput("additive", "d6a5", texts)]
     result = audit("L-SHORT", Evidence(GOLD, arms=arms))
     assert result.steps[2].lines[3:] == ["=  BONJOUR", "=  À plus tard"]
-    counts = "none translates 0 of 5 as the slide; additive translates 4 of 5 as the slide"
+    counts = "none: 0 of 5 translated as on the slide; additive: 4 of 5 translated as on the slide"
     assert result.why.endswith(counts)
 
 

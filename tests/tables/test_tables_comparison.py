@@ -67,13 +67,13 @@ def test_the_first_pair_is_compared_and_the_rest_is_named(store):
     paired = page(store, "failure_pattern", "attention=none,dot")
     assert alone.frame.equals(paired.frame)
     assert alone.judged == paired.judged
-    assert "there are none" in refused(store, "vindication", "attention=none")
+    assert "the finished arms are none" in refused(store, "vindication", "attention=none")
     assert "no arm without attention" in refused(store, "compression", "attention=dot")
 
 
 def test_arms_without_a_common_seed_are_no_pair(store):
     store.add("none", "none", LOW, 1).add("additive", "additive", LOW, 2)
-    assert "of one seed: there are additive, none" in refused(store, "vindication")
+    assert "of one seed; the finished arms are additive, none" in refused(store, "vindication")
     assert page(store, "context-size").frame["gain"].isna().all()
 
 

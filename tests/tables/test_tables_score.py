@@ -174,7 +174,8 @@ def test_text_without_spaces_is_counted_in_characters_and_its_tokenizer_is_named
     assert "Lengths of the source are counted in characters: its script has no spaces." in (
         page.caption
     )
-    advice = {"我们爱猫。": "zh", "猫が好きです": "ja-mecab", "ฉันรักแมว": "char", "a 猫": "zh"}
+    advice = {"我们爱猫。": "zh", "猫が好きです": "ja-mecab", "a 猫": "zh"}
+    advice = {text: f"{name} (or char)" for text, name in advice.items()} | {"ฉันรักแมว": "char"}
     for text, name in advice.items():
         output = system([text], [text], ["a b"])
         (line,) = text_warnings([output], "13a")
