@@ -50,7 +50,7 @@ class CorpusSettings(Concern):
     test_min_words: int | None = setting(None, "Source words of a test pair, at least.", ge=1)
     test_max_words: int | None = setting(None, "Source words of a test pair, at most.", ge=1)
     joined: int = setting(1, "Test sentences of one bucket that are joined into one.", ge=1)
-    lexicon: Literal["small", "full"] = setting("full", "All words of the grammar, or a quarter.")
+    lexicon: Literal["small", "full"] = setting("full", "All words of the grammar, or two fifths.")
     copy_words: int = setting(1_000, "Different words of corpus copy.", ge=2)
     source: str | None = setting(None, "File of your training text: its source side, or a TSV.")
     target: str | None = setting(None, "File of your training text, target side.")
