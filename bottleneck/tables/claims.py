@@ -314,7 +314,7 @@ def claims_page(decisions: Sequence[Decision]) -> Page:
         value = f"{number(row)}  {row['measure']}" if number(row) else ""
         lines = [f"{row['claim']}.", value, f"{row['because']}.", row["runs"], row["command"]]
         texts.append(text.append("\n" + "\n".join(filter(None, lines)), "not bold"))
-    columns = "id claim measure value low high verdict because rule runs command"
+    columns = "id verdict value low high measure claim because rule runs command"
     frame = pd.DataFrame(rows, columns=columns.split())
     frame = frame.astype(dict.fromkeys(("value", "low", "high"), "float64"))
     table = Constrain(Group(Text(title, "bold"), *texts, ""), MEASURE)

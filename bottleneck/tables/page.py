@@ -95,7 +95,7 @@ class Page:
                 lines += ["\\bottomrule", "\\end{tabular}"]
             lines.append("\\end{table}")
         else:
-            lines = ['<meta charset="utf-8">', f"<h2>{title}</h2>"]
+            lines = ['<meta charset="utf-8">']
             for name, (head, *body) in tables:
                 lines += ["<table>", f"<caption>{name}</caption>"]
                 lines.append(f"<tr><th>{'</th><th>'.join(head)}</th></tr>")
