@@ -15,11 +15,7 @@ from seq2seq_bottleneck.results.bundle import (
     Results,
 )
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.schema import (
-    BLEU_COLUMNS,
-    COUNTED,
-    RUN_COLUMNS,
-)
+from seq2seq_bottleneck.results.schema import BLEU_COLUMNS, COUNTED, RUN_COLUMNS, VERSION
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.pages import make_page
 
@@ -134,7 +130,7 @@ def test_a_file_that_was_written_so_and_cannot_be_read_is_named(bundle, name, co
 
 def test_another_schema_and_a_missing_bundle_are_named(bundle, tmp_path):
     write_relisted(bundle / "environment.json", json.dumps({"schema": 99, "runs": {}}))
-    assert "schema 99, this program reads 8" in one_line(Results.open, bundle)
+    assert f"schema 99, this program reads {VERSION}" in one_line(Results.open, bundle)
     (tmp_path / "empty").mkdir()
     assert "no results in" in one_line(Results.open, tmp_path / "empty")
     assert "no folder" in one_line(Results.open, tmp_path / "none")
