@@ -73,7 +73,7 @@ PACKED = gzip.compress(b"a sentence or two\n" * 40)
     [
         ("a.txt", b"\xef\xbb\xbf", "is empty; give a file with one sentence per line"),
         ("a.txt", b"ab\ncaf\xe9\n", "line 2 is not UTF-8; save the file as UTF-8"),
-        ("a.gz", PACKED[:-6], "is no whole gzip file"),
+        ("a.gz", PACKED[:-6], "is not a complete gzip file"),
     ],
 )
 def test_unreadable_text(tmp_path: Path, name: str, data: bytes, message: str):
@@ -85,7 +85,7 @@ def test_unreadable_text(tmp_path: Path, name: str, data: bytes, message: str):
 
 def test_paths_that_lead_to_no_text():
     with pytest.raises(
-        UserError, match=r"^corpus\.source 'no\.txt' does not exist; paths start at"
+        UserError, match=r"^corpus\.source 'no\.txt' does not exist; paths start from"
     ):
         read_lines("no.txt", "corpus.source")
     with pytest.raises(UserError, match=r"'\.' cannot be read \(Is a directory\); name a text"):
