@@ -46,7 +46,8 @@ def named_files(name: str, split: str) -> list[str]:
     folder = folder_of(name)
     if not folder.is_dir():
         raise UserError(
-            f"corpus {name!r} is not here; `bottleneck corpus {name} --fetch` downloads it"
+            f"corpus {name!r} is not on this machine; "
+            f"`bottleneck corpus {name} --fetch` downloads it"
         )
     return sorted(map(str, folder.glob(f"{split}.*")))
 
