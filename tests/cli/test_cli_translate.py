@@ -105,7 +105,7 @@ def test_a_line_in_is_a_line_out_while_the_pipe_stays_open(out, translate):
 @pytest.mark.slow
 def test_every_arm_or_one_translates_and_the_runs_are_named(translate, out):
     both, said = translate("w1 w2 w3", "--alignment")
-    assert "there are no weights to show" in both
+    assert "it has no weights to show" in both
     assert "weight:" in both
     both, said = translate("w1 w2 w3")
     assert [line.split()[0] for line in both.splitlines()] == ["none", "additive"]

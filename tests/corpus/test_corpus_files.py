@@ -109,7 +109,7 @@ def test_a_users_sentence_gets_the_form_of_the_same_sentence_in_a_file(tmp_path,
 
 def test_sides_that_do_not_go_together(tmp_path: Path):
     files = two(tmp_path, "a\nb\n", "a\nb\nc\n")
-    with pytest.raises(UserError, match=r"has 2 lines and corpus\.target .* has 3; line by line"):
+    with pytest.raises(UserError, match=r"has 2 lines and corpus\.target .* has 3; each line"):
         read_pairs(files, False)
     path = write(tmp_path / "a.tsv", "a\tb\na\tb\tc\n")
     with pytest.raises(UserError, match=r"line 2 has 3 columns; each line must be source<TAB>targ"):
