@@ -1,4 +1,4 @@
-"""Where tables, lists, messages and progress are printed."""
+"""Print tables, lists, messages and progress."""
 
 import sys
 import time

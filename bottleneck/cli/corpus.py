@@ -27,7 +27,7 @@ def corpus(
 ) -> None:
     """Show sentence pairs; count lengths and unknown words.
 
-    Pairs come with their word alignment and bits, where these are known.
+    Pairs come with their word alignment and bits, if these are known.
     """
     given = options.given_settings(locals() | {"corpus": name})
     from ..corpus import download
@@ -45,7 +45,7 @@ def corpus(
     if not given:
         lines = {}
         for known, item in CORPORA.items():
-            here = "here" if folder_of(known).is_dir() else "not here"
+            here = "downloaded" if folder_of(known).is_dir() else "not downloaded"
             size = f"~{item.pairs:,} pairs, {item.megabytes:g} MB"
             lines[known] = f"{here}; {size}; licence: {item.licence}; cite: {item.citation}"
         print_names(lines)

@@ -20,7 +20,7 @@ OF_RUNS = {
     "compression": "BLEU without attention by compression ratio (C1).",
     "arms": "BLEU of every arm of a sweep by sentence length (C10, C12).",
     "bleu": "BLEU by sentence length, one line per arm (L-FAIL, L-VIND).",
-    "learning": "BLEU by number of updates; needs several numbers (C12).",
+    "learning": "BLEU by number of updates; needs several schedules (C12).",
     "attention": "Attention weights of an example, or of --sentence.",
     GOLD: "Attention weights against your own gold links, --gold (C7).",
 }
@@ -48,7 +48,7 @@ Source = Annotated[str | None, Option(help="Text: source side, or a TSV with bot
 Target = Annotated[str | None, Option(help="Text: target side.")]
 TestSource = Annotated[str | None, Option(help="Test set: source side [default: split off].")]
 TestTarget = Annotated[str | None, Option(help="Test set: target side.")]
-TestSet = Annotated[str | None, Option("--test", help="Test on this real text, by name.")]
+TestSet = Annotated[str | None, Option("--test", help="Test on other real text, by name.")]
 Reverse = Annotated[bool, Option("--reverse-direction", help="French to English; only real text.")]
 Seeds = Annotated[int | None, Option(min=1, max=10_000, help="Runs per arm [default: 1].")]
 Threads = Annotated[int | None, Option(min=1, help="Cores per run [default: cores / runs].")]

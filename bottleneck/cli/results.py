@@ -88,7 +88,7 @@ def print_runs(folder: Path) -> None:
     runs = folders.runs_in(folder / folders.STORE) or folders.runs_in(folder)
     if not runs:
         folders.check_one(folder)
-        raise UserError(f"{str(folder)!r} holds no run folders: it is a bundle or has no results")
+        raise UserError(f"{str(folder)!r} has no run folders: it is a bundle or has no results")
     names = {
         run: f"{experiment or 'replaced'}: {arm}"
         for experiment, members in folders.read_experiments(runs[0].parent).items()

@@ -25,7 +25,7 @@ def study(
     source: Annotated[Path | None, Option(help="Source sentences of --gold.")] = None,
     target: Annotated[Path | None, Option(help="Their translations, one per line.")] = None,
     first_word: Annotated[int | None, Option(min=0, max=1, help="Count links from 0 or 1.")] = None,
-    quick: Annotated[bool, Option("--quick", help="For study cost: few lengths, minutes.")] = False,
+    quick: Annotated[bool, Option("--quick", help="For cost: few lengths, some minutes.")] = False,
     form: options.Form = "rich",
     details: options.Details = False,
     dry_run: options.DryRun = False,

@@ -68,7 +68,7 @@ def reproduce(
     for outcome in outcomes:
         if outcome.phase != "done":
             raise UserError(f"run {outcome.cell.label!r} {outcome.phase}: {outcome.reason}")
-    # The tables of these runs, whatever else the store holds.
+    # The tables of these runs only; the store may have more.
     runs = ",".join(outcome.run for outcome in outcomes)
     conditions = [f"experiment={VINDICATION}", f"run={runs}"]
     pages = default_pages(where(Results.open(folder), conditions))

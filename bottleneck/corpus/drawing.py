@@ -68,7 +68,7 @@ def join_test(
     parse: Callable[[str], SentencePair | None],
     notes: list[str],
 ) -> Pairs:
-    """Join every ``corpus.joined`` neighbours of a length bucket into one longer sentence.
+    """Join neighbours of a length bucket, ``corpus.joined`` at a time, into longer sentences.
 
     A sentence that does not parse or is too long is left out. Joined sentences were not drawn, so
     they have no bits.

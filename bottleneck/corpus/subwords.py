@@ -64,7 +64,7 @@ class Subwords(Tokenizer):
 
 
 def _bytes_of(piece: str) -> bytes:
-    """The bytes of a piece, with a space before it where it begins a chunk or is unknown."""
+    """The bytes of a piece, with a space before it if it begins a chunk or is unknown."""
     if spelled := re.fullmatch(r"<0x([0-9A-F]{2})>", piece):
         return bytes([int(spelled[1], 16)])
     return f" {piece} ".encode() if piece == UNKNOWN else piece.replace(START, " ").encode()

@@ -63,7 +63,7 @@ class Score(NamedTuple):
 
 
 class Attention(nnx.Module):
-    """Base of the reads: softmax of scores, weighted sum of values (L5, L7)."""
+    """Base class of attention: softmax of scores, weighted sum of values (L5, L7)."""
 
     scale = 1.0  # multiplies the mapped query
     constant = False  # whether the read is the same for every query

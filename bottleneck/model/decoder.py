@@ -114,7 +114,7 @@ class Decoder(nnx.Module):
     def __call__(
         self, inputs: Int[Array, "batch target"], memory: Memory, key: PRNGKeyArray | None = None
     ) -> tuple[Float[Array, "target batch width"], Float[Array, "target batch source"]]:
-        """Teacher forcing: what the output layer reads, and attention weights; by step first."""
+        """Teacher forcing: what the output layer reads, and attention weights; steps are axis 0."""
         if self.rate > 0.0 and key is not None:
             embedded = dropout(self.embedding[...][inputs], self.rate, key, _DROPOUT_PLACE)
             gates = self.inputs[0].project(jnp.swapaxes(embedded, 0, 1))

@@ -54,8 +54,8 @@ class Stack:
     ) -> Callable:
         """The jitted function for all seeds; every device gets its rows of the arguments ``cut``.
 
-        The result is the same on all devices (a `total`), or ``by_row``: as many rows as the
-        arguments have, which may be any number, and which all seeds share.
+        The result is the same on all devices (a `total`). With ``by_row`` it has a row per row of
+        these arguments, which may have any number of rows, and which all seeds share.
         """
         arguments = range(len(signature(function).parameters))
         if self.parts == 1 or not cut:

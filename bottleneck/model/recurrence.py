@@ -65,7 +65,7 @@ def advance(kind: str, weights: Parameters, state: State, inputs: Gates) -> tupl
 def step_gradients(
     kind: str, kept: Gates, state: State, gradient: State
 ) -> tuple[Gates, Gates, State]:
-    """Gradients of a step's inputs, of its products, and of its old state without the products."""
+    """Gradients of a step's inputs, its products, and its old state except through these."""
     if kind == "rnn":
         before = gradient[0] * (1 - kept[0] ** 2)
         return (before,), (before,), (jnp.zeros_like(state[0]),)
@@ -88,7 +88,7 @@ def step_gradients(
 
 
 class GateInput(nnx.Module):
-    """One input of a cell, mapped to every gate: ``W_g x``, ``+ b_g`` where it is ``biased``."""
+    """One input of a cell, mapped to every gate: ``W_g x``, plus ``b_g`` if ``biased``."""
 
     def __init__(self, kind: str, size: int, hidden: int, rngs: nnx.Rngs, biased: bool = True):
         init, gates = nnx.initializers.glorot_uniform(), range(GATES[kind])

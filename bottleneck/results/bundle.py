@@ -79,12 +79,12 @@ class Results:
 
     @classmethod
     def find(cls, folder: Path) -> "Results | None":
-        """The runs or the bundle of a folder itself; None where it has neither."""
+        """The runs or the bundle of a folder itself; None if it has neither."""
         return cls.open(folder) if holds_results(folder) else None
 
     @classmethod
     def of_runs(cls, folder: Path, stored: folders.StoredRuns, sentences: bool = True) -> "Results":
-        """The finished runs of a store, in the order of the experiments beside the store."""
+        """The finished runs of a store, in the order of ``experiments.json``."""
         store = next(iter(stored.done)).resolve().parent
         members = [
             dict(zip(("run", *schema.MEMBER), map(plain, (run, experiment, *names)), strict=True))
@@ -233,7 +233,7 @@ def load_probe(folder: Path, study: str) -> pd.DataFrame:
     command = study.replace("-gold", " --gold FILE --source FILE --target FILE")
     raise UserError(
         f"{str(folder)!r} has no numbers of study {study}: `bottleneck study {command} "
-        "--results DIR` measures it, where runs were trained"
+        "--results DIR` measures them in a folder of trained runs"
     )
 
 
@@ -247,7 +247,7 @@ def setting_columns(settings: RunSettings) -> dict[str, Any]:
 
 
 def tidy_csv(table: pd.DataFrame) -> str:
-    """A table as CSV: every digit, blanks where there is nothing."""
+    """A table as CSV: all digits, and blanks for missing values."""
     return table.to_csv(index=False, lineterminator="\n")
 
 

@@ -58,7 +58,7 @@ SETTING_COLUMNS: dict[str, tuple[str, str]] = {
 """Columns that repeat a run's settings: which setting, and its type.
 
 They have every setting but the names of the user's files: ``corpus_fingerprint`` identifies the
-text. ``asked_..._pairs`` are the settings, ``train_pairs`` is the number that there was.
+text. ``asked_..._pairs`` are the settings, ``train_pairs`` is the number of pairs there were.
 """
 
 RUN_COLUMNS: dict[str, str] = {
@@ -76,7 +76,7 @@ RUN_COLUMNS: dict[str, str] = {
     train_tokens_per_second:float64 experiment:str arm:str baseline:str signature:str
     """),
 }
-"""Columns of ``runs.csv`` in order. Scores are 0-100, losses nats per target token; empty = none.
+"""Columns of ``runs.csv`` in order. Scores are 0-100, losses nats per target token; blank: missing.
 
 ``near_copies`` is the share, from 0 to 1, of the bucket's source 5-grams (word tokens) that
 training has. ``experiment`` names the sweep that declared the run, and ``baseline`` the arm

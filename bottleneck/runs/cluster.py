@@ -122,7 +122,7 @@ def _arrived(future: Any, folder: Path, settings: RunSettings) -> Event:
     try:
         event, files = future.result()
     except CancelledError:
-        raise UserError("lost the scheduler; the same command runs what is missing") from None
+        raise UserError("lost the scheduler; repeat the command to continue") from None
     except Exception as error:
         return {"phase": "failed", "reason": f"{type(error).__name__}: {error}"}
     if event.get("run", folder.name) != folder.name:

@@ -29,7 +29,7 @@ from ..training.step import make_sentence_losses
 from .translate import BATCH, TrainedRun
 
 TEXTS = ["reference", "hypothesis"]
-"""Columns of sentences that `HYPOTHESES` has, and ``sentences.csv`` has not."""
+"""Columns that `HYPOTHESES` has and ``sentences.csv`` lacks."""
 
 
 def scoring_notes(corpus: Corpus, settings: RunSettings) -> list[str]:
@@ -62,7 +62,7 @@ def evaluate(
         "reference": [pair.target for pair in corpus.test],
         "hypothesis": texts,
         "source_words": [pair.words for pair in corpus.test],
-        "nll": np.float32(sentence_losses(losses, trained.weights, batches)),  # as computed
+        "nll": np.float32(sentence_losses(losses, trained.weights, batches)),  # as they are
         "target_tokens": encoded.target_lengths,
         "ended": [EOS in ids for ids in outputs],
     }

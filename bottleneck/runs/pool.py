@@ -176,9 +176,9 @@ def _read_events(
         code = process.wait()
         errors.seek(0)
         lines = [line.strip() for line in errors if line.strip()]
-    reason = lines[-1] if lines and code >= 0 else f"its process ended by signal {-code}"
+    reason = lines[-1] if lines and code >= 0 else f"its process was ended by signal {-code}"
     if code == -signal.SIGKILL:
-        reason = "its process was killed (signal 9); if memory was short, fewer --jobs need less"
+        reason = "its process was killed (signal 9); if memory was short, use fewer --jobs"
     for subject in live.values():
         events.put((subject, {"phase": "failed", "reason": reason}))
     events.put((None, None))

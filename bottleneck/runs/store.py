@@ -1,8 +1,8 @@
 """The store: a folder of run folders, each named by its run's identity.
 
 A run's folder has ``status.json`` from the start: ``running``, ``done``, ``diverged``, or
-``failed`` with the traceback. It is written last, so a run that is ``done`` is complete;
-``SHA256SUMS`` lists all its other files.
+``failed`` with the traceback. The final status is written last, so a run that is ``done`` is
+complete; ``SHA256SUMS`` lists all its other files.
 """
 
 import json

@@ -84,9 +84,9 @@ def gather(
 ) -> None:
     """Write the bundle of all finished runs in the store of ``out``, if there is one.
 
-    ``runs`` of the experiment have their arm and baseline. They come first, unless the earlier runs
-    have more arms. If one has the arm and seed of a different, earlier run, these runs replace all
-    earlier ones.
+    ``runs`` of the experiment, each with its arm and baseline, come first, unless the earlier ones
+    have more arms. If one has the arm and seed of a different earlier run, they replace all earlier
+    runs.
     """
     store = out / folders.STORE
     if not store.is_dir():

@@ -139,7 +139,7 @@ class TrainedRun:
 
 
 def readable(tokens: list[str], ended: bool) -> list[str]:
-    """Tokens as a person reads them, the end token last where there is one."""
+    """Tokens as a person reads them, with the end token if there is one."""
     return [*map(without_joiner, tokens), *([END] if ended else [])]
 
 

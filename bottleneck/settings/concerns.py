@@ -43,7 +43,7 @@ class CorpusSettings(Concern):
     train_pairs: int = setting(20_000, "Sentence pairs to train on, at most.", ge=1)
     valid_pairs: int = setting(500, "Validation pairs, at most.", ge=1)
     test_pairs: int = setting(1_200, "Test pairs, at most.", ge=1)
-    lengths: Literal["buckets", "uniform"] = setting("buckets", "How drawn lengths are spread.")
+    lengths: Literal["buckets", "uniform"] = setting("buckets", "Distribution of drawn lengths.")
     min_words: int = setting(2, "Source words of a pair, at least.", ge=1)
     max_words: int = setting(60, "Source words of a pair, at most.", ge=1)
     train_max_words: int | None = setting(None, "Source words in training, at most.", ge=1)
@@ -51,7 +51,7 @@ class CorpusSettings(Concern):
     test_max_words: int | None = setting(None, "Source words of a test pair, at most.", ge=1)
     joined: int = setting(1, "Test sentences of one bucket that are joined into one.", ge=1)
     lexicon: Literal["small", "full"] = setting("full", "All words of the grammar, or two fifths.")
-    copy_words: int = setting(1_000, "Number of words of corpus copy.", ge=2)
+    copy_words: int = setting(1_000, "Vocabulary size of corpus copy.", ge=2)
     source: str | None = setting(None, "File of your training text: its source side, or a TSV.")
     target: str | None = setting(None, "File of your training text, target side.")
     valid_source: str | None = setting(None, "File of your validation set, source side.")
@@ -78,7 +78,7 @@ class CorpusSettings(Concern):
     @model_validator(mode="after")
     def _consistent(self) -> "CorpusSettings":
         if not self.min_words <= self.longest_trained <= self.max_words:
-            raise ValueError("min_words, train_max_words and max_words must be in this order")
+            raise ValueError("needed: min_words <= train_max_words <= max_words")
         given = [key for key in FILES if getattr(self, key) is not None]
         if given and self.name != "files":
             raise ValueError(f"{given[0]} is for corpus 'files', not for {self.name!r}")
@@ -110,7 +110,7 @@ class ModelSettings(Concern):
     layers: int = setting(1, "Layers of the encoder, and of the decoder.", ge=1)
     bidirectional: bool = setting(False, "The encoder reads in both directions.")
     reverse_source: bool = setting(False, "The encoder reads the last word first.")
-    initial_state: Literal["context", "zero"] = setting("context", "Where the decoder starts.")
+    initial_state: Literal["context", "zero"] = setting("context", "First state of the decoder.")
     dropout: float = setting(0.0, "Share of numbers that training drops.", ge=0.0, lt=1.0)
     tied_output: bool = setting(False, "Use the target embedding for the output, too.")
 

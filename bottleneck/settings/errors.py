@@ -1,4 +1,4 @@
-"""Errors that a user can cause: one line each, which says what to do; parts of messages."""
+"""Errors that a user can cause, each a line that says what to do; helpers for messages."""
 
 import re
 from collections.abc import Iterable
@@ -40,7 +40,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     known = list(known)
     if nearest := get_close_matches(name, known, n=1, cutoff=0.5):
         return f"; did you mean {nearest[0]!r}?"
-    return f"; known are {', '.join(sorted(known))}" if len(known) < 30 else ""
+    return f"; known names: {', '.join(sorted(known))}" if len(known) < 30 else ""
 
 
 _ACTING = re.compile(  # control characters, text direction, line separators, surrogates, tags

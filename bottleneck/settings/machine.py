@@ -50,5 +50,5 @@ def mendable(error: Exception) -> UserError | None:
         if jax is not None and platform:
             jax.devices()
     except Exception:
-        return UserError(f"jax finds no device of JAX_PLATFORMS={platform!r} here: unset it")
+        return UserError(f"jax finds no device for JAX_PLATFORMS={platform!r} here: unset it")
     return None

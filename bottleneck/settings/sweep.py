@@ -80,7 +80,7 @@ class Cell:
 
 @contextmanager
 def _at(place: str) -> Iterator[None]:
-    """Put the place of a fault in front of its message."""
+    """Put the place of an error in front of its message."""
     try:
         yield
     except UsageError as error:
@@ -121,8 +121,8 @@ def parse_sweep(text: str, place: str) -> Sweep:
         for given in (name, *(item.get("name") for item in tables)):
             if not is_name(given):
                 raise UsageError(
-                    f'{quoted(given)} names no experiment or group; write name = "..." with a '
-                    "letter first"
+                    f"{quoted(given)} is no name for an experiment or a group; write "
+                    'name = "..." with a letter first'
                 )
         for item in tables:
             with _at(f"group {item['name']!r}"):
@@ -141,7 +141,7 @@ def _by_full_name(table: Any, others: Sequence[str] = ()) -> Settings:
         if concern not in known:
             raise UsageError(f"unknown key {concern!r}{did_you_mean(concern, known)}")
         if not isinstance(fields, dict):
-            raise UsageError(f"{quoted(fields)} is no table of settings; write SECTION.KEY = VALUE")
+            raise UsageError(f"{quoted(fields)} is not a settings table; write SECTION.KEY = VALUE")
         for key, value in fields.items():
             name = f"{concern}.{key}"
             if name not in NAMES:
@@ -215,7 +215,7 @@ def _grid(
                 notes[note] = None
             elif (earlier := cells.setdefault(cell.settings, cell).group) != group.name:
                 note = f"group {group.name!r} has the same runs as group {earlier!r} here"
-                notes[f"{note}: they are run once, as the latter"] = None
+                notes[f"{note}: they are run once, in the latter"] = None
     return list(cells.values()), list(notes)
 
 

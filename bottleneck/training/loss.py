@@ -152,7 +152,7 @@ def _pack(
     target: Int[Array, " positions"],
     real: Bool[Array, " positions"],
 ) -> tuple[tuple[Array, Array, Array], Int[Array, " positions"], Int[Array, ""]]:
-    """Whole chunks, real positions first; each position's new place; chunks with real ones."""
+    """Chunks, real positions first; each position's new place; how many chunks have real ones."""
     order = jnp.argsort(jnp.logical_not(real), stable=True)
     place = jnp.argsort(order)
     filler = -len(order) % CHUNK

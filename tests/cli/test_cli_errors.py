@@ -68,7 +68,7 @@ REFUSED = {
     "translate 'the cat' --results bundle": TRAINED_ELSEWHERE,
     "reproduce --preset smoke --out bundle": TRAINED_ELSEWHERE,
     "{table,plot} alignment --results bundle": "'bundle' ... `bottleneck study alignment --results",
-    "table length --results 'a copy'": "`bottleneck study length --results DIR` measures it",
+    "table length --results 'a copy'": "`bottleneck study length --results DIR` measures them",
     "translate hello --results empty": "'empty'",
     "study length --results thre {,--dry-run}": "in 'thre' ... `bottleneck reproduce` trains some",
     "study capacity": "in 'results/runs/capacity' ... `bottleneck sweep capacity` trains some",

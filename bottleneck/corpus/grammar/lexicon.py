@@ -201,7 +201,7 @@ def _inflected(word: str, ending: str) -> str:
 
 
 def fix_articles(tokens: list[str]) -> None:
-    """Turn "a" into "an" where the next word asks for it, in place."""
+    """Turn "a" into "an" where the next word needs it, in place."""
     for place, following in enumerate(tokens[1:]):
         vowel = following.startswith(("a", "e", "i", "o", "u")) or following in ("honest", "hour")
         consonant = following in ("university", "universities", "useful")
