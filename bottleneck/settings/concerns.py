@@ -78,7 +78,7 @@ class CorpusSettings(Concern):
     @model_validator(mode="after")
     def _consistent(self) -> "CorpusSettings":
         if not self.min_words <= self.longest_trained <= self.max_words:
-            raise ValueError("needed: min_words <= train_max_words <= max_words")
+            raise ValueError("min_words, train_max_words and max_words must not decrease")
         given = [key for key in FILES if getattr(self, key) is not None]
         if given and self.name != "files":
             raise ValueError(f"{given[0]} is for corpus 'files', not for {self.name!r}")

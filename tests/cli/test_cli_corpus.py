@@ -22,7 +22,7 @@ def site(tmp_path, monkeypatch):
 def here(ok):
     """The names that `corpus` says are on this machine."""
     rows = [line.split() for line in ok("corpus").out.splitlines()]
-    return [row[0] for row in rows if row and row[0] in NAMED and row[1] == "here;"]
+    return [row[0] for row in rows if row and row[0] in NAMED and row[1] == "downloaded;"]
 
 
 @pytest.mark.usefixtures("site")
