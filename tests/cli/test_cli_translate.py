@@ -277,6 +277,6 @@ def test_a_device_that_is_not_there_is_told_in_a_line(tmp_path):
         ["reproduce", "--preset", "smoke", "--quiet"], tmp_path, JAX_PLATFORMS="nosuch"
     )
     assert done.returncode == 1
-    message = "bottleneck: jax finds no device for JAX_PLATFORMS='nosuch' here: unset it\n"
+    message = "failed: jax finds no device for JAX_PLATFORMS='nosuch' here: unset it\n"
     assert done.stderr.endswith(message)
     assert "Traceback" not in done.stderr
