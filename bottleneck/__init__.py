@@ -9,7 +9,7 @@ from typing import Any
 
 if __name__ == "bottleneck":
     # pandas imports any module called "bottleneck" (PyData's accelerator). With the repository
-    # root on sys.path it would find this folder; an ImportError means "not installed" to it.
+    # root on sys.path it would find this folder; it takes an ImportError as "not installed".
     raise ImportError("this folder is the package seq2seq_bottleneck, not PyData's bottleneck")
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""Commands that read results: ``table``, ``plot``, ``export``; and ``score``, of any system.
+"""``table``, ``plot`` and ``export``, which read results; and ``score``, for any system.
 
 Only ``plot --sentence`` loads jax, because it translates.
 """

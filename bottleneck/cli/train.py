@@ -95,7 +95,7 @@ def sweep(
     reverse_direction: options.Reverse = False,
     assignments: options.Assignments = None,
     seeds: options.Seeds = None,
-    save: Annotated[Path | None, Option(help="Write a typed sweep as a TOML file.")] = None,
+    save: Annotated[Path | None, Option(help="Save your options as a sweep file.")] = None,
     jobs: Annotated[int | None, Option(min=1, help="Runs at once [default: one per core].")] = None,
     seeds_together: Annotated[int | None, Option(min=1, help="Seeds per program.")] = None,
     threads: options.Threads = None,
@@ -112,7 +112,7 @@ def sweep(
     from ..settings import sweep as sweeps
 
     if name:
-        options.refuse({"--save": save}, f"is for a typed sweep, and {name} is a file already")
+        options.refuse({"--save": save}, f"is for a sweep of options; {name} is a file already")
     elif not (given or assignments):
         chosen = {"--preset": preset, "--save": save}
         options.refuse(chosen, "give the settings that vary, such as --context-size 64,256")

@@ -33,7 +33,7 @@ TEXTS = ["reference", "hypothesis"]
 
 
 def scoring_notes(corpus: Corpus, settings: RunSettings) -> list[str]:
-    """What a reader of the scores should know about the test set's references."""
+    """Notes on the test set's references, for readers of the scores."""
     vocabularies, notes = (corpus.source_vocabulary, corpus.target_vocabulary), []
     encoded = encode_pairs(corpus.test, *vocabularies)
     limits = caps(max(encoded.source_lengths), settings.decoding)
@@ -62,7 +62,7 @@ def evaluate(
         "reference": [pair.target for pair in corpus.test],
         "hypothesis": texts,
         "source_words": [pair.words for pair in corpus.test],
-        "nll": np.float32(sentence_losses(losses, trained.weights, batches)),  # as they are
+        "nll": np.float32(sentence_losses(losses, trained.weights, batches)),  # as computed
         "target_tokens": encoded.target_lengths,
         "ended": [EOS in ids for ids in outputs],
     }

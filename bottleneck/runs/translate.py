@@ -43,7 +43,7 @@ def _reader(graph: nnx.GraphDef) -> Callable:
 class Translation(NamedTuple):
     """A sentence's tokens and its translation's, as a person reads them, with end tokens.
 
-    If weights were asked for, they have a column and a row for each.
+    ``weights``, if asked for, have a row per output token and a column per source token.
     """
 
     source: list[str]

@@ -50,7 +50,7 @@ class CorpusSettings(Concern):
     test_min_words: int | None = setting(None, "Source words of a test pair, at least.", ge=1)
     test_max_words: int | None = setting(None, "Source words of a test pair, at most.", ge=1)
     joined: int = setting(1, "Test sentences of one bucket that are joined into one.", ge=1)
-    lexicon: Literal["small", "full"] = setting("full", "All words of the grammar, or two fifths.")
+    lexicon: Literal["small", "full"] = setting("full", "Words of the grammar: two fifths, or all.")
     copy_words: int = setting(1_000, "Vocabulary size of corpus copy.", ge=2)
     source: str | None = setting(None, "File of your training text: its source side, or a TSV.")
     target: str | None = setting(None, "File of your training text, target side.")
@@ -111,7 +111,7 @@ class ModelSettings(Concern):
     bidirectional: bool = setting(False, "The encoder reads in both directions.")
     reverse_source: bool = setting(False, "The encoder reads the last word first.")
     initial_state: Literal["context", "zero"] = setting("context", "First state of the decoder.")
-    dropout: float = setting(0.0, "Share of numbers that training drops.", ge=0.0, lt=1.0)
+    dropout: float = setting(0.0, "Share of values that training drops.", ge=0.0, lt=1.0)
     tied_output: bool = setting(False, "Use the target embedding for the output, too.")
 
     @property

@@ -34,7 +34,7 @@ Settings = dict[str, Any]
 class Group:
     """Settings that belong together; a sweep without groups has one without a name.
 
-    ``times`` are factors for settings. The group is left out if settings it ``needs`` differ.
+    ``times`` are factors for settings. The group is left out unless all it ``needs`` is set so.
     """
 
     name: str = ""
@@ -292,7 +292,7 @@ def folder_name(preset: str, cells: Sequence[Cell], order: Iterable[str] = NAMES
 
 
 def as_toml(sweep: Sweep, cells: Sequence[Cell]) -> str:
-    """A typed sweep as a TOML file of the same cells."""
+    """A sweep file with the cells of a sweep that was given as options."""
     seeds = list(dict.fromkeys(cell.value(SEED) for cell in cells))
     values = {"experiment": sweep.name, "preset": sweep.preset} | sweep.settings | {SEED: seeds}
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
