@@ -30,7 +30,7 @@ KEPT = 5_000  # corpora of fewer training pairs are not cached: they are drawn i
 
 @dataclass(frozen=True)
 class Copying:
-    """The copying corpus: the target repeats the source, n of V equal words (n log2 V bits)."""
+    """The copying corpus: the target repeats the source; n of V words have n log2 V bits."""
 
     vocabulary: int
     shortest: int = 1

@@ -59,9 +59,9 @@ class Verb:
     """A French verb with all that a clause needs.
 
     The past of a state is the imperfect (was: était); other verbs have the passé composé
-    (``compound``). Then ``forms`` has the auxiliary, and after être the participle ``agrees`` with
-    the subject. ``link`` is the preposition before the complement. ``generic`` verbs take le, la,
-    les (aimer les chats).
+    (``compound``), and the auxiliary is their past. After être the participle ``agrees`` with the
+    subject. ``link`` is the preposition before the complement. ``generic`` verbs take le, la, les
+    (aimer les chats).
     """
 
     forms: dict[str, Persons | str]
