@@ -76,7 +76,7 @@ def options(
 
 
 def main() -> None:
-    """Run the command; an error that the user can mend is one line on stderr, no traceback."""
+    """Run the command; an error that the user can fix is one line on stderr, no traceback."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # ignored under `nohup`
             signal.signal(number, _interrupt)

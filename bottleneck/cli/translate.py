@@ -1,6 +1,6 @@
 """``bottleneck translate``, which translates with trained runs, and ``bottleneck lecture``.
 
-The latter recomputes the slides' numbers, and runs the slides' examples through trained runs.
+``lecture`` recomputes the slides' numbers, and runs the slides' examples through trained runs.
 """
 
 import sys

@@ -213,7 +213,7 @@ def main() -> None:
     """Run the task of an order, which is JSON on stdin; write events as JSON lines on stdout.
 
     The order has the task (module and name of a function that gets ``emit`` and the arguments),
-    the number of its subjects, and the arguments. An error that the user can mend becomes an event
+    the number of its subjects, and the arguments. An error that the user can fix becomes an event
     of each subject. If the reader of the events ends, this process gets SIGTERM.
     """
     task, places, order = json.loads(sys.stdin.read())

@@ -93,7 +93,7 @@ def gather(
         return
     with FileLock(store / ".bundle.lock"):
         if runs:
-            # A lost file starts empty: only the sweeps that write to it can mend it.
+            # A lost file starts empty: only the sweeps that write to it can restore it.
             known = folders.read_experiments(out) if (out / folders.EXPERIMENTS).exists() else {}
             replaced, earlier = known.pop(folders.REPLACED, {}), known.get(experiment, {})
             points = {}  # arm and seed of each finished run: an experiment has one run per pair

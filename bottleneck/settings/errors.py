@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 
 class UserError(Exception):
-    """An error that the user can mend: the command prints only the message, and exits with 1."""
+    """An error that the user can fix: the command prints only the message, and exits with 1."""
 
     exit_code = 1
 

@@ -36,7 +36,7 @@ def cache_root() -> Path | None:
 
 
 def mendable(error: Exception) -> UserError | None:
-    """The error as a `UserError` if the user can mend it (ours, memory, no device), else None."""
+    """The error as a `UserError` if the user can fix it (ours, memory, no device), else None."""
     if isinstance(error, UserError):
         return error
     lack = re.search("RESOURCE_EXHAUSTED: |Out of memory allocating", str(error))

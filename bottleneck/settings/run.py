@@ -59,7 +59,7 @@ NAMES: dict[str, Any] = {
 def parse_settings(values: Mapping[str, Any]) -> RunSettings:
     """Settings from tables (``{"model": {"layers": 2}}``) or full names (``model.layers``).
 
-    The first fault raises a ``UsageError`` with its key and the nearest known name.
+    The first error raises a ``UsageError`` with its key and the nearest known name.
     """
     tables: dict[str, Any] = {}
     for name, value in values.items():

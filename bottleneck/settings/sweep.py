@@ -103,7 +103,7 @@ def load_sweep(name_or_path: str | Path) -> Sweep:
 
 
 def parse_sweep(text: str, place: str) -> Sweep:
-    """Read a sweep from TOML text; a UsageError names ``place``, the key and the fault."""
+    """Read a sweep from TOML text; a UsageError names ``place``, the key and the error."""
     comment = takewhile(lambda line: line.startswith("#"), text.lstrip().splitlines())
     question = " ".join(line.lstrip("#").strip() for line in comment).strip()
     with _at(place):
@@ -215,7 +215,7 @@ def _grid(
                 notes[note] = None
             elif (earlier := cells.setdefault(cell.settings, cell).group) != group.name:
                 note = f"group {group.name!r} has the same runs as group {earlier!r} here"
-                notes[f"{note}: they are run once, in the latter"] = None
+                notes[f"{note}: they are run once, as {earlier!r}"] = None
     return list(cells.values()), list(notes)
 
 

@@ -240,7 +240,7 @@ def object_of(verb_group: VerbGroup, nominal: Nominal) -> list[Item]:
 
 
 def one_of(be: list[Item], one_at: int, of_at: int, the_at: int, *parts: Any) -> list[Item]:
-    """Be one of the best ones, which agree with the subject if they can, perhaps for a purpose."""
+    """Be one of the best ones, which agree with the subject if they can; with a purpose if any."""
     [(forms, best)], (kinds, links), *purpose = parts
     genders = (0, 1, 0, 1) if all(kinds) else (int(not kinds[0]),) * 4
     un, meilleurs, experts = (
