@@ -1,1 +1,1 @@
-"""Sweep files and presets: what an installed command finds by name."""
+"""Sweep files and presets, which an installed command finds by name."""

@@ -1,6 +1,6 @@
-"""Puts a trained pair into the package: ``python experiments/ship_pair.py FOLDER...``.
+"""Put a trained pair into the package: ``python experiments/ship_pair.py FOLDER...``.
 
-A folder is an output folder of preset lecture (its arms that ended last), or that of one run.
+FOLDER is an output folder of preset lecture (its arms that ended last), or a run's folder.
 """
 
 import re
@@ -27,7 +27,7 @@ if __name__ == "__main__":
         copy = SHIPPED / STORE / run.name
         shutil.copytree(run, copy, ignore=shutil.ignore_patterns(*UNUSED))
         facts = folders.read_object(run / ENVIRONMENT)
-        facts["command"] = re.sub(r" --out \S+", "", facts["command"])  # a path of this machine
+        facts["command"] = re.sub(r" --out \S+", "", facts["command"])  # a path on this machine
         write_text(copy / ENVIRONMENT, folders.json_text(facts))
         weights = load_file(run / WEIGHTS).items()
         halved = {name: array.astype(np.float16) for name, array in weights}

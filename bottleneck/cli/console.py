@@ -1,4 +1,4 @@
-"""Where tables, lists, messages and progress are printed."""
+"""Print tables, lists, messages and progress."""
 
 import sys
 import time
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def output() -> "Console":
-    """Standard output, at least 80 columns wide: a broken line is better than a cut number."""
+    """Standard output, at least 80 columns wide: a wrapped line is better than a cut number."""
     from ..tables.render import PlainConsole
 
     return PlainConsole(width=max(PlainConsole().width, 80))
@@ -33,13 +33,13 @@ def output() -> "Console":
 def say(text: str | bytes = "", err: bool = False, nl: bool = True) -> None:
     """Print a text; control characters are escaped on stderr and on a terminal.
 
-    A standard error that cannot be written (a log on a full disk) is no error.
+    It is no error if stderr cannot be written (a log on a full disk).
     """
     stream = sys.stderr if err else sys.stdout
     if err or (stream is not None and stream.isatty()):
         text = plain(text.decode(errors="replace") if isinstance(text, bytes) else text)
     try:
-        typer.echo(text, err=err, nl=nl, color=True)  # color: nothing is removed
+        typer.echo(text, err=err, nl=nl, color=True)  # keeps every character
     except OSError as error:
         if not err or isinstance(error, BrokenPipeError):
             raise
@@ -59,7 +59,7 @@ def show(page: "Page", form: str, details: bool = False, out: Path | None = None
 
 
 def print_names(texts: Mapping[str, str]) -> None:
-    """Print names in a column, and their texts in a second one, in 80 columns."""
+    """Print names in one column and their texts in another, 80 characters wide."""
     width = max(map(len, texts))
     for name, text in texts.items():
         start = f"{name:<{width}}  "
@@ -89,7 +89,7 @@ def display(cells: "Sequence[Cell]", quiet: bool) -> "Iterator[Listener]":
 
 
 class Display:
-    """The progress of all runs together and of each running one."""
+    """The progress of all runs together, and of each run that is running."""
 
     def __init__(self, cells: "Sequence[Cell]", update: Callable[[str], None] | None = None):
         from ..runs.pool import ENDS
@@ -103,7 +103,7 @@ class Display:
         self.update = update
 
     def listen(self, cell: "Cell", event: dict[str, Any]) -> None:
-        """``training, 0:00:42 left, update 60/300, epoch 1.2, loss 2.310, 11,200 tokens/s``."""
+        """Show ``training, 0:00:42 left, update 60/300, epoch 1.2, loss 2.31, 11,200 tokens/s``."""
         label, phase = cell.label, event["phase"]
         status = phase
         changed, ended = self.phases[label] != phase, phase in self.ends
@@ -127,7 +127,7 @@ class Display:
             say(f"{label}: {status}{f' ({self.text()})' if ended else ''}", err=True)
 
     def text(self) -> str:
-        """``2 of 12 done, about 0:14:00 left, 2 running, 1 failed, 7 waiting``."""
+        """All runs: ``2 of 12 done, about 0:14:00 left, 2 running, 1 failed, 7 waiting``."""
         phases = Counter(self.phases.values())
         failed, waiting = phases["failed"] + phases["diverged"], phases["waiting"]
         left = len(self.phases) - phases["done"] - failed

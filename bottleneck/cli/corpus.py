@@ -27,7 +27,7 @@ def corpus(
 ) -> None:
     """Show sentence pairs; count lengths and unknown words.
 
-    Pairs come with their word alignment and bits, where these are known.
+    Pairs come with their word alignment and bits, if these are known.
     """
     given = options.given_settings(locals() | {"corpus": name})
     from ..corpus import download
@@ -45,11 +45,11 @@ def corpus(
     if not given:
         lines = {}
         for known, item in CORPORA.items():
-            here = "here" if folder_of(known).is_dir() else "not here"
+            here = "downloaded" if folder_of(known).is_dir() else "not downloaded"
             size = f"~{item.pairs:,} pairs, {item.megabytes:g} MB"
             lines[known] = f"{here}; {size}; licence: {item.licence}; cite: {item.citation}"
         print_names(lines)
-        say("`bottleneck corpus NAME --fetch` brings one here.")
+        say("`bottleneck corpus NAME --fetch` downloads one.")
         return
     settings = resolve(preset, assignments or [], given)
     if count:
@@ -58,7 +58,7 @@ def corpus(
 
 
 def _show(settings: "RunSettings", count: int) -> None:
-    """The first training pairs."""
+    """Print the first training pairs."""
     from ..corpus.corpus import load_corpus
     from ..corpus.files import languages
     from ..corpus.vocabulary import tokenize, without_joiner
@@ -78,7 +78,7 @@ def _show(settings: "RunSettings", count: int) -> None:
 
 
 def _describe(settings: "RunSettings") -> None:
-    """Lengths by bucket, vocabulary, unknown words and bits."""
+    """Print lengths by bucket, vocabulary, unknown words and bits."""
     from ..corpus.corpus import describe, load_corpus, share
     from ..tables.render import print_prose
 

@@ -1,4 +1,4 @@
-"""The command ``bottleneck``: its commands, its version, and how every error reaches the user.
+"""The command ``bottleneck``: its subcommands, its version, its errors and exit codes.
 
 Heavy libraries are imported inside commands, so that ``--help`` answers at once.
 """
@@ -27,7 +27,7 @@ COMMANDS = (
     *(results.table, results.plot, results.export),
     *(study.study, results.score, corpus.corpus),
 )
-"""The commands in the order of the help."""
+"""The commands in the order of ``--help``."""
 FORMER = {
     "claims": "table claims",
     "runs": "table runs",
@@ -41,14 +41,14 @@ FORMER = {
     "corpus show": "corpus NAME",
     "corpus describe": "corpus NAME",
 }
-"""What the commands of the first edition are called now."""
+"""Commands of the first edition, and what they are called now."""
 interrupted_at = -60.0
-"""When a signal last asked to stop, by the monotonic clock."""
+"""When a signal last asked the command to stop (``time.monotonic``)."""
 
 app = typer.Typer(
     name="bottleneck",
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # to import rich would double the time of `--help`
+    rich_markup_mode=None,  # importing rich would double the time of `--help`
 )
 for command in COMMANDS:
     app.command()(command)
@@ -76,18 +76,18 @@ def options(
 
 
 def main() -> None:
-    """Run the command; an error the user can mend is one line on stderr, never a traceback."""
+    """Run the command; an error that the user can fix is one line on stderr, no traceback."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # as under `nohup`
+        if signal.getsignal(number) != signal.SIG_IGN:  # ignored under `nohup`
             signal.signal(number, _interrupt)
     sys.unraisablehook = _interrupt_again
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # no lines about its cache
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # no messages about its cache
     os.environ.pop("SOURCE_DATE_EPOCH", None)  # figures have no date
     line = shlex.join(["bottleneck", *sys.argv[1:]]).encode(errors="replace").decode()
-    os.environ.update({"MPLBACKEND": "agg", COMMAND: line} | NUMBERS)  # workers store the line
-    if sys.stdout is None:  # closed by the caller (`>&-`): printing fails, as on a full disk
+    os.environ.update({"MPLBACKEND": "agg", COMMAND: line} | NUMBERS)  # workers record the line
+    if sys.stdout is None:  # the caller closed it (`>&-`): printing fails, as on a full disk
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
-    sys.stdout.reconfigure(errors="replace")  # for characters that the terminal lacks
+    sys.stdout.reconfigure(errors="replace")  # for characters that the terminal cannot show
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
@@ -109,20 +109,20 @@ def run(arguments: list[str]) -> int:
         return _fail_at(error)
     except Exception as error:
         if interrupted_at >= 0:
-            code = INTERRUPTED  # jax may make another error of the interrupt
+            code = INTERRUPTED  # jax may turn the interrupt into a different error
         elif known := mendable(error):
             return _fail(str(known), known.exit_code)
-        # Typer's own usage errors, under whatever class this version of it raises.
+        # Typer's usage errors, whose class depends on its version.
         elif hasattr(error, "format_message"):
             context, message = getattr(error, "ctx", None), error.format_message()
             see = f" (see `{context.command_path} --help`)" if context else ""
             return _fail(f"{message.replace('Value error, ', '')}{see}", 2)
         else:
             raise
-    if code != INTERRUPTED:  # which Typer may return itself
+    if code != INTERRUPTED:  # Typer may return this code itself
         return code
     resumed = arguments[:1] and arguments[0] in ("reproduce", "sweep", "study")
-    more = "; the same command goes on from where it stopped" if resumed else ""
+    more = "; the same command continues from where it stopped" if resumed else ""
     return _fail(f"interrupted{more}", INTERRUPTED)
 
 
@@ -146,7 +146,7 @@ def _interrupt_again(lost: Any) -> None:
 
 
 def _fail_at(error: OSError) -> int:
-    """The file or the output that failed; an output closed early (`| head`) is no error."""
+    """Report the file or output that failed; an output closed early (`| head`) is no error."""
     if isinstance(error, BrokenPipeError):
         return 0
     what = repr(error.filename) if error.filename else "the output"
@@ -154,6 +154,6 @@ def _fail_at(error: OSError) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    """One plain line on stderr."""
+    """Print one line on stderr, and return the exit code."""
     say(f"bottleneck: {' '.join(message.split())}", err=True)
     return code

@@ -1,4 +1,4 @@
-"""Options that several commands share, the names that they take, and the settings they make."""
+"""Options that several commands share, the names they accept, and the settings they set."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,19 +12,19 @@ from ..settings.machine import DEFAULT_OUT
 
 TABLES = (*ALL_TABLES, "claims", "runs")
 OF_RUNS = {
-    "claims": "Each claim of the lecture: held, partly, not held, not measured; why.",
+    "claims": "The verdict on each claim of the lecture, and the reason.",
     "runs": "All runs of a folder, finished or not.",
     "failure-pattern": "BLEU without attention by sentence length (L-FAIL).",
     "vindication": "No attention against attention by sentence length (L-VIND).",
-    "context-size": "BLEU by context size and sentence length; several sizes (C1).",
+    "context-size": "BLEU by context size and sentence length; needs several sizes (C1).",
     "compression": "BLEU without attention by compression ratio (C1).",
     "arms": "BLEU of every arm of a sweep by sentence length (C10, C12).",
     "bleu": "BLEU by sentence length, one line per arm (L-FAIL, L-VIND).",
-    "learning": "BLEU by the number of updates; several such numbers (C12).",
+    "learning": "BLEU by number of updates; needs several schedules (C12).",
     "attention": "Attention weights of an example, or of --sentence.",
     GOLD: "Attention weights against your own gold links, --gold (C7).",
 }
-"""What tables and figures that belong to no question show."""
+"""What the tables and figures of runs show; questions have their own text."""
 TEXT = ("source", "target", "test_source", "test_target", "test", "reverse_direction")
 SETTINGS = {name: f"corpus.{name}" for name in TEXT} | {
     "corpus": "corpus.name",
@@ -32,7 +32,7 @@ SETTINGS = {name: f"corpus.{name}" for name in TEXT} | {
     "attention": "model.attention",
     "train_length": "corpus.train_max_words",
 }
-"""The setting of each option that sets one, by the parameter's name."""
+"""The setting that an option sets, by the name of its parameter."""
 
 Name = Annotated[str, Argument(help="Which one. Without a name, list them.")]
 Preset = Annotated[str, Option(help="smoke, quick, lecture, capacity, real or paper.")]
@@ -42,21 +42,21 @@ Assignments = Annotated[
 ]
 ContextSize = Annotated[str | None, Option(metavar="N,..", help="Numbers in the context.")]
 Attention = Annotated[str | None, Option(metavar="NAME,..", help="Attention: none, dot, additive.")]
-TrainLength = Annotated[str | None, Option(metavar="N,..", help="Longest sentence trained on.")]
-CorpusName = Annotated[str | None, Option("--corpus", help="Its name: see `bottleneck corpus`.")]
+TrainLength = Annotated[str | None, Option(metavar="N,..", help="Longest training sentence.")]
+CorpusName = Annotated[str | None, Option("--corpus", help="Its name; see `bottleneck corpus`.")]
 Source = Annotated[str | None, Option(help="Text: source side, or a TSV with both. May be .gz.")]
 Target = Annotated[str | None, Option(help="Text: target side.")]
 TestSource = Annotated[str | None, Option(help="Test set: source side [default: split off].")]
 TestTarget = Annotated[str | None, Option(help="Test set: target side.")]
-TestSet = Annotated[str | None, Option("--test", help="Test on this corpus (real text by name).")]
-Reverse = Annotated[bool, Option("--reverse-direction", help="Of real text: French to English.")]
+TestSet = Annotated[str | None, Option("--test", help="Test on other real text, by name.")]
+Reverse = Annotated[bool, Option("--reverse-direction", help="French to English; only real text.")]
 Seeds = Annotated[int | None, Option(min=1, max=10_000, help="Runs per arm [default: 1].")]
 Threads = Annotated[int | None, Option(min=1, help="Cores per run [default: cores / runs].")]
 OutFolder = Annotated[Path | None, Option(help="Output folder [default: one in results/runs].")]
 OutFile = Annotated[Path | None, Option("-o", "--out", help="Write to this file.")]
 Results = Annotated[Path | None, Option(help="A folder of results [default: the latest].")]
 TrainedRuns = Annotated[
-    Path | None, Option("--results", help="A folder, or shipped [default: the latest, else that].")
+    Path | None, Option("--results", help="A folder, or shipped [default: latest, else shipped].")
 ]
 Where = Annotated[
     list[str] | None, Option(metavar="COLUMN=VALUE", help="Use only these runs. Repeatable.")
@@ -69,13 +69,13 @@ Quiet = Annotated[bool, Option("--quiet", help="Print no progress.")]
 
 
 def refuse(given: Mapping[str, Any], reason: str) -> None:
-    """A ``UsageError`` where one of these options was given."""
+    """Raise a ``UsageError`` if one of these options was given."""
     if names := [name for name, value in given.items() if value]:
         raise UsageError(f"{' and '.join(names)}: {reason}")
 
 
 def check_sentence(sentence: str | None) -> str | None:
-    """Refuse an empty sentence, and one in bytes that are not UTF-8, as a ``UsageError``."""
+    """Raise a ``UsageError`` for a sentence that is empty or not UTF-8."""
     broken = any("\ud800" <= sign <= "\udfff" for sign in sentence or "")
     if broken or (sentence is not None and not sentence.strip()):
         raise UsageError("the sentence is empty or not UTF-8")
@@ -83,7 +83,7 @@ def check_sentence(sentence: str | None) -> str | None:
 
 
 def table_lines(names: tuple[str, ...]) -> dict[str, str]:
-    """Tables, figures or questions with a line of text: a question's own, or that of `OF_RUNS`."""
+    """A line of text for each table, figure or question, by name."""
     from ..questions.question import find_question
 
     texts = OF_RUNS | {name: find_question(name).question for name in QUESTIONS}
@@ -91,7 +91,7 @@ def table_lines(names: tuple[str, ...]) -> dict[str, str]:
 
 
 def results_folder(results: Path | None, name: str = "") -> Path:
-    """The named folder, or the one inside it that has this table; without a name the latest."""
+    """The folder with this table: ``results`` or one inside it; if it is None, the latest."""
     from ..claims.registry import CLAIMS
     from ..results.folders import check_named, is_bundle, latest_output, probe_file, store_of
 
@@ -111,7 +111,7 @@ def results_folder(results: Path | None, name: str = "") -> Path:
 
 
 def find_name(command: str, name: str) -> str:
-    """The known name, with ``-`` and ``_`` alike; a ``UsageError`` if another command has it."""
+    """The known name (``-`` and ``_`` are the same); ``UsageError`` if another command has it."""
     from ..settings.run import toml_names
 
     names = {"study": QUESTIONS, "table": TABLES, "plot": FIGURES, "sweep": toml_names()}
@@ -126,9 +126,9 @@ def find_name(command: str, name: str) -> str:
 
 
 def given_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings, by full name, of a command's parameters that were given.
+    """The settings, by full name, that a command's options set.
 
-    Text without the name of a corpus is ``files``. Commas make a list, except in file names.
+    Text without a corpus name is corpus ``files``. Commas make a list, except in file names.
     """
     from ..settings.run import NAMES, parse_assignments
     from ..settings.sweep import word

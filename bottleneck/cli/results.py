@@ -1,6 +1,6 @@
-"""Commands that read results: ``table``, ``plot``, ``export``; and ``score``, of any system.
+"""``table``, ``plot`` and ``export``, which read results; and ``score``, for any system.
 
-None loads jax, except ``plot --sentence``, which has to translate.
+Only ``plot --sentence`` loads jax, because it translates.
 """
 
 import sys
@@ -54,7 +54,7 @@ def table(
             raise UsageError(f"{str(out)!r}: the name of a table ends in {', '.join(ENDINGS)}")
         form = ENDINGS[ending]
     if name in ("", "claims", "runs"):
-        options.refuse({"--like-slide": like_slide}, "name a table of a slide, as vindication")
+        options.refuse({"--like-slide": like_slide}, "name a table of a slide, such as vindication")
     else:
         check_name(name, like_slide)
     folder = options.results_folder(results, name)
@@ -88,7 +88,7 @@ def print_runs(folder: Path) -> None:
     runs = folders.runs_in(folder / folders.STORE) or folders.runs_in(folder)
     if not runs:
         folders.check_one(folder)
-        raise UserError(f"{str(folder)!r} holds no run folders: it is a bundle or has no results")
+        raise UserError(f"{str(folder)!r} has no run folders: it is a bundle or has no results")
     names = {
         run: f"{experiment or 'replaced'}: {arm}"
         for experiment, members in folders.read_experiments(runs[0].parent).items()
@@ -117,7 +117,7 @@ def plot(
     results: options.Results = None,
     out: options.OutFile = None,
     where: options.Where = None,
-    sentence: Annotated[str | None, Option(help="For attention: a sentence of yours.")] = None,
+    sentence: Annotated[str | None, Option(help="For attention: your own sentence.")] = None,
     beam: options.Beam = None,
 ) -> None:
     """Draw a figure of finished runs, and write its numbers as CSV."""
@@ -134,10 +134,10 @@ def plot(
         check_output(file)
     check_name(name, where or [], path)
     untrained = results is None and latest_output(DEFAULT_OUT, DEFAULT_OUT) == DEFAULT_OUT
-    if name == "attention" and untrained:  # by the shipped pair, which has no examples
+    if name == "attention" and untrained:  # use the shipped pair, which has no examples
         sentence = sentence or SLIDES["L16"]["english"].lower()
     if options.check_sentence(sentence) is None:
-        options.refuse({"--beam": beam}, 'is for a sentence of your own, --sentence "..."')
+        options.refuse({"--beam": beam}, 'needs your own sentence, --sentence "..."')
         figure, data = make_figure(name, options.results_folder(results, name), where=where or [])
     elif name != "attention":
         raise UsageError(f"--sentence is for figure attention, not {name}")
@@ -148,7 +148,7 @@ def plot(
 
 
 def _plot_sentence(sentence: str, beam: int | None, results: Path | None) -> "Chart":
-    """The weights of the first arm with attention as it translates the sentence."""
+    """Attention weights of the sentence's translation by the first arm with attention."""
     from ..figures.registry import weights_chart
     from ..results.bundle import Results
 
@@ -171,13 +171,14 @@ def export(
     ] = None,
     where: options.Where = None,
     bundle: Annotated[Path | None, Option(help="Write a bundle into this folder.")] = None,
-    without_text: Annotated[bool, Option("--without-text", help="No text in the bundle.")] = False,
+    without_text: Annotated[bool, Option("--without-text", help="Leave out sentences.")] = False,
     out: options.OutFile = None,
-    everything: Annotated[bool, Option("--all", help="All tables, figures, the page.")] = False,
+    everything: Annotated[bool, Option("--all", help="All tables, figures, and the page.")] = False,
 ) -> None:
     """Export results as CSV, a page, a bundle, tables or figures.
 
-    It prints the tidy CSV; on a terminal its first rows. -o writes a .csv, or the page as .html.
+    The default is to print the tidy CSV (on a terminal, its first rows). -o writes it as .csv, or
+    the page as .html.
     """
     from ..results.folders import check_named
 
@@ -270,7 +271,7 @@ def _write_bundle(folders: Sequence[Path], bundle: Path, where: Sequence[str], t
     say(f"Written to {bundle}: {counted(len(selected.names), 'run')}", err=True)
     if lacking:
         runs = "the runs of one folder" if folders[1:] else "other runs"
-        say(f"Not in it, for they are means over {runs}: {', '.join(lacking)}", err=True)
+        say(f"Left out, because they are means over {runs}: {', '.join(lacking)}", err=True)
 
 
 def score(
@@ -289,7 +290,7 @@ def score(
 ) -> None:
     """Print BLEU by length of any system, or compare two.
 
-    The difference is that of the second minus the first, with paired tests.
+    The difference is the second minus the first, with paired tests.
     """
     from ..results.folders import is_run, read_settings
     from ..settings.run import parse_settings

@@ -1,6 +1,6 @@
 """``bottleneck study``: a question of the lecture, answered by measuring trained runs.
 
-``study cost`` trains none: it measures what a training step costs (C9).
+``study cost`` needs no trained runs: it measures the time of a training step (C9).
 """
 
 from functools import partial
@@ -25,13 +25,13 @@ def study(
     source: Annotated[Path | None, Option(help="Source sentences of --gold.")] = None,
     target: Annotated[Path | None, Option(help="Their translations, one per line.")] = None,
     first_word: Annotated[int | None, Option(min=0, max=1, help="Count links from 0 or 1.")] = None,
-    quick: Annotated[bool, Option("--quick", help="Of cost: few lengths, some minutes.")] = False,
+    quick: Annotated[bool, Option("--quick", help="For cost: few lengths, some minutes.")] = False,
     form: options.Form = "rich",
     details: options.Details = False,
     dry_run: options.DryRun = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Ask a question of trained runs."""
+    """Answer a question by measuring trained runs."""
     if not name:
         print_names(options.table_lines(QUESTIONS))
         return
@@ -57,10 +57,10 @@ def study(
         measure(folder, quick, tell)
         show(study_page(name, folder), form, details)
         return
-    options.refuse({"--quick": quick}, "for study cost")
+    options.refuse({"--quick": quick}, "is for study cost")
     if gold is not None:  # every run whose weights can be read, whatever text it was trained on
         question = find_question(GOLD)
-    own_runs = name in toml_names()  # of the sweep of that name
+    own_runs = name in toml_names()  # trained by the sweep of that name
     latest = folders.latest_output(DEFAULT_OUT, DEFAULT_OUT / "lecture")
     folder = results or (DEFAULT_OUT / name if own_runs else latest)
     folders.check_named(folder)
@@ -88,7 +88,7 @@ def study(
 
         sentences, first = read_gold(*files, first_word)
         linked = counted(sum(bool(item.possible) for item in sentences), "sentence")
-        tell(f"links counted from {first}, in {linked} of {len(sentences)}, all of which count")
+        tell(f"words counted from {first}; {linked} of {len(sentences)} have links, all are scored")
         probed = probe_gold(runs, sentences, tell)
     else:
         probed = probe_runs(question, runs, tell)

@@ -37,7 +37,7 @@ def reproduce(
     reverse_direction: options.Reverse = False,
     assignments: options.Assignments = None,
     check_schedule: Annotated[
-        bool, Option("--check-schedule", help="Train once more, twice as long.")
+        bool, Option("--check-schedule", help="Also train the first seed twice as long.")
     ] = False,
     threads: options.Threads = None,
     details: options.Details = False,
@@ -68,7 +68,7 @@ def reproduce(
     for outcome in outcomes:
         if outcome.phase != "done":
             raise UserError(f"run {outcome.cell.label!r} {outcome.phase}: {outcome.reason}")
-    # The tables of these runs, whatever else the store holds.
+    # The tables of these runs only; the store may have more.
     runs = ",".join(outcome.run for outcome in outcomes)
     conditions = [f"experiment={VINDICATION}", f"run={runs}"]
     pages = default_pages(where(Results.open(folder), conditions))
@@ -95,7 +95,7 @@ def sweep(
     reverse_direction: options.Reverse = False,
     assignments: options.Assignments = None,
     seeds: options.Seeds = None,
-    save: Annotated[Path | None, Option(help="Write a typed sweep as a TOML file.")] = None,
+    save: Annotated[Path | None, Option(help="Save your options as a sweep file.")] = None,
     jobs: Annotated[int | None, Option(min=1, help="Runs at once [default: one per core].")] = None,
     seeds_together: Annotated[int | None, Option(min=1, help="Seeds per program.")] = None,
     threads: options.Threads = None,
@@ -103,7 +103,7 @@ def sweep(
     dry_run: options.DryRun = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Train a grid of settings, of a file or typed. Finished runs are kept.
+    """Train a grid of settings, from a file or from options. Finished runs are kept.
 
     Lists multiply: --context-size 64,256 --attention none,additive --set model.cell=gru,lstm.
     Without a name and without settings, list the sweeps.
@@ -112,10 +112,10 @@ def sweep(
     from ..settings import sweep as sweeps
 
     if name:
-        options.refuse({"--save": save}, f"is for a typed sweep, and {name} is a file already")
+        options.refuse({"--save": save}, f"is for a sweep of options; {name} is a file already")
     elif not (given or assignments):
         chosen = {"--preset": preset, "--save": save}
-        options.refuse(chosen, "type what varies, as in --context-size 64,256")
+        options.refuse(chosen, "give the settings that vary, such as --context-size 64,256")
         questions = {name: sweeps.load_sweep(name).question for name in sweeps.toml_names()}
         print_names({name: f"{text.partition('?')[0]}?" for name, text in questions.items()})
         return
@@ -148,7 +148,7 @@ def sweep(
 def _executor(
     jobs: int | None, seeds_together: int | None, threads: int | None, scheduler: str | None
 ) -> "Executor":
-    """What executes runs: processes on this machine, or the workers of a cluster."""
+    """Execute runs in processes on this machine, or on the workers of a cluster."""
     from ..runs.pool import run_cells
 
     if scheduler is None:
@@ -161,9 +161,9 @@ def _executor(
 
 
 def _print_plan(sweep: "Sweep", cells: "Sequence[Cell]", notes: list[str], folder: Path) -> None:
-    """The question, the runs and what was left out; statuses if the folder has runs.
+    """Print the question, the runs and the notes, and statuses if the folder has runs.
 
-    A run's name depends on the text, which is read for statuses alone.
+    Only statuses need the text, on which a run's name depends.
     """
     from ..corpus.corpus import load_corpus
     from ..results.folders import STORE, runs_in
@@ -187,7 +187,7 @@ def _print_plan(sweep: "Sweep", cells: "Sequence[Cell]", notes: list[str], folde
 
 
 def _conclude(outcomes: "list[Outcome]", sweep: "Sweep", folder: Path) -> None:
-    """BLEU of every arm by bucket, and what failed and why; exit code 3 if something failed."""
+    """Print BLEU of every arm by bucket, and failures; exit with 3 if a run failed."""
     from ..results.bundle import Results
     from ..tables.pages import make_page
     from ..tables.render import print_prose

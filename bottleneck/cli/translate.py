@@ -1,6 +1,6 @@
-"""``bottleneck translate``: sentences through trained runs.
+"""``bottleneck translate``, which translates with trained runs, and ``bottleneck lecture``.
 
-And ``bottleneck lecture``: the slides' numbers recomputed, their examples put to trained runs.
+``lecture`` recomputes the slides' numbers, and runs the slides' examples through trained runs.
 """
 
 import sys
@@ -26,7 +26,7 @@ def translate(
     ] = None,
     file: Annotated[Path | None, Option(help="A sentence per line. May be .gz.")] = None,
     results: options.TrainedRuns = None,
-    arm: Annotated[str | None, Option(help="The arm with this attention alone.")] = None,
+    arm: Annotated[str | None, Option(help="Only the arm with this attention.")] = None,
     beam: options.Beam = None,
     alignment: Annotated[bool, Option("--alignment", help="Show attention weights.")] = False,
     diagnose: Annotated[bool, Option("--diagnose", help="Show which words survive.")] = False,
@@ -35,8 +35,8 @@ def translate(
     """Translate a sentence with every arm, or a text with one.
 
     The arms are those of the latest runs or, before you have any, of the pair that comes with the
-    package. A file or standard input gives one line of output per line of input. --diagnose alone
-    takes the lecture's long sentence.
+    package. A file or standard input gives one line of output per line of input. Without a
+    sentence, --diagnose takes the lecture's long one.
     """
     from ..settings.concerns import UNSELECTIVE
 
@@ -80,7 +80,7 @@ def _lines(sentence: str | None, file: Path | None) -> Iterable[list[str]]:
 
 
 def _standard_input() -> Iterator[list[str]]:
-    """The lines that have arrived, again and again: a program may wait for each translation."""
+    """Yield lines as they arrive: a program may wait for each translation."""
     rest = b""
     while data := sys.stdin.buffer.read1(2**19) or (rest and b"\n"):
         whole, end, rest = (rest + data).rpartition(b"\n")
@@ -91,7 +91,7 @@ def _standard_input() -> Iterator[list[str]]:
 
 
 def trained_runs(results: Path | None) -> tuple[Path, dict[str, Path], str]:
-    """The named folder, the latest, or the shipped pair's; its runs by arm; its name."""
+    """The folder (named, latest or shipped), its runs by arm, and its name in messages."""
     from ..results.folders import SHIPPED, arms, check_trainable, latest_output, read_experiments
 
     folder = results or latest_output(DEFAULT_OUT, SHIPPED)
@@ -120,7 +120,7 @@ def load_arms(folders: Mapping[str, Path], beam: int | None) -> "dict[str, Train
 def _translate(
     trained: "TrainedRun", chunks: Iterable[list[str]], prefix: str, alignment: bool
 ) -> None:
-    """Print a line per sentence, with ``alignment`` a heatmap; always UTF-8, as ``score`` reads."""
+    """Print a line per sentence, and with ``alignment`` a heatmap; always in UTF-8."""
     from ..runs.translate import BATCH
     from ..tables.render import heatmap, legend
 
@@ -131,7 +131,7 @@ def _translate(
         say("\n".join(f"{prefix}{item.text}" for item in translations).encode())
         for item in translations if alignment else []:
             if item.weights is None:
-                say("  (reads the last state alone: there are no weights to show)\n")
+                say("  (this arm reads only the last state: it has no weights to show)\n")
             else:
                 matrix = heatmap(item.source, item.output, item.weights, output().width)
                 say("\n".join(["", *matrix, "", legend(), ""]).encode())
@@ -167,7 +167,7 @@ def _diagnose(sentence: str | None, results: Path | None, form: str) -> None:
 
 
 def notes_on(where: str, arms: Mapping[str, Path]) -> list[str]:
-    """A line that names the runs, and one on each whose BLEU on short sentences is too low."""
+    """A line that names the runs, and a warning for each that has not learned to translate."""
     from ..claims.verdict import learned
     from ..results.bundle import read_table
     from ..results.folders import SCORES, was_written
@@ -183,14 +183,14 @@ def notes_on(where: str, arms: Mapping[str, Path]) -> list[str]:
 
 
 def lecture(
-    name: Annotated[str, Argument(metavar="ID", help="Explain one, as L7, step by step.")] = "",
+    name: Annotated[str, Argument(metavar="ID", help="Explain one step by step, such as L7.")] = "",
     form: options.Form = "rich",
     results: options.TrainedRuns = None,
     ids: Annotated[bool, Option("--ids", help="List all ids, and what they stand for.")] = False,
 ) -> None:
     """Recompute the numbers that the slides print, or explain one.
 
-    L10, L17 and L-SHORT also ask the trained runs of --results, L15 reads a benchmark.
+    L10, L17 and L-SHORT also use the trained runs of --results; L15 reads a benchmark.
     """
     from ..claims.registry import CLAIMS
     from ..lecture.slides import SLIDES
@@ -208,7 +208,7 @@ def lecture(
             raise UsageError(f"{names[0]} is a claim: `bottleneck table claims` decides it")
         raise UsageError(f"unknown id {name!r}{did_you_mean(names[0], WALKTHROUGHS)}")
     if results not in (None, Path("shipped")) and not results.is_dir():
-        raise UserError(f"no folder {str(results)!r}: name one of results")
+        raise UserError(f"no folder {str(results)!r}: name a folder of results")
     evidence, line = lecture_evidence(measured_exponent(results or DEFAULT_OUT / "bench")), ""
     if not name or form != "rich":
         show(audit_page([audit(name, evidence) for name in names]), form)

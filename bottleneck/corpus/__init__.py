@@ -1,1 +1,1 @@
-"""Pairs of sentences: drawn, read or fetched; tokens, vocabularies, batches."""
+"""Sentence pairs (drawn, read or downloaded), tokens, vocabularies and batches."""

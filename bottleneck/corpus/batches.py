@@ -1,7 +1,7 @@
 """Sentence pairs as padded arrays: an endless stream to train on, and batches to evaluate.
 
-Every padded shape is compiled once, and padding is computed like words. So sentences of similar
-lengths share a shape: a dynamic programme cuts them, sorted by their longer side, into the classes
+Every padded shape is compiled once, and padding costs as much as words. So sentences of similar
+lengths share a shape: sorted by their longer side, a dynamic programme cuts them into the classes
 with the least padding.
 """
 
@@ -18,7 +18,7 @@ from jaxtyping import Int, Int32
 from .pair import SentencePair
 from .vocabulary import EOS, PAD, Vocabulary
 
-MULTIPLE = 2  # padded lengths to train on are a multiple of this: near lengths share a shape
+MULTIPLE = 2  # padded lengths in training are a multiple of this: similar lengths share a shape
 
 
 class EncodedPairs(NamedTuple):
@@ -39,7 +39,7 @@ class EncodedPairs(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Padded ids; lengths count EOS, what lies beyond them is ``PAD``."""
+    """Padded ids; lengths count EOS, and the rest of each row is ``PAD``."""
 
     source: Int32[np.ndarray, "batch source_length"]
     source_lengths: Int32[np.ndarray, "batch"]
@@ -75,7 +75,7 @@ def shape_classes(
     groups: int,
     smallest: int,
 ) -> list[Int[np.ndarray, "members"]]:
-    """At most ``groups`` classes of sentences, each of ``smallest`` size or more, by length."""
+    """Sentence indices in at most ``groups`` classes by length, of size ``smallest`` or more."""
     keys, key, counts = np.unique(lengths.max(axis=0), return_inverse=True, return_counts=True)
     totals = np.bincount(key, sizes)
     longest = np.zeros((2, len(keys)), dtype=np.int64)
@@ -84,7 +84,7 @@ def shape_classes(
 
     @cache
     def positions(first: int, last: int) -> float:
-        """Padded positions of a class from one key to another, infinite where it is too small."""
+        """Padded positions of a class from one key to another; infinite if it is too small."""
         if totals[first : last + 1].sum() < smallest:
             return math.inf
         padded = -(-longest[:, first : last + 1].max(axis=1) // MULTIPLE) * MULTIPLE
@@ -92,14 +92,14 @@ def shape_classes(
 
     @cache
     def cut(last: int, classes: int) -> tuple[float, tuple[int, ...]]:
-        """The fewest positions of the keys up to ``last``, and the first keys of the classes."""
+        """The fewest padded positions for keys up to ``last``, and the first key of each class."""
         if classes == 1:
             return positions(0, last), (0,)
         ways = [cut(last, classes - 1)]
         for first in range(1, last + 1):
             before, starts = cut(first - 1, classes - 1)
             ways.append((before + positions(first, last), (*starts, first)))
-        return min(ways, key=lambda way: way[0])  # the first of equals
+        return min(ways, key=lambda way: way[0])  # ties: the first
 
     _, starts = cut(len(keys) - 1, groups)
     ends = pairwise((*starts, len(keys)))
@@ -132,7 +132,7 @@ class TrainingBatches:
 
     @property
     def updates_per_epoch(self) -> int:
-        """Batches that visit every sentence at least once."""
+        """The number of batches that contain every sentence at least once."""
         sizes = zip(self.classes, self.batch_sizes, strict=True)
         return sum(-(-len(item.source) // size) for item, size in sizes)
 
@@ -193,7 +193,7 @@ def evaluation_batches(pairs: EncodedPairs, batch_size: int) -> list[EvaluationB
 
 
 def restore(results: Iterable[Iterable], batches: Sequence[EvaluationBatch]) -> list:
-    """Results, one sequence of rows per batch, in the corpus's order and without the fillers."""
+    """Put results, one sequence of rows per batch, into the corpus's order, without fillers."""
     restored = {}
     for result, batch in zip(results, batches, strict=True):
         restored.update(zip(batch.rows.tolist(), result, strict=False))  # fillers have no row

@@ -1,4 +1,4 @@
-"""From settings to a corpus: splits, vocabularies, a fingerprint, and a description of them."""
+"""Make a corpus from settings: splits, vocabularies, a fingerprint and a description."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Corpus:
 
     @cached_property
     def near_copies(self) -> list[tuple[int, int]]:
-        """Of each test source its 5-grams of word tokens that some training source has, and all."""
+        """For each test source, how many of its word 5-grams training has, and their total."""
 
         def grams(pair: SentencePair) -> Iterable[tuple[str, ...]]:
             tokens = tokenize(pair.source)
@@ -62,7 +62,7 @@ class Corpus:
 
 
 def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
-    """Draw or read the corpus; vocabularies come from the training side alone."""
+    """Draw or read the corpus; vocabularies come only from the training split."""
     if corpus.is_drawn:
 
         def draw() -> Splits:
@@ -87,7 +87,7 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
 
 
 def notes_on_test(test: Pairs, corpus: CorpusSettings, edges: tuple[int, ...]) -> list[str]:
-    """What to know of a test set; one that fills under two buckets compares nothing: UserError."""
+    """Notes on a test set; a UserError if it fills fewer than two buckets."""
     below, *buckets = by_bucket(test, edges).items()
     filled = [name for name, pairs in buckets if pairs]
     if len(filled) < 2:
@@ -109,7 +109,7 @@ def notes_on_test(test: Pairs, corpus: CorpusSettings, edges: tuple[int, ...]) -
 
 
 def lecture_pairs(corpus: CorpusSettings) -> Pairs:
-    """The lecture's own sentences with their translations; none if the corpus has other text."""
+    """The lecture's sentences with translations; none unless the corpus is the grammar."""
     if corpus.name != "grammar":
         return ()
     return tuple(map(english_french(corpus.lexicon).parse, LECTURE_SENTENCES))
@@ -131,7 +131,7 @@ def fingerprint(splits: Splits, reverse: bool = False) -> str:
 
 
 def describe(corpus: Corpus, edges: tuple[int, ...]) -> "pd.DataFrame":
-    """Pairs and means by split and bucket; without the column of bits where none are known."""
+    """Pairs and means by split and bucket; without a column of bits if none are known."""
     import pandas as pd
 
     target, rows, keys = corpus.target_vocabulary, [], []
@@ -152,6 +152,6 @@ def describe(corpus: Corpus, edges: tuple[int, ...]) -> "pd.DataFrame":
 
 
 def share(counts: Iterable[tuple[int, int]]) -> float | None:
-    """The share (0 to 1) of these sentences' 5-grams that was found; None without any."""
+    """The share (0 to 1) of 5-grams that training has, from `near_copies`; None without any."""
     known, total = map(sum, zip((0, 0), *counts, strict=True))
     return known / total if total else None

@@ -1,7 +1,7 @@
 """Parallel text by name: pooch downloads it once, and runs read it from the user's cache.
 
-A corpus is a folder of two files per split, English and French (``train.en.gz``, ``train.fr.gz``),
-or of one of both (``train.tsv``).
+A corpus is a folder with two files per split, English and French (``train.en.gz``,
+``train.fr.gz``), or one file with both (``train.tsv``).
 """
 
 import tomllib
@@ -34,7 +34,7 @@ CORPORA = {name: NamedCorpus(**fields) for name, fields in _TABLES.items()}
 
 
 def folder_of(name: str) -> Path:
-    """The folder of a corpus in the user's cache; a UserError where there is no such cache."""
+    """The folder of a corpus in the user's cache; a UserError if there is no cache."""
     root = cache_root()
     if root is None:
         raise UserError("your home folder is not known; set XDG_CACHE_HOME to a folder for corpora")
@@ -42,11 +42,12 @@ def folder_of(name: str) -> Path:
 
 
 def named_files(name: str, split: str) -> list[str]:
-    """The one or two files of a split, English first; none where the corpus has no such split."""
+    """The one or two files of a split, English first; none if the corpus lacks the split."""
     folder = folder_of(name)
     if not folder.is_dir():
         raise UserError(
-            f"corpus {name!r} is not on this machine; `bottleneck corpus {name} --fetch` brings it"
+            f"corpus {name!r} is not on this machine; "
+            f"`bottleneck corpus {name} --fetch` downloads it"
         )
     return sorted(map(str, folder.glob(f"{split}.*")))
 
@@ -58,7 +59,7 @@ def fetch(name: str, report: Callable[[str], None] = lambda _: None) -> None:
     corpus, folder = CORPORA[name], folder_of(name)
     pooch.get_logger().setLevel("WARNING")
     registry = {file: known or None for file, known in corpus.files.items()}
-    # manythings.org refuses the names of libraries.
+    # manythings.org refuses user agents of libraries.
     agent = "Mozilla/5.0 (compatible; seq2seq-bottleneck)"
     headers = {"User-Agent": agent, "Accept-Encoding": "identity"}
     load = pooch.HTTPDownloader(timeout=30, headers=headers)
@@ -74,7 +75,7 @@ def fetch(name: str, report: Callable[[str], None] = lambda _: None) -> None:
                 kind = unpack.get(Path(file).suffix)
                 host.fetch(file, kind and kind(members, extract_dir="."), load)
             for split, texts in corpus.splits.items():
-                if len(texts) == 1:  # columns, of which the first two are the pair
+                if len(texts) == 1:  # columns; the first two are the pair
                     lines = (packed / texts[0]).read_text("utf8").split("\n")
                     rows = ["\t".join(line.split("\t")[:2]) for line in lines]
                     (text / f"{split}.tsv").write_text("\n".join(rows), "utf8")

@@ -1,6 +1,6 @@
-"""Drawing sentence pairs from a language whose probabilities are known, and keeping what was drawn.
+"""Draw sentence pairs from a language with known probabilities, and cache them.
 
-Only ``Random.random()`` is used, seeded by strings, so that the sentences are the same everywhere.
+Only ``Random.random()`` is used, seeded by strings, so that every machine draws the same sentences.
 """
 
 import gzip
@@ -30,7 +30,7 @@ KEPT = 5_000  # corpora of fewer training pairs are not cached: they are drawn i
 
 @dataclass(frozen=True)
 class Copying:
-    """The copying corpus: the target is the source, n of V equal words of n log2 V bits."""
+    """The copying corpus: the target repeats the source; n of V words have n log2 V bits."""
 
     vocabulary: int
     shortest: int = 1
@@ -43,17 +43,17 @@ class Copying:
         return SentencePair(text, text, links, words * log2(self.vocabulary))
 
 
-Language = Copying | Grammar  # it draws pairs whose sources have ``shortest`` to ``longest`` words
+Language = Copying | Grammar  # draws pairs whose sources have ``shortest`` to ``longest`` words
 
 
 def note(notes: list[str], count: int, noun: str, text: str) -> None:
-    """Append a note that starts with its count, none for a count of 0."""
+    """Append a note that starts with its count, unless the count is 0."""
     if count:
         notes.append(f"{counted(count, noun)} {text}")
 
 
 def within_test(pairs: Pairs, corpus: CorpusSettings, notes: list[str]) -> Pairs:
-    """The pairs of lengths to test on, and a note on others."""
+    """The pairs of lengths to test on; ``notes`` gets a note on the others."""
     least, most = corpus.test_min_words or 1, corpus.test_max_words
     kept = tuple(pair for pair in pairs if least <= pair.words <= (most or pair.words))
     bounds = f"{least} to {most} words" if most else f"{least} words or more"
@@ -68,9 +68,10 @@ def join_test(
     parse: Callable[[str], SentencePair | None],
     notes: list[str],
 ) -> Pairs:
-    """Join every ``corpus.joined`` neighbours of a length bucket: the same content, longer.
+    """Join neighbours of a length bucket, ``corpus.joined`` at a time, into longer sentences.
 
-    What does not parse or is too long is left out. Nobody drew these sentences: they have no bits.
+    A sentence that does not parse or is too long is left out. Joined sentences were not drawn, so
+    they have no bits.
     """
     count, joined = corpus.joined, []
     for bucket in [*by_bucket(test, edges).values()][1:]:
@@ -115,7 +116,7 @@ def draw_splits(
         masses = [fsum(chances[words] for words in group) for group in groups]
         drawn: list[SentencePair] = []
         for group, part in zip(groups, shares(count, masses), strict=True):
-            # Each group has a seed, so that it stays when the others change.
+            # Each group has a seed, so that it stays the same when the others change.
             random = Random(f"{corpus.seed}:{name}:{group[0]}")
             drawn += draw_pairs(source, part, chances, random, group, exclude, distinct=True)
         return tuple(drawn)
@@ -142,17 +143,17 @@ def draw_pairs(
     exclude: Container[str] = frozenset(),
     distinct: bool = False,
 ) -> Pairs:
-    """Draw pairs: a length, then a sentence of it; bits gain -log2 P(length).
+    """Draw pairs: a length, then a sentence of that length; bits include -log2 P(length).
 
-    An excluded or, with ``distinct``, repeated sentence is thrown back together with its length.
-    With ``lengths`` alone drawn, the bits stay those of the whole distribution.
+    If a sentence is excluded or, with ``distinct``, repeated, length and sentence are drawn again.
+    If only ``lengths`` are drawn, the bits are still those of the whole distribution.
     """
     choices = sorted(probabilities if lengths is None else lengths)
     ladder = list(accumulate(probabilities[words] for words in choices))
     drawn: list[SentencePair] = []
     seen: set[str] = set()
     for _ in range(count):
-        for _ in range(10_000):  # draws without a new sentence: then the language is exhausted
+        for _ in range(10_000):  # so many draws without a new sentence: the language is exhausted
             words = choices[bisect(ladder, random.random() * ladder[-1], hi=len(ladder) - 1)]
             pair = source.draw(random, words)
             if pair.source not in exclude and pair.source not in seen:
@@ -171,7 +172,7 @@ def draw_pairs(
 
 
 def length_groups(min_words: int, max_words: int, edges: tuple[int, ...]) -> tuple[range, ...]:
-    """The lengths from min to max, cut at the bucket edges; those below the first are a group."""
+    """The lengths from min to max, cut at the bucket edges; those below the first form a group."""
     starts = [*sorted({1, *edges}), max_words + 1]
     groups = (
         range(max(start, min_words), min(stop, max_words + 1)) for start, stop in pairwise(starts)
@@ -182,7 +183,7 @@ def length_groups(min_words: int, max_words: int, edges: tuple[int, ...]) -> tup
 def length_probabilities(
     kind: str, min_words: int, max_words: int, edges: tuple[int, ...]
 ) -> dict[int, float]:
-    """Probability of each length: all equal, or for ``buckets`` all groups of `length_groups`."""
+    """Probability of each length: all are equal, or for ``buckets`` all `length_groups` are."""
     groups = length_groups(min_words, max_words, edges)
     masses = {
         words: 1.0 if kind == "uniform" else 1 / len(group) for group in groups for words in group
@@ -196,7 +197,7 @@ def shares(count: int, masses: list[float]) -> list[int]:
     total = fsum(masses)
     exact = [count * mass / total for mass in masses]
     parts = [int(part + 1e-9) for part in exact]
-    # Rounded, so that the last bit of a sum cannot decide who is first.
+    # Rounded, so that the last bit of a sum cannot decide a tie.
     lacks = [round(part - whole, 6) for part, whole in zip(parts, exact, strict=True)]
     for index in sorted(range(len(lacks)), key=lacks.__getitem__)[: count - sum(parts)]:
         parts[index] += 1
@@ -206,9 +207,9 @@ def shares(count: int, masses: list[float]) -> list[int]:
 def cached_splits(
     corpus: CorpusSettings, edges: tuple[int, ...], draw: Callable[[], Splits]
 ) -> Splits:
-    """The splits from the user's cache, else drawn and cached: drawing takes many seconds.
+    """Read the splits from the user's cache, or draw and cache them: drawing takes many seconds.
 
-    The file is named by a hash of all that the pairs depend on, this package's code included.
+    The file is named by a hash of all that the pairs depend on, including the code in this folder.
     """
     root = cache_root()
     if root is None or corpus.train_pairs < KEPT:

@@ -1,7 +1,7 @@
-"""Reading parallel text, the user's own or fetched, and splitting it by source sentence.
+"""Read parallel text (the user's or downloaded), and split it by source sentence.
 
-It is two files, line by line, or one file of two tab-separated columns; plain or gzip, UTF-8, with
-LF or CRLF. It is normalised to Unicode form NFC and to single spaces.
+It is two files with a sentence per line, or one file with two tab-separated columns; plain or gzip,
+UTF-8, with LF or CRLF. It is normalised to Unicode form NFC and to single spaces.
 """
 
 import gzip
@@ -31,7 +31,7 @@ class PairFiles(NamedTuple):
 
 
 def pair_files(corpus: CorpusSettings, split: str) -> PairFiles | None:
-    """The files of split train, valid or test; None where it is to be split off."""
+    """The files of split train, valid or test; None if it has to be split off."""
     name = corpus.test if corpus.test and split == "test" else corpus.name
     if name in NAMED:
         paths = named_files(name, split)
@@ -54,7 +54,7 @@ def pair_files(corpus: CorpusSettings, split: str) -> PairFiles | None:
 
 
 def languages(corpus: CorpusSettings) -> Sequence[str]:
-    """What to call source and target: of files their endings, as ``de`` of train.de.gz."""
+    """Names for source and target; for files their endings, such as ``de`` of train.de.gz."""
     names = (corpus.source, corpus.target) if corpus.name == "files" else ("en", "fr")
     sides = [(name or "").removesuffix(".gz").rpartition(".")[2] for name in names]
     if len({*sides}) < 2 or not all(re.fullmatch("[a-z]{2,3}", side) for side in sides):
@@ -72,7 +72,7 @@ def read_pairs(files: PairFiles, lowercase: bool) -> list[SentencePair]:
         if len(lines) != len(theirs):
             raise UserError(
                 f"{name} has {len(lines):,} lines and {setting} {files.target!r} has "
-                f"{len(theirs):,}; line by line one must translate the other"
+                f"{len(theirs):,}; each line must translate the same line of the other"
             )
         rows = zip(lines, theirs, strict=True)
     else:
@@ -87,22 +87,22 @@ def read_pairs(files: PairFiles, lowercase: bool) -> list[SentencePair]:
 
 
 def read_lines(path: str, setting: str, lowercase: bool = False) -> list[str]:
-    """`lines_as_given` in form NFC."""
+    """The lines of a text file, in Unicode form NFC."""
     lines = lines_as_given(path, setting)
     return [normalize("NFC", line.lower() if lowercase else line) for line in lines]
 
 
 def lines_as_given(path: str, setting: str) -> list[str]:
-    """The lines of a text file or gzip file without a byte-order mark; an empty one is refused."""
+    """The lines of a text or gzip file, without byte-order mark; an empty file is refused."""
     name = f"{setting} {path!r}"
     try:
         opened = gzip.open if path.lower().endswith(".gz") else open
         with opened(Path(path).expanduser(), "rb") as file:
             data = file.read().removeprefix(b"\xef\xbb\xbf")
     except FileNotFoundError:
-        raise UserError(f"{name} does not exist; paths start at {str(Path.cwd())!r}") from None
+        raise UserError(f"{name} does not exist; paths start from {str(Path.cwd())!r}") from None
     except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise UserError(f"{name} is no whole gzip file; pack it again or unpack it") from None
+        raise UserError(f"{name} is not a complete gzip file; pack it again or unpack it") from None
     except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UserError(f"{name} cannot be read ({reason}); name a text file") from None
@@ -119,9 +119,9 @@ def lines_as_given(path: str, setting: str) -> list[str]:
 def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     """Read the text and split it by source sentence.
 
-    A given test set is used whole, repeated pairs once; else one is split off, spread evenly
+    A given test set is used whole, without repeated pairs; else one is split off, spread evenly
     over the length buckets. Validation is a random part of a given set, else of the training text.
-    min_words and longest_trained concern training and validation alone.
+    min_words and longest_trained apply only to training and validation.
     """
     notes: list[str] = []
     pairs, parts = read_split(corpus, "train"), read_split(corpus, "test")
@@ -130,7 +130,7 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
         note(notes, len(parts) - len(different), "test pair", "empty or repeated: dropped")
         test = within_test(different, corpus, notes)
     else:
-        if corpus.test:  # a named corpus without a test set: what a run on it is tested on
+        if corpus.test:  # without a test set: split it off, as a run on that corpus does
             parts = read_split(corpus.model_copy(update={"name": corpus.test}), "train")
         whole = tuple(pair for pair in parts or pairs if pair.source and pair.target)
         within = within_test(whole, corpus, notes)
@@ -158,7 +158,7 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
 
 
 def read_split(corpus: CorpusSettings, split: str) -> Pairs | None:
-    """The pairs of a split's files, the source language first; None where the split has none."""
+    """The pairs of a split's files, source language first; None if the split has no files."""
     files = pair_files(corpus, split)
     if files is None:
         return None
@@ -173,7 +173,7 @@ def split_off(
 ) -> Pairs:
     """Choose up to ``count`` pairs of different sources by seed, in the order of the file.
 
-    With ``edges`` the buckets take turns. At most one in ``part`` pairs of each is chosen.
+    With ``edges`` the buckets take turns. At most one in ``part`` pairs of a bucket is chosen.
     """
     first: dict[str, SentencePair] = {}
     for pair in pairs:
@@ -191,7 +191,7 @@ def split_off(
 
 
 def sample(pairs: Sequence[SentencePair], count: int, seed: str) -> Pairs:
-    """Choose ``count`` pairs in the order of the file; a smaller count chooses some of the same."""
+    """Choose ``count`` pairs in the order of the file; a smaller count chooses a subset."""
     random = Random(seed)
     keys = sorted((random.random(), row) for row in range(len(pairs)))
     return tuple(pairs[row] for row in sorted(row for _, row in keys[:count]))

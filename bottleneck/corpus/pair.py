@@ -1,4 +1,4 @@
-"""One sentence pair, whatever corpus it comes from."""
+"""Sentence pairs of any corpus, their splits and length buckets."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ Pairs = tuple[SentencePair, ...]
 
 
 class Splits(NamedTuple):
-    """Training, validation and test pairs, and what a person should know about their making."""
+    """Training, validation and test pairs, and notes on how they were made."""
 
     train: Pairs
     valid: Pairs
@@ -49,7 +49,7 @@ def sources(pairs: Iterable[SentencePair]) -> frozenset[str]:
 def by_bucket(
     pairs: Iterable[SentencePair], edges: tuple[int, ...]
 ) -> dict[str, list[SentencePair]]:
-    """The pairs shorter than every bucket ("under 5"), then those of each bucket, by its name."""
+    """Pairs by bucket; the first entry has those shorter than every bucket ("under 5")."""
     groups = {label: [] for label in (f"under {edges[0]}", *bucket_labels(edges))}
     places = list(groups.values())
     for pair in pairs:

@@ -1,11 +1,11 @@
-"""Subwords: pieces of words that byte-pair encoding found in the training text (sentencepiece).
+"""Subwords: pieces of words that byte-pair encoding finds in the training text (sentencepiece).
 
-Byte-pair encoding (Sennrich et al. 2016) goes by the counts of chunks (what is between spaces). A
-piece that begins a chunk begins with ``▁``; none reaches over a space. A character that training
-hardly showed is spelled in bytes (``<0xC5>``), so that no text has an unknown piece.
+Byte-pair encoding (Sennrich et al. 2016) counts chunks (the text between spaces). A piece that
+begins a chunk begins with ``▁``; no piece crosses a space. A character that is rare in training is
+spelled in bytes (``<0xC5>``), so that no text has an unknown piece.
 
-Gold links and word classes are of words, attention weights of a model's own tokens. Where these are
-finer, the weights of a source word's pieces are added, those of a target word's averaged.
+Gold links and word classes belong to words, attention weights to a model's tokens. To compare them,
+the weights of a source word's pieces are added, and those of a target word's pieces are averaged.
 """
 
 import io
@@ -26,14 +26,14 @@ from ..settings.errors import UserError
 from .pair import Link
 from .vocabulary import SPECIAL, SQUARE, UNKNOWN, WORDS, Tokenizer
 
-START, BYTES = "▁", 256  # what a chunk's first piece begins with; how many pieces are bytes
+START, BYTES = "▁", 256  # the start of a chunk's first piece; how many pieces are bytes
 Shares = Float[ndarray, "_ _"]
-"""How much of each piece is in each word, pieces x words, ends last: rows add up to 1."""
+"""The share of each piece in each word, pieces x words, end tokens last; rows sum to 1."""
 
 
 @dataclass(frozen=True)
 class Subwords(Tokenizer):
-    """A learned model: ``model`` are the bytes of sentencepiece's own file format."""
+    """A learned model: ``model`` has the bytes of sentencepiece's file."""
 
     model: bytes
 
@@ -43,12 +43,12 @@ class Subwords(Tokenizer):
         return self._processor.encode(f" {folded}", out_type=str) if folded else []
 
     def text(self, pieces: Sequence[str]) -> str:
-        """The text of pieces; bytes that are no UTF-8 become U+FFFD."""
+        """The text of pieces; bytes that are not UTF-8 become U+FFFD."""
         text = b"".join(map(_bytes_of, pieces)).decode(errors="replace")
         return " ".join(text.split())
 
     def size(self, piece: str) -> int:
-        """Bytes, of which ``▁`` has none."""
+        """The number of bytes; ``▁`` has none."""
         return len(_bytes_of(piece).strip())
 
     @cached_property
@@ -64,14 +64,14 @@ class Subwords(Tokenizer):
 
 
 def _bytes_of(piece: str) -> bytes:
-    """The bytes of a piece, with a space before it where it begins a chunk or is unknown."""
+    """The bytes of a piece, with a space before it if it begins a chunk or is unknown."""
     if spelled := re.fullmatch(r"<0x([0-9A-F]{2})>", piece):
         return bytes([int(spelled[1], 16)])
     return f" {piece} ".encode() if piece == UNKNOWN else piece.replace(START, " ").encode()
 
 
 def learn_subwords(texts: Iterable[str], size: int, setting: str) -> Subwords:
-    """Learn at most ``size`` pieces, bytes among them, from a side of the training text."""
+    """Learn at most ``size`` pieces, including bytes, from one side of the training text."""
     counts = Counter(chain.from_iterable(text.split() for text in texts))
     # The most frequent chunks first, ties in string order.
     ordered = sorted(counts, key=lambda chunk: (-counts[chunk], chunk))
@@ -84,7 +84,7 @@ def learn_subwords(texts: Iterable[str], size: int, setting: str) -> Subwords:
             model_writer=model,
             vocab_size=size + len(SPECIAL),
             **special,
-            # Text as it is, whole chunks alone, bytes for the rest.
+            # The text is not changed, no piece crosses a chunk, rare characters become bytes.
             model_type="bpe",
             input_format="tsv",
             normalization_rule_name="identity",
@@ -119,9 +119,9 @@ def _sentencepiece() -> ModuleType:
 def shares_of(pieces: Sequence[str], words: Sequence[str], tokenizer: Tokenizer) -> Shares:
     """The shares of pieces in word tokens (or words between spaces) of the same text, by bytes.
 
-    A piece of two word tokens, as ``).``, belongs to both; one without bytes to the next word.
+    A piece of two word tokens (``).``) belongs to both, a piece without bytes to the next word.
     """
-    # The end token is a piece of size 1 behind the text, and so is the end word.
+    # After the text come an end piece and an end word of size 1.
     sizes = np.array([*map(tokenizer.size, pieces), 1], np.int64)
     widths = np.array([*map(WORDS.size, words), 1], np.int64)
     starts, ends = np.cumsum(sizes) - sizes, np.cumsum(widths)
@@ -136,9 +136,9 @@ def by_word(
     source: Float[ndarray, "source_pieces source_words"],
     target: Float[ndarray, "target_pieces target_words"],
 ) -> Float[ndarray, "target_words source_words"]:
-    """Weights of the pieces of a source word added, of those of a target word averaged.
+    """Add the weights of a source word's pieces, and average those of a target word's pieces.
 
-    A source piece of two words gives each its share; a target piece of two words counts in both.
+    A source piece of two words is divided by its shares; a target piece of two counts for both.
     """
     touching = (target > 0).astype(np.float64)
     return (touching / touching.sum(axis=0)).T @ weights @ source

@@ -1,8 +1,8 @@
-"""Text as word tokens that can be put back together, and pieces of text as numbers.
+"""Word tokens that can be joined to text again, and vocabularies, which number tokens.
 
-A token that was glued to its neighbour carries the joiner on that side, so that
-``"l'homme, dit-il"`` becomes ``l'￭ homme ￭, dit-il``. White space is folded to single spaces.
-What a model reads and writes are the pieces of its run's `Tokenizer`: word tokens, or `subwords`.
+If a token touches its neighbour, it has the joiner on that side: ``"l'homme, dit-il"`` becomes
+``l'￭ homme ￭, dit-il``. White space becomes single spaces. A model reads and writes the pieces of
+its run's `Tokenizer`: word tokens, or `subwords`.
 """
 
 import re
@@ -16,7 +16,7 @@ from itertools import chain, takewhile
 from ..settings.concerns import CorpusSettings
 
 JOINER, SQUARE = "\uffed\u25a0"
-"""The mark of a token that was glued to its neighbour; in the user's text it becomes a square."""
+"""The mark of a token that touches its neighbour; in the user's text it becomes a square."""
 SPACELESS = {
     "ja-mecab": "\u3040-\u30ff\uff66-\uff9d",
     "zh": "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff",
@@ -29,18 +29,18 @@ _SPACELESS = "".join(SPACELESS.values())
 _MARKS = "\u200c\u200d\U000e0100-\U000e01ef" + "".join(
     mark for mark in map(chr, range(0x300, 0x1F000)) if unicodedata.category(mark)[0] == "M"
 )
-"""What belongs to the letter before it: combining marks, the joiners of Hindi and Persian."""
+"""Signs that belong to the letter before: combining marks, the joiners of Hindi and Persian."""
 _CHARACTER, _LETTER = f"[{_SPACELESS}][{_MARKS}]*", rf"[^\W{_SPACELESS}]"
 _WORD = f"{_LETTER}+(?:[{_MARKS}]+{_LETTER}*)*"
 _PIECES = re.compile(
     r"((?i:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)['’](?=\w))"  # an elision
-    rf"|((?i:['’]s\b)|[^\w\s]|{_CHARACTER})"  # a possessive, punctuation, such a script's character
+    rf"|((?i:['’]s\b)|[^\w\s]|{_CHARACTER})"  # a possessive, punctuation, a spaceless character
     rf"|({_WORD}(?:(?!(?i:['’]s\b))[-'’.,]{_WORD})*)"  # a word
 )
 _characters = re.compile(_CHARACTER)
 PAD, BOS, EOS, UNK = range(4)
-"""Token ids that every vocabulary begins with: padding behind a sentence, what the decoder reads
-before the first word, the end of a sentence on both sides, any word outside the vocabulary."""
+"""Token ids that every vocabulary begins with: padding after a sentence, the start token that the
+decoder reads first, the end of a sentence (source and target), any word outside the vocabulary."""
 UNKNOWN = "⁇"  # U+2047, which sacreBLEU's 13a tokenizer leaves whole
 SPECIAL = ("<pad>", "<s>", "</s>", UNKNOWN)
 
@@ -51,7 +51,7 @@ def tokenize(text: str) -> list[str]:
     return list(chain.from_iterable(map(_split_chunk, chunks)))
 
 
-@lru_cache(maxsize=2**16)  # text repeats its words: this halves the time
+@lru_cache(maxsize=2**16)  # words repeat: this halves the time
 def _split_chunk(chunk: str) -> tuple[str, ...]:
     """Split one whitespace-free chunk; between two pieces exactly one carries the joiner."""
     if chunk.isalnum() and not _characters.search(chunk):
@@ -72,7 +72,7 @@ def detokenize(tokens: Sequence[str]) -> str:
 
 
 def without_joiner(token: str) -> str:
-    """The token as a person reads it, without joiners."""
+    """The token without joiners, as a person reads it."""
     return token.replace(JOINER, "")
 
 
@@ -82,12 +82,12 @@ def is_word(token: str) -> bool:
 
 
 def count_words(text: str) -> int:
-    """The length of a text: words between white space; of `SPACELESS` scripts each character."""
+    """The length of a text: words between white space, and characters of `SPACELESS` scripts."""
     return len(_characters.sub(" x ", text).split())
 
 
 def spaceless(texts: Sequence[str]) -> str:
-    """The key of `SPACELESS` whose script more than half of the texts have; blank for others."""
+    """The key of `SPACELESS` whose script is in more than half of the texts; else blank."""
     for tokenizer, characters in SPACELESS.items():
         if 2 * sum(bool(re.search(f"[{characters}]", text)) for text in texts) > len(texts):
             return tokenizer
@@ -95,7 +95,7 @@ def spaceless(texts: Sequence[str]) -> str:
 
 
 def tokenizer_advice(references: Sequence[str], tokenize: str, option: str) -> list[str]:
-    """A line where BLEU's tokenizer finds no words in references without spaces, else none."""
+    """Advice if BLEU's tokenizer finds no words in references without spaces; else empty."""
     fitting = spaceless(references) if tokenize in ("13a", "intl") else ""
     choice = fitting if fitting == "char" else f"{fitting} (or char)"
     problem = f"BLEU by {tokenize} finds no words where the script has no spaces"
@@ -103,7 +103,7 @@ def tokenizer_advice(references: Sequence[str], tokenize: str, option: str) -> l
 
 
 def prepare_source(sentence: str, corpus: CorpusSettings) -> str:
-    """Normalise as the corpus was: case, Unicode form, spaces; the grammar has no full stops."""
+    """Normalise case, Unicode form and spaces as in the corpus; the grammar has no full stops."""
     lower = corpus.lowercase or corpus.name == "grammar"
     # Case first: the small letter may be one character where the capital is two.
     text = unicodedata.normalize("NFC", sentence.lower() if lower else sentence)
@@ -113,18 +113,18 @@ def prepare_source(sentence: str, corpus: CorpusSettings) -> str:
 
 @dataclass(frozen=True)
 class Tokenizer:
-    """How text becomes the pieces that a model reads and writes, and text again; here words."""
+    """Splits text into the pieces that a model reads and writes, and joins them; here words."""
 
     def pieces(self, text: str) -> list[str]:
         """The pieces of a text, without the end token."""
         return tokenize(text)
 
     def text(self, pieces: Sequence[str]) -> str:
-        """The text of pieces, a model's own too."""
+        """The text of pieces, also of pieces that a model wrote."""
         return detokenize(pieces)
 
     def size(self, piece: str) -> int:
-        """Bytes of the text, in UTF-8 and without spaces, that a piece covers."""
+        """How many UTF-8 bytes of the text, without spaces, a piece covers."""
         return len(without_joiner(piece).encode())
 
 
@@ -160,7 +160,7 @@ class Vocabulary:
         return self.tokenizer.pieces(text)
 
     def numbers(self, text: str) -> list[int]:
-        """Ids of a text's pieces, ``UNK`` for those not known."""
+        """Ids of a text's pieces, ``UNK`` for unknown ones."""
         return [self._ids.get(piece, UNK) for piece in self.pieces(text)]
 
     def to_bytes(self) -> bytes:
@@ -169,7 +169,7 @@ class Vocabulary:
 
     @classmethod
     def from_bytes(cls, content: bytes, tokenizer: Tokenizer = WORDS) -> "Vocabulary":
-        """Read what ``to_bytes`` gave."""
+        """Read what ``to_bytes`` wrote."""
         return cls(tuple(content.decode().removesuffix("\n").split("\n")), tokenizer)
 
 

@@ -1,1 +1,1 @@
-"""Translations from a trained model: greedy and by beam."""
+"""Translate with a trained model: greedy and beam search."""

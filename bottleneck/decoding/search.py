@@ -1,9 +1,9 @@
 """Greedy and beam search.
 
 Greedy search takes the best word at every step, until the end token or the cap. In beam search a
-beam that ends keeps its place and its score, so that the search narrows as beams finish and ends
-when none is live (the search of the RNNsearch paper's code). The winner has the greatest
-log P / length^penalty, its end token counted. A beam of width 1 is greedy search.
+beam that ends keeps its place and its score: the search narrows as beams finish, and ends when none
+is live (as in the code of the RNNsearch paper). The winner has the greatest log P / length^penalty;
+the length includes the end token. A beam of width 1 is greedy search.
 """
 
 import math
@@ -25,16 +25,16 @@ from ..settings.concerns import DecodingSettings
 
 
 class Output(NamedTuple):
-    """One output per sentence; ``lengths`` count the end token where there is one."""
+    """One output per sentence; ``lengths`` count the end token if there is one."""
 
     tokens: Int[Array, "batch steps"]
     lengths: Int[Array, " batch"]
 
 
 class Beams(NamedTuple):
-    """All beams of all sentences; ``states`` have one row per beam, side by side.
+    """All beams of all sentences; ``states`` have one row per beam, sentence by sentence.
 
-    ``scores`` are log P in nats, -inf where there is no beam; ``place`` is the next step, from 0.
+    ``scores`` are log P in nats, -inf for a missing beam; ``place`` is the next step, from 0.
     """
 
     place: Int[Array, ""] | int
@@ -48,7 +48,7 @@ class Beams(NamedTuple):
 def make_search(graph: nnx.GraphDef, settings: DecodingSettings) -> Callable[..., Output]:
     """(weights, source, lengths) -> outputs: greedy for ``beam_size`` 1, else by beam search.
 
-    Where the process has several cores, each searches for its part of a batch.
+    If the process has several cores, each core searches for a part of the batch.
     """
     method = greedy if settings.beam_size == 1 else beam_search
 
@@ -60,16 +60,17 @@ def make_search(graph: nnx.GraphDef, settings: DecodingSettings) -> Callable[...
 
 
 def caps(width: int, settings: DecodingSettings) -> list[int]:
-    """Most tokens of an output, end token among them, by the source's length, 0 to ``width``.
+    """The most tokens of an output, with its end token, for source lengths 0 to ``width``.
 
-    ``cap_factor`` times the source's tokens but for its end, rounded up, and ``cap_extra``.
+    It is ``cap_factor`` times the source's tokens without the end token, rounded up, plus
+    ``cap_extra``.
     """
     words = [max(0, length - 1) for length in range(width + 1)]
     return [math.ceil(settings.cap_factor * count) + settings.cap_extra for count in words]
 
 
 def without_symbols(logits: Float[Array, "*rows words"]) -> Float[Array, "*rows words"]:
-    """Padding and the start token are never words of an output: their logits are minus infinity."""
+    """Set the logits of padding and start token, which no output contains, to minus infinity."""
     barred = jnp.zeros(logits.shape[-1], bool).at[jnp.array([PAD, BOS])].set(True)
     return jnp.where(jnp.broadcast_to(barred, logits.shape), -jnp.inf, logits)
 
@@ -115,7 +116,7 @@ def beam_search(
     """Decode a batch; the best of ``beam_size`` outputs of each sentence."""
     batch, size, table = len(source), settings.beam_size, caps(source.shape[1], settings)
     limits, width = jnp.array(table, jnp.int32)[lengths], table[-1]
-    repeat = partial(jnp.repeat, repeats=size, axis=0)  # once for each beam, side by side
+    repeat = partial(jnp.repeat, repeats=size, axis=0)  # once for each beam, sentence by sentence
     memory = jax.tree.map(repeat, translator.encode(source, lengths))
     # One live beam per sentence (equal beams would find the same words), none at a cap of 0.
     first = jnp.zeros((batch, size), bool).at[:, 0].set(True)
@@ -126,7 +127,7 @@ def beam_search(
         partial(_advance, translator, memory, limits),
         Beams(0, translator.decoder.initial(memory), tokens, scores, live),
     )
-    # The greatest normalised score; the earliest of equals.
+    # The greatest normalised score; of equal ones the first.
     counts = jnp.sum(beams.tokens != PAD, axis=2, dtype=jnp.int32)
     norms = jnp.maximum(counts, 1).astype(jnp.float32) ** settings.length_penalty
     best = jnp.argmax(beams.scores / norms, axis=1)
@@ -142,7 +143,7 @@ def _advance(translator: Translator, memory: Memory, limits: Array, beams: Beams
     states, logits, _ = translator.decoder.step(beams.states, words, memory)
     gained = jax.nn.log_softmax(without_symbols(logits)).reshape(batch, size, -1)
     extended = jnp.where(beams.live[:, :, None], beams.scores[:, :, None] + gained, -jnp.inf)
-    # An ended beam comes first and stays: padding goes on it, at its own score.
+    # An ended beam ranks first and stays: it gets padding, and keeps its score.
     ended = ~beams.live & (beams.scores > -jnp.inf)
     ranking = extended.at[:, :, PAD].set(jnp.where(ended, jnp.inf, -jnp.inf))
     top, places = jax.lax.top_k(ranking.reshape(batch, -1), size)

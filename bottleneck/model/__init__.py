@@ -1,1 +1,1 @@
-"""The translator: encoder, attention, decoder; nothing about text."""
+"""The translator: encoder, attention and decoder; it knows nothing about text."""

@@ -1,8 +1,8 @@
 """One interface for every arm: ``read(query, memory) -> context, weights``.
 
-A subclass overrides ``keys``, ``score``, ``weights`` or ``read``, and what it overrides is what
-trains and what decodes: faster paths are taken only where a read is ``plain``. Weights sum to 1
-over real positions and are exactly 0 on padding.
+A subclass overrides ``keys``, ``score``, ``weights`` or ``read``. Both training and decoding use
+these; faster code runs only if a read is ``plain``. Weights sum to 1 over real positions and are
+exactly 0 on padding.
 """
 
 from typing import NamedTuple
@@ -19,9 +19,9 @@ Values = Float[Array, "batch source context"]
 
 
 class Memory(NamedTuple):
-    """What the encoder leaves: states, their products in the score, and the one vector h_Tx.
+    """What the decoder gets from the encoder: states, their keys, and the vector h_Tx (``last``).
 
-    ``mask`` is true on real positions; an arm without attention gets ``last`` alone.
+    ``mask`` is true on real positions; an arm without attention uses only ``last``.
     """
 
     values: Values
@@ -45,13 +45,13 @@ def masked_softmax(scores: Scores, mask: Bool[Array, "batch source"]) -> Scores:
 
 
 class Score(NamedTuple):
-    """Parameters of a score: of the query's map (W_1 or W), and v where it is additive."""
+    """Parameters of a score: the query's map (W_1 or W), and v if it is additive."""
 
     matrix: Float[Array, "hidden key"] | None
     vector: Float[Array, " key"] | None
 
     def query(self, state: Float[Array, "*rows hidden"], scale: float) -> Float[Array, "*rows key"]:
-        """What of the score depends on the decoder's state alone."""
+        """The part of the score that depends only on the decoder's state."""
         mapped = state if self.matrix is None else state @ self.matrix
         return mapped if scale == 1.0 else mapped * scale
 
@@ -63,9 +63,9 @@ class Score(NamedTuple):
 
 
 class Attention(nnx.Module):
-    """Base of the reads: softmax of scores, weighted sum of values (L5, L7)."""
+    """Base class of attention: softmax of scores, weighted sum of values (L5, L7)."""
 
-    scale = 1.0  # what the mapped query is multiplied with
+    scale = 1.0  # multiplies the mapped query
     constant = False  # whether the read is the same for every query
 
     @property
@@ -76,11 +76,11 @@ class Attention(nnx.Module):
         return inherited and type(self.score()) is Score
 
     def keys(self, values: Values) -> Keys:
-        """The part of the score that depends on the memory alone."""
+        """The part of the score that depends only on the memory."""
         return values
 
     def score(self) -> Score:
-        """The score's parameters, free of the module."""
+        """The score's parameters as arrays, without the module."""
         return Score(None, None)
 
     def weights(self, query: Query, memory: Memory) -> Scores:
@@ -109,7 +109,7 @@ class Attention(nnx.Module):
 
 
 class NoAttention(Attention):
-    """The bottleneck: the context is the last state whatever the query."""
+    """The bottleneck: the context is the last state for every query."""
 
     constant = True
 
@@ -134,7 +134,7 @@ class UniformAttention(Attention):
 class DotAttention(Attention):
     """e_i = s . h_i or s W h_i (Luong et al. 2015, section 3.1, "dot" and "general"; L6).
 
-    With ``scale`` width^(-1/2) it is the scaled one (Vaswani et al. 2017, eq. 1).
+    With ``scale`` width^(-1/2) it is scaled dot attention (Vaswani et al. 2017, eq. 1).
     """
 
     def __init__(self, scale: float = 1.0, matrix: nnx.Param | None = None):
@@ -164,7 +164,7 @@ class AdditiveAttention(Attention):
 
 
 def make_attention(kind: str, hidden: int, context: int, width: int, rngs: nnx.Rngs) -> Attention:
-    """The read named by ``model.attention``; ``width`` is the additive score's own."""
+    """The attention that ``model.attention`` names; only the additive score uses ``width``."""
     match kind:
         case "none":
             return NoAttention()

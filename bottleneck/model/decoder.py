@@ -1,9 +1,9 @@
 """The decoder: a recurrent language model that reads a context at every step.
 
 Placement ``input`` (Bahdanau): score with s_(t-1), feed c_t to the cell. Placement ``output``
-(Luong, eq. 5): the cell runs without c_t, score with s_t, join [c_t; s_t] by a tanh layer. Each
-has its own ``none``, in which the constant c is in the place of c_t. A tied output layer (Press and
-Wolf 2017) maps the state to the embedding's width and multiplies it with the embedding.
+(Luong, eq. 5): run the cell without c_t, score with s_t, join [c_t; s_t] by a tanh layer. In both,
+``none`` uses the constant c instead of c_t. A tied output layer (Press and Wolf 2017) maps the
+state to the embedding's width and multiplies it by the embedding.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from .recurrence import Cell, GateInput, Gates, State, advance, dropout, hidden_
 
 
 class OutputLayer(NamedTuple):
-    """W_o and b_o. Tied, W_o is the target embedding turned over."""
+    """W_o and b_o. If tied, W_o is the transposed target embedding."""
 
     matrix: Float[Array, "width vocabulary"]
     bias: Float[Array, " vocabulary"]
@@ -61,20 +61,20 @@ class Decoder(nnx.Module):
         else:
             self.join = drawn(context + hidden, hidden)
         if settings.tied_output:
-            # With this deviation a logit varies as much as a unit of the state does, whatever the
-            # sizes: the softmax starts near uniform and the loss near log V, as untied.
+            # With this deviation a logit varies as much as a unit of the state does, for all sizes:
+            # the softmax starts near uniform and the loss near log V, as without tying.
             deviation = 1 / (_EMBEDDING_DEVIATION * (hidden * embedding) ** 0.5)
             self.to_embedding = drawn(hidden, embedding, nnx.initializers.normal(deviation))
         else:
             self.output = drawn(hidden, vocabulary)
         self.output_bias = nnx.Param(jnp.zeros(vocabulary))
-        # Drawn last, so that every arm starts from the same values in all it shares.
+        # Drawn last, so that all arms start with the same values of the parameters they share.
         self.attention = make_attention(
             settings.attention, hidden, context, settings.attention_width, rngs
         )
 
     def initial(self, memory: Memory) -> States:
-        """s_0 = c, or tanh(W c) for a different hidden size; the control starts from 0."""
+        """s_0 = c, or tanh(W c) if ``hidden_size`` is set; 0 if ``initial_state`` is zero."""
         start = memory.last
         if self.to_hidden is not None:
             start = jnp.tanh(start @ self.to_hidden[...])
@@ -114,7 +114,7 @@ class Decoder(nnx.Module):
     def __call__(
         self, inputs: Int[Array, "batch target"], memory: Memory, key: PRNGKeyArray | None = None
     ) -> tuple[Float[Array, "target batch width"], Float[Array, "target batch source"]]:
-        """Teacher forcing: what the output layer reads, and attention weights, steps first."""
+        """Teacher forcing: what the output layer reads, and attention weights; steps are axis 0."""
         if self.rate > 0.0 and key is not None:
             embedded = dropout(self.embedding[...][inputs], self.rate, key, _DROPOUT_PLACE)
             gates = self.inputs[0].project(jnp.swapaxes(embedded, 0, 1))
@@ -163,7 +163,7 @@ class Decoder(nnx.Module):
     def _states(
         self, gates: Gates, memory: Memory, key: PRNGKeyArray | None
     ) -> Float[Array, "target batch hidden"]:
-        """All layers over all steps where no read is in the recurrence, layer by layer."""
+        """All steps of all layers, layer by layer, if no read is in the recurrence."""
         starts, outputs = self.initial(memory), None
         for place, (cell, start) in enumerate(zip(self.cells, starts, strict=True)):
             if place > 0:
@@ -175,7 +175,7 @@ class Decoder(nnx.Module):
     def _run(
         self, states: States, gates: Gates, key: PRNGKeyArray | None, memory: Memory | None = None
     ) -> tuple[States, Float[Array, "batch hidden"], Float[Array, "batch source"] | None]:
-        """All layers, one step after a read: new states, the highest layer's output, weights."""
+        """One step of all layers, after a read of ``memory``: new states, top output, weights."""
         weights = None
         if memory is not None:
             context, weights = self.attention.read(states[-1][0], memory)

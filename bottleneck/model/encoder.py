@@ -19,7 +19,7 @@ class RecurrentLayer(nnx.Module):
 
 
 class Encoder(nnx.Module):
-    """Embedding, recurrent layers, a linear map for two directions or a different hidden size."""
+    """Embedding, recurrent layers, a linear map for two directions or if ``hidden_size`` is set."""
 
     def __init__(self, settings: ModelSettings, vocabulary: int, rngs: nnx.Rngs):
         self.rate = settings.dropout
@@ -44,9 +44,9 @@ class Encoder(nnx.Module):
         mask: Bool[Array, "batch source"],
         key: PRNGKeyArray | None = None,
     ) -> tuple[Float[Array, "batch source context"], Float[Array, "batch context"]]:
-        """Read words, or their vectors: the state at every position, and h_Tx (backward h_1).
+        """The state at every position, and h_Tx (backward: h_1); reads words or their vectors.
 
-        h_0 is 0; on padding the last state stays. The second direction reads backwards.
+        h_0 is 0; on padding the last state is kept. The second direction reads backwards.
         """
         table, values = self.embedding[...], None
         if source.ndim == 2 and (self.rate == 0.0 or key is None):

@@ -1,7 +1,8 @@
-"""Several devices, or several seeds, as one program.
+"""One program for several devices, or for several seeds.
 
-A batch's rows are cut among the cores of one process, each core a device (``JAX_NUM_CPU_DEVICES``):
-the products of a small model are too small to share among threads (results/LOG.md, 2026-11-21).
+A batch's rows are divided among the cores of one process. Each core is a device
+(``JAX_NUM_CPU_DEVICES``), because the products of a small model are too small to share among
+threads (results/LOG.md, 2026-11-21).
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ from jax.sharding import Mesh, PartitionSpec
 from jaxtyping import Float, Shaped
 
 Tree = TypeVar("Tree")
-AXIS = "rows"  # name of the axis along which sums over all parts are taken
+AXIS = "rows"  # the axis along which all parts are summed
 
 
 def parts_of(rows: int) -> int:
@@ -51,10 +52,10 @@ class Stack:
     def program(
         self, function: Callable, cut: Sequence[int] = (), by_row: bool = False
     ) -> Callable:
-        """The jitted function for all seeds; every device has its rows of the arguments in ``cut``.
+        """The jitted function for all seeds; every device gets its rows of the arguments ``cut``.
 
-        The result is the same on all devices (a `total`). Or it is ``by_row``: any number of rows,
-        which all seeds share, make as many rows.
+        The result is the same on all devices (a `total`). With ``by_row`` it has a row per row of
+        these arguments, which may have any number of rows, and which all seeds share.
         """
         arguments = range(len(signature(function).parameters))
         if self.parts == 1 or not cut:
@@ -73,7 +74,7 @@ class Stack:
         program = jax.jit(spread)
 
         def run(*arguments: Any) -> Any:
-            # One at a time: with 32 or more computations a sum over the parts may wait for ever
+            # One at a time: with 32 or more computations, a sum over the parts may never end
             # (jax 0.10.2, results/LOG.md, 2026-11-21).
             if not by_row:
                 return jax.block_until_ready(program(*arguments))
@@ -88,7 +89,7 @@ class Stack:
         return run
 
     def total(self, tree: Tree) -> Tree:
-        """Within a program of parts: the sum over all of them."""
+        """Inside a program of parts: the sum over all parts."""
         return tree if self.parts == 1 else jax.lax.psum(tree, AXIS)
 
     def numbers(self, values: Any) -> Float[np.ndarray, " seeds"]:
@@ -104,5 +105,5 @@ def fill(parts: int, rows: Shaped[np.ndarray, "rows ..."]) -> Shaped[np.ndarray,
 
 def on_host(result: Any) -> Shaped[np.ndarray, "..."]:
     """A result as a NumPy array, or the error of its computation."""
-    # Without memory `numpy.asarray` alone would wait for ever (jax 0.8 to 0.10, CPU).
+    # If memory runs out, `numpy.asarray` alone never returns (jax 0.8 to 0.10, CPU).
     return np.asarray(jax.block_until_ready(result))

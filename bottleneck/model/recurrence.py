@@ -1,12 +1,13 @@
-"""Recurrent cells (tanh RNN, GRU, LSTM) over all steps, with or without reads.
+"""Recurrent cells (tanh RNN, GRU, LSTM) over all steps, with or without attention reads.
 
 A cell's input enters through ``GateInput.project``, for all time steps in one product outside
 the scan; only ``advance`` runs once per time step. Gates are separate matrices: slicing them out
 of one block keeps XLA's CPU backend from vectorising the loop.
 
-The gradient is by hand. Autodiff of the scan would add to the gradient of every weight matrix at
-every step. Here the scan back only collects the gradients of the products h U_g; a matrix has its
-own by one product over all steps. The additive score's tanh layer is computed again, not kept.
+The gradient is written by hand. Autodiff of the scan would add to the gradient of every weight
+matrix at every step. Here the backward scan only collects the gradients of the products h U_g; then
+one product over all steps gives a matrix's gradient. The additive score's tanh layer is computed
+again, not kept.
 """
 
 from functools import partial, reduce
@@ -27,7 +28,7 @@ BIASED = {"gru": 2, "lstm": 1}  # the gate whose product has the recurrent bias
 
 
 class Parameters(NamedTuple):
-    """U_g of each gate, one bias; of a read the matrix from the context to each gate, a score."""
+    """U_g of each gate, and one bias; for a read also each gate's context matrix and a score."""
 
     matrices: tuple[Float[Array, "hidden hidden"], ...]
     bias: Float[Array, " hidden"] | None
@@ -64,7 +65,7 @@ def advance(kind: str, weights: Parameters, state: State, inputs: Gates) -> tupl
 def step_gradients(
     kind: str, kept: Gates, state: State, gradient: State
 ) -> tuple[Gates, Gates, State]:
-    """Slopes of a step's inputs, its products and, but for those, its old state."""
+    """Gradients of a step's inputs, its products, and its old state except through these."""
     if kind == "rnn":
         before = gradient[0] * (1 - kept[0] ** 2)
         return (before,), (before,), (jnp.zeros_like(state[0]),)
@@ -87,7 +88,7 @@ def step_gradients(
 
 
 class GateInput(nnx.Module):
-    """One input of a cell, mapped to every gate: ``W_g x``, ``+ b_g`` where it is ``biased``."""
+    """One input of a cell, mapped to every gate: ``W_g x``, plus ``b_g`` if ``biased``."""
 
     def __init__(self, kind: str, size: int, hidden: int, rngs: nnx.Rngs, biased: bool = True):
         init, gates = nnx.initializers.glorot_uniform(), range(GATES[kind])
@@ -125,12 +126,12 @@ class Cell(nnx.Module):
         self.bias = nnx.Param(start) if kind != "rnn" else None
 
     def initial(self, hidden_state: Float[Array, "batch hidden"]) -> State:
-        """The state that starts from a given h (an LSTM's cell starts at 0)."""
+        """The initial state with a given h (an LSTM's cell starts at 0)."""
         cell = (jnp.zeros_like(hidden_state),) if self.kind == "lstm" else ()
         return (hidden_state, *cell)
 
     def parameters(self) -> Parameters:
-        """The arrays, free of the module."""
+        """The parameters as arrays, without the module."""
         bias = None if self.bias is None else self.bias[...]
         return Parameters(tuple(matrix[...] for matrix in self.weights), bias)
 
@@ -145,7 +146,7 @@ def dropout(
     """Zero a share ``rate`` of the values and scale up the rest (Srivastava et al. 2014).
 
     ``place`` numbers the call within the network, for different random numbers. ``every_step``
-    drops the same along the first axis (Gal and Ghahramani 2016).
+    drops the same values along the first axis (Gal and Ghahramani 2016).
     """
     if key is None or rate == 0.0:
         return values
@@ -156,7 +157,7 @@ def dropout(
 
 
 class Kept(NamedTuple):
-    """What the gradient needs of every step: (steps, batch, ...) each; None without a read."""
+    """What the gradient needs from every step, (steps, batch, ...) each; None without a read."""
 
     state: State | None
     cell: Gates | None
@@ -178,14 +179,14 @@ def hidden_states(
 ) -> tuple[Float[Array, "steps batch hidden"], Float[Array, "steps batch source"] | None]:
     """The hidden state after every step, and the attention weights of every read.
 
-    ``inputs`` are those of each gate without the context. Where the ``mask`` is false the last
-    state stays. The ``memory``, if there is one, is read before every step.
+    ``inputs`` are those of each gate without the context. Where ``mask`` is false, the last state
+    is kept. If there is a ``memory``, it is read before every step.
     """
     return _forward(kind, parameters, start, inputs, mask, memory, reverse, scale, keep=False)[0]
 
 
 def _forward(kind, parameters, start, inputs, mask, memory, reverse, scale, keep=True) -> tuple:
-    """The result, and what the gradient needs: the weights alone if not ``keep``."""
+    """The result, and what the gradient needs; only the weights unless ``keep``."""
 
     def step(state: State, at: tuple) -> tuple[State, tuple[Array, Kept]]:
         gates, real = at
@@ -236,7 +237,7 @@ def _backward(
                 d_query = jnp.einsum("bs,bsk->bk", d_scores, memory.keys)
             else:
                 query = jnp.broadcast_to(here.query[:, None, :], memory.keys.shape)
-                # Both are written once and read twice; left alone, XLA computes them twice.
+                # Both are used twice; without the barriers XLA computes them twice.
                 layer = jax.lax.optimization_barrier(jnp.tanh(memory.keys + query))
                 gradient = jax.lax.optimization_barrier(d_scores[:, :, None] * (1 - layer**2))
                 d_query = jnp.sum(gradient, axis=1) * jnp.broadcast_to(
@@ -253,13 +254,14 @@ def _backward(
             earlier = tuple(value + other for value, other in zip(earlier, passed, strict=True))
         return (earlier, sums), (d_inputs, d_products, d_read)
 
-    # No product gives the gradients of an additive score's keys (but for v) and of v: steps add.
+    # No product gives the gradients of an additive score's keys (before the factor v) and of v:
+    # each step adds its part.
     additive = memory is not None and score.vector is not None
     sums = (jnp.zeros_like(memory.keys), jnp.zeros_like(score.vector)) if additive else None
     (first, sums), (inputs, products, read) = jax.lax.scan(
         step, (zero, sums), (*gradients, kept, mask), reverse=not reverse
     )
-    # Of a matrix from what entered at every step, and the products' gradients.
+    # Gradient of a matrix, from the inputs and the product gradients of all steps.
     over_steps = partial(jnp.tensordot, axes=((0, 1), (0, 1)))
     hidden, bias = kept.state[0], None
     if parameters.bias is not None:

@@ -1,4 +1,4 @@
-"""The translator: encoder, memory and decoder under one roof; nothing about text."""
+"""The translator joins encoder and decoder; it knows nothing about text."""
 
 import jax
 import jax.numpy as jnp
@@ -32,7 +32,7 @@ class Translator(nnx.Module):
         lengths: Int[Array, " batch"],
         key: PRNGKeyArray | None = None,
     ) -> Memory:
-        """Read the source; padding behind ``lengths`` never matters."""
+        """Encode the source; padding after ``lengths`` has no effect."""
         mask = real_positions(lengths, source.shape[1])
         values, last = self.encoder(source, mask, key)
         return Memory(values, self.decoder.attention.keys(values), mask, last)
@@ -44,7 +44,7 @@ class Translator(nnx.Module):
         inputs: Int[Array, "batch target"],
         key: PRNGKeyArray | None = None,
     ) -> tuple[Float[Array, "batch target vocabulary"], Float[Array, "batch target source"]]:
-        """Teacher forcing: logits and weights at every position, all kept."""
+        """Teacher forcing: logits and attention weights at every position."""
         outputs, weights = self.decoder(inputs, self.encode(source, lengths, key), key)
         logits = self.decoder.output_layer().logits(outputs)
         return jnp.swapaxes(logits, 0, 1), jnp.swapaxes(weights, 0, 1)
@@ -65,5 +65,5 @@ def create(
 
 
 def count_parameters(weights: Weights) -> int:
-    """How many numbers are trained."""
+    """The number of trained numbers."""
     return sum(leaf.size for leaf in jax.tree.leaves(weights))

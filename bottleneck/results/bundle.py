@@ -1,4 +1,4 @@
-"""Results of runs as typed data frames, read from wherever they lie; jax is not needed."""
+"""Results of runs as typed data frames, read from run folders or bundles, without jax."""
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Example = Mapping[str, Any]
-"""``sentence`` (its place in the test set, below 0 for one of the lecture's own), ``source`` and
+"""``sentence`` (its place in the test set, below 0 for one of the lecture's), ``source`` and
 ``hypothesis`` (tokens), ``reference`` (a text), and ``weights``: one row per token of the
 hypothesis, one column per source token."""
 
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """A run's test sentences in their order: words of the source, and the statistics of BLEU."""
+    """A run's test sentences in their order: source words, and statistics of BLEU."""
 
     words: Integer[ndarray, "sentences"]
     statistics: Integer[ndarray, "sentences 10"]
@@ -37,9 +37,9 @@ class Counts:
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """Results in memory: see ``schema`` for ``environment`` and for the columns of ``runs``.
+    """Results in memory; ``schema`` describes ``environment`` and the columns of ``runs``.
 
-    ``sources`` are by run the folder of its examples: its own, or that of a bundle.
+    ``sources`` has the folder of each run's examples: the run's folder, or that of a bundle.
     """
 
     folder: Path
@@ -52,8 +52,8 @@ class Results:
     def open(cls, path: str | Path, sentences: bool = True) -> "Results":
         """Read a run, a store, an output folder, a bundle, or a folder of any of these.
 
-        A store comes before its bundle, which is older where a sweep was stopped. Without
-        ``sentences``, which take most of the time, there are no counts of them.
+        A store is read rather than its bundle, which is older if a sweep was stopped. Without
+        ``sentences``, which take most of the time, their counts are not read.
         """
         folder = Path(path)
         stored = folders.find_runs(folder)
@@ -62,7 +62,7 @@ class Results:
         if stored.unfinished:
             raise UserError(
                 f"{str(folder)!r} holds no finished run ({len(stored.unfinished)} not done): "
-                "`bottleneck table runs` lists them, the command that began them continues"
+                "`bottleneck table runs` lists them; repeat their command to continue"
             )
         if not folders.is_bundle(folder):
             inside = [place for place in folders.results_inside(folder) if holds_results(place)]
@@ -79,12 +79,12 @@ class Results:
 
     @classmethod
     def find(cls, folder: Path) -> "Results | None":
-        """The runs or the bundle of a folder itself; None where it has neither."""
+        """The runs or the bundle of a folder itself; None if it has neither."""
         return cls.open(folder) if holds_results(folder) else None
 
     @classmethod
     def of_runs(cls, folder: Path, stored: folders.StoredRuns, sentences: bool = True) -> "Results":
-        """The finished runs of a store, in the order of the experiments beside the store."""
+        """The finished runs of a store, in the order of ``experiments.json``."""
         store = next(iter(stored.done)).resolve().parent
         members = [
             dict(zip(("run", *schema.MEMBER), map(plain, (run, experiment, *names)), strict=True))
@@ -118,7 +118,7 @@ class Results:
 
     @classmethod
     def merged(cls, folder: Path, parts: Sequence["Results"]) -> "Results":
-        """All runs of several results as those of one folder; the first that has a run gives it."""
+        """All runs of several results as those of one folder; a shared run comes from the first."""
         frames, members, counts, sources, described, unfinished = [], [], {}, {}, {}, {}
         for part in parts:
             members.append(part.runs[["run", *schema.MEMBER]])
@@ -148,7 +148,7 @@ class Results:
         return parse_settings(self.environment["runs"][run]["settings"])
 
     def left_out(self) -> list[str]:
-        """A phrase each on runs that were replaced, and on those not done."""
+        """A phrase on runs that were replaced, and one on runs without a result."""
         counts = {
             "left out, replaced by later runs of the same arms": self.environment.get("replaced"),
             "without a result (`bottleneck table runs`)": len(self.environment["unfinished"]),
@@ -168,7 +168,7 @@ class Results:
     def table(self, name: str, like_slide: bool = False) -> pd.DataFrame:
         """A table of `bottleneck table`, each interval in ``NAME_low`` and ``NAME_high``.
 
-        ``like_slide``: in the slide's own columns. ``attrs`` have its ``title`` and ``caption``.
+        With ``like_slide`` it has the slide's columns. ``attrs`` has its ``title`` and ``caption``.
         """
         page = import_module("...tables.pages", __name__).make_page(name, self, like_slide)
         table = page.frame.set_axis([""] * len(page.frame)) if like_slide else page.frame
@@ -183,7 +183,7 @@ class Results:
         return figure
 
     def verdicts(self) -> pd.DataFrame:
-        """Every claim of the lecture with its verdict and the reason, as of `table claims`."""
+        """Every claim of the lecture with its verdict and the reason, as in `table claims`."""
         claims = import_module("...tables.claims", __name__)
         return claims.claims_page(claims.decide_all(self.folder)).frame
 
@@ -194,7 +194,7 @@ def holds_results(folder: Path) -> bool:
 
 
 def _environment(folder: Path) -> Mapping[str, Any]:
-    """A bundle's ``environment.json``; another version's, or half an export, is refused."""
+    """A bundle's ``environment.json``; refuses another version and an incomplete export."""
     environment = folders.read_object(folder / schema.ENVIRONMENT)
     if environment.get("schema") != schema.VERSION:
         raise UserError(
@@ -217,7 +217,7 @@ def _with_members(table: pd.DataFrame, members: pd.DataFrame) -> pd.DataFrame:
 
 
 def _counts(rows: pd.DataFrame) -> Counts:
-    """The rows of a run, put in order, as small numbers, which nobody may change."""
+    """The rows of a run in order, as a read-only array of a small type."""
     _, *counted = schema.COUNTED
     numbers = rows.sort_values("sentence")[counted].to_numpy().T
     small = numbers.astype(np.min_scalar_type(numbers.max(initial=0)), order="C")
@@ -233,12 +233,12 @@ def load_probe(folder: Path, study: str) -> pd.DataFrame:
     command = study.replace("-gold", " --gold FILE --source FILE --target FILE")
     raise UserError(
         f"{str(folder)!r} has no numbers of study {study}: `bottleneck study {command} "
-        "--results DIR` measures it, where runs were trained"
+        "--results DIR` measures them in a folder of trained runs"
     )
 
 
 def setting_columns(settings: RunSettings) -> dict[str, Any]:
-    """Value by column; where a setting is not set, a blank text or None for other types."""
+    """Settings by column; a setting that is not set is an empty text, or None for other types."""
     columns = {}
     for column, (place, kind) in schema.SETTING_COLUMNS.items():
         value = settings.value(place)
@@ -247,14 +247,14 @@ def setting_columns(settings: RunSettings) -> dict[str, Any]:
 
 
 def tidy_csv(table: pd.DataFrame) -> str:
-    """A table as CSV: every digit, blanks where there is nothing."""
+    """A table as CSV: all digits, and blanks for missing values."""
     return table.to_csv(index=False, lineterminator="\n")
 
 
 def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
     """Read a CSV file of the bundle, or of a run, with the documented columns and types.
 
-    Blanks are missing values, but in texts.
+    Blanks are missing values, except in texts.
     """
     # A float in the place of a whole number is an error.
     with folders.reading(path), np.errstate(invalid="ignore"):

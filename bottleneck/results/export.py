@@ -17,7 +17,7 @@ from .bundle import Results, read_table, tidy_csv
 
 
 def check_bundle(folder: Path, runs: Collection[str], stores: Collection[Path]) -> None:
-    """A ``UsageError`` where a bundle of runs, which these stores have, would replace others."""
+    """Raise a ``UsageError`` if a bundle of runs (from ``stores``) would replace other results."""
     lost = ["runs"] if folders.is_run(folder) or folders.runs_in(folder) else []
     if not lost and folders.store_of(folder).resolve() not in {path.resolve() for path in stores}:
         path, listed = folder / schema.ENVIRONMENT, read_sums(folder) or {}
@@ -31,9 +31,9 @@ def check_bundle(folder: Path, runs: Collection[str], stores: Collection[Path]) 
 
 
 def write_bundle(bundle: Results, folder: Path, text: bool = True) -> list[str]:
-    """Write results as a bundle into a folder; without ``text`` no sentence.
+    """Write results as a bundle into a folder; without ``text`` it has no sentences.
 
-    The studies' tables go with them, but for those that are means over other runs: returned.
+    It includes the studies' tables, except means over other runs, whose names are returned.
     """
     sources = {bundle.sources[run] for run in bundle.names}
     stores = {source.parent for source in sources if folders.is_run(source)}
@@ -53,7 +53,7 @@ def write_bundle(bundle: Results, folder: Path, text: bool = True) -> list[str]:
                 probes[f"{schema.PROBES}/{table.name}"] = table
             else:
                 lacking.append(table.stem)
-        # An earlier bundle's other tables go, but for a benchmark's, which rests on no runs.
+        # Other tables of an earlier bundle are removed, except the benchmark's, which uses no runs.
         earlier = {table.name for table in folders.tables(folder)} - {f"{schema.BENCHMARK}.csv"}
         gone = {f"{schema.PROBES}/{name}" for name in earlier} - probes.keys()
     write_listed(folder, _files(bundle, text, probes), gone)
@@ -61,9 +61,9 @@ def write_bundle(bundle: Results, folder: Path, text: bool = True) -> list[str]:
 
 
 def _files(bundle: Results, text: bool, probes: Mapping[str, Path]) -> Iterator[tuple[str, bytes]]:
-    """The files of a bundle, one after the other, and studies' tables with it."""
+    """Yield the files of a bundle one by one, then the studies' tables."""
     described = {run: bundle.environment["runs"][run] for run in bundle.names}
-    # First, because it says whose runs these are.
+    # First, because it says which runs these are.
     yield schema.ENVIRONMENT, _json({**bundle.environment, "runs": described})
     sentences = [",".join(("run", *schema.COUNTED)) + "\n"]
     for run in bundle.names:
@@ -79,10 +79,10 @@ def _files(bundle: Results, text: bool, probes: Mapping[str, Path]) -> Iterator[
 
 
 def _packed(content: bytes) -> bytes:
-    """As gzip has it, without a time in the header: equal results are equal bytes."""
+    """Compress as gzip, without a time in the header: equal results give equal bytes."""
     return zlib.compress(content, wbits=zlib.MAX_WBITS + 16)
 
 
 def _json(values: Any) -> bytes:
-    """As a bundle's files have JSON: one line, no blanks."""
+    """JSON for a bundle: one line, no blanks."""
     return (json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n").encode()

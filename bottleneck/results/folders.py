@@ -1,7 +1,7 @@
 """Folders of runs and of results: what a folder is, what it holds, and its files.
 
-A file is read against the checksum in its folder's ``SHA256SUMS`` (of a run: once it has ended, and
-not its status). A file that is listed there and missing was lost, which is an error.
+Reading a file checks it against ``SHA256SUMS`` of its folder (of a run: once it has ended, and not
+its status). It is an error if a listed file is missing.
 """
 
 import gzip
@@ -24,10 +24,10 @@ from .schema import PROBES
 STORE = "runs"
 """Folder of the run folders, inside an output folder."""
 EXPERIMENTS = "experiments.json"
-"""What each experiment calls its runs, beside the store."""
-REPLACED = ""  # in the place of an experiment's name: runs that later ones replaced
+"""File next to the store: the names that each experiment gives its runs."""
+REPLACED = ""  # in place of an experiment's name: runs that later runs replaced
 Experiments = dict[str, dict[str, Sequence[str]]]
-"""By experiment and run: the run's arm and the arm that it is compared with, in their order."""
+"""By experiment and run, in order: the run's arm, and the arm that it is compared with."""
 
 # Files of a run's folder.
 STATUS = "status.json"
@@ -44,7 +44,7 @@ EXAMPLES = "examples.json"
 SHIPPED = Path(__file__).parents[1] / "pair"
 """The output folder of the trained pair that comes with the package; see the README in it."""
 ENDED = ("done", "diverged")
-"""Statuses of a run that is left as it is; its files are listed in ``SHA256SUMS``."""
+"""Statuses of a run that is not trained again; ``SHA256SUMS`` lists its files."""
 WRITTEN = "name one that `bottleneck reproduce` or `bottleneck sweep` wrote"
 
 
@@ -52,23 +52,23 @@ WRITTEN = "name one that `bottleneck reproduce` or `bottleneck sweep` wrote"
 
 
 def is_run(folder: Path) -> bool:
-    """Whether this is the folder of one run, whatever it has lost."""
+    """Whether this is the folder of one run, even if files are missing."""
     return (folder / STATUS).exists() or was_written(folder / SETTINGS)
 
 
 def is_bundle(folder: Path) -> bool:
-    """Whether there is a bundle in a folder, or some of one."""
+    """Whether there is a bundle in a folder, or a part of one."""
     marks = (schema.RUNS, schema.SENTENCES, schema.EXAMPLES)
     return any(was_written(folder / name) for name in marks)
 
 
 def without_runs(folder: Path) -> bool:
-    """Whether this is a bundle away from its run folders, as a merged or a committed one is."""
+    """Whether this is a bundle without its run folders, such as a merged or committed one."""
     return is_bundle(folder) and not runs_in(store_of(folder))
 
 
 def store_of(folder: Path) -> Path:
-    """The store of an output folder, or the folder itself where it is the store."""
+    """The store of an output folder, or the folder itself if it is the store."""
     return folder / STORE if (folder / STORE).is_dir() else folder
 
 
@@ -78,7 +78,7 @@ def runs_in(store: Path) -> list[Path]:
 
 
 def tables(folder: Path) -> list[Path]:
-    """The studies' tables of a folder by name, also those that are listed and lost."""
+    """The studies' tables of a folder by name, including listed ones that are missing."""
     listed = (folder / name for name in read_sums(folder) or ())
     lost = (path for path in listed if path.parent == folder / PROBES and path.suffix == ".csv")
     return sorted({*(folder / PROBES).glob("*.csv"), *lost})
@@ -96,7 +96,7 @@ def results_inside(folder: Path) -> list[Path]:
 
 
 def latest_output(results: Path, otherwise: Path | None = None) -> Path:
-    """The output folder under ``results`` that was written last, or ``otherwise`` without any."""
+    """The output folder under ``results`` that was written last; ``otherwise`` if there is none."""
     bundles = sorted(results.glob(f"*/{schema.RUNS}"), key=lambda path: path.stat().st_mtime)
     if not bundles and otherwise is None:
         raise UserError(
@@ -107,7 +107,7 @@ def latest_output(results: Path, otherwise: Path | None = None) -> Path:
 
 
 def check_named(folder: Path) -> None:
-    """A ``UserError`` for a file, or for one run of a store."""
+    """Raise a ``UserError`` for a file, or for one run of a store."""
     if not folder.is_dir() and (folder.exists() or folder.is_symlink()):
         raise UserError(f"{str(folder)!r} is not a folder: {WRITTEN}")
     if is_run(folder):
@@ -117,7 +117,7 @@ def check_named(folder: Path) -> None:
 
 
 def check_one(folder: Path) -> None:
-    """A ``UserError`` where there is no folder, or one with several folders of results."""
+    """Raise a ``UserError`` if the folder is missing, or has several folders of results."""
     if not folder.is_dir():
         raise UserError(f"no folder {str(folder)!r}: {WRITTEN}")
     if is_bundle(folder) or find_runs(folder).any:
@@ -129,7 +129,7 @@ def check_one(folder: Path) -> None:
 
 
 def check_trainable(folder: Path) -> None:
-    """A ``UserError`` for a bundle without its run folders, which has no weights."""
+    """Raise a ``UserError`` for a bundle without its run folders, which has no weights."""
     if without_runs(folder):
         raise UserError(
             f"{str(folder)!r} is a bundle without its run folders: name the folder where its runs "
@@ -141,10 +141,10 @@ def check_trainable(folder: Path) -> None:
 
 
 def damaged(path: Path, reason: object) -> FileError:
-    """The error of a file that cannot be read, with the way out."""
+    """The error for a file that cannot be read, with advice."""
     run, delete = path.parent, f"delete it and its line in {SUMS}"
-    if isinstance(reason, PermissionError):  # what is in it may be whole
-        way = "check its rights"
+    if isinstance(reason, PermissionError):  # its content may be intact
+        way = "check its permissions"
     elif path.is_relative_to(SHIPPED):
         way = "install the package again"
     elif is_run(run):
@@ -162,7 +162,7 @@ def damaged(path: Path, reason: object) -> FileError:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """An error in the block means that the file is `damaged`."""
+    """Turn an error in the block into `damaged`."""
     try:
         yield
     except (
@@ -177,10 +177,10 @@ def was_written(path: Path) -> bool:
 
 
 def read_checked(path: Path) -> bytes:
-    """A file's content, unpacked if it is ``.gz``; `damaged` where it does not match its sum."""
+    """A file's content, unpacked if it is ``.gz``; `damaged` if it does not match its checksum."""
     run = path.parent
     with reading(path):
-        for _ in range(3):  # a writer may put the file and the sums in place between two reads
+        for _ in range(3):  # a writer may replace file and sums between two reads
             content, digests = path.read_bytes(), listed_digests(path)
             if digests is None:
                 under_way = is_run(run) and read_status(run).get("status") not in ENDED
@@ -206,13 +206,13 @@ def json_text(values: Any) -> str:
 
 
 def read_settings(run: Path) -> RunSettings:
-    """The settings of a run; a ``UserError`` where they cannot be read."""
+    """The settings of a run; a ``UserError`` if they cannot be read."""
     with reading(run / SETTINGS):
         return parse_settings(read_object(run / SETTINGS))
 
 
 def read_status(run: Path) -> dict[str, Any]:
-    """A run's ``status.json``, which no sums list; empty without one."""
+    """A run's ``status.json``, which has no checksum; empty if there is none."""
     path = run / STATUS
     with reading(path):
         return json.loads(path.read_bytes()) if path.exists() else {}
@@ -239,11 +239,10 @@ def read_texts(run: Path) -> Outputs:
     path = run / HYPOTHESES
     if not was_written(path):
         raise UserError(
-            f"{str(run)!r} has no {HYPOTHESES}: the run did not end; the command that began it "
-            "goes on from where it stopped"
+            f"{str(run)!r} has no {HYPOTHESES}: the run did not end; repeat its command to continue"
         )
     with reading(path):
-        # Not splitlines: a text may hold other signs that end a line there.
+        # Not splitlines: it also splits at other characters, which a text may have.
         lines = read_checked(path).decode().removesuffix("\n").split("\n")
         rows = [json.loads(line) for line in lines]
         names = ("source", "reference", "hypothesis")
@@ -255,9 +254,9 @@ def read_texts(run: Path) -> Outputs:
 
 @dataclass(frozen=True)
 class StoredRuns:
-    """The runs of a store: finished, as a bundle describes them, or not, with their status.
+    """The runs of a store: finished ones as a bundle describes them, others with their status.
 
-    ``replaced`` are finished, too: a later run has their arm and seed.
+    ``replaced`` are finished, too; later runs have their arm and seed.
     """
 
     done: Mapping[Path, Mapping[str, Any]]
@@ -266,12 +265,12 @@ class StoredRuns:
 
     @property
     def any(self) -> bool:
-        """Whether this is a store at all."""
+        """Whether there are any runs."""
         return bool(self.done or self.unfinished)
 
 
 def find_runs(folder: Path) -> StoredRuns:
-    """What an output folder, a store or a run holds."""
+    """The runs of an output folder, of a store, or of one run's folder."""
     done, order, unfinished = {}, {}, {}
     for run in [folder] if is_run(folder) else runs_in(store_of(folder)):
         status = read_status(run).get("status")
@@ -297,20 +296,20 @@ def finished_runs(folder: Path) -> list[Path]:
 
 
 def is_current(run: Path) -> bool:
-    """Whether this version made a run, or one that was stopped before it could say which did."""
+    """Whether this version made a run; also true if it stopped before it wrote its version."""
     path = run / ENVIRONMENT
     return not path.is_file() or read_object(path).get("schema") == SCHEMA_VERSION
 
 
 def arms(folder: Path) -> dict[str, Path]:
-    """Run folders by attention: a run, or those of the latest comparison, of the first seed."""
+    """Run folders by attention: one run, or the first seed of the latest comparison."""
     if is_run(folder):
         return {read_settings(folder).model.attention: folder}
     check_one(folder)
     done = find_runs(folder).done
     if not done and not is_bundle(folder):
         raise UserError(f"{str(folder)!r} holds no finished run of this version: {WRITTEN}")
-    others = {}  # the text, and what the settings say besides attention and seed
+    others = {}  # the text, and all settings but attention and seed
     for run, known in done.items():
         settings = known["settings"]
         model = settings["model"] | {"attention": None}
@@ -326,6 +325,6 @@ def arms(folder: Path) -> dict[str, Path]:
 
 
 def probe_file(folder: Path, study: str) -> Path | None:
-    """The file of a study's numbers in a folder; None where it was never written."""
+    """The file of a study's numbers in a folder; None if it was never written."""
     path = folder / PROBES / f"{study}.csv"
     return path if was_written(path) else None

@@ -1,21 +1,20 @@
 """The results bundle: which files, which columns, which types.
 
 - ``runs.csv``: one row per run x bucket, tidy; ``run,experiment,bucket`` is a key.
-- ``sentences.csv.gz``: one row per run x test sentence: the words of the source and the counts of
-  which every BLEU, its bucket and its interval are a sum (`COUNTED`). A run's own ``sentences.csv``
-  says also whether the hypothesis ``ended``, and has the reference's tokens and its loss ``nll`` in
-  nats, end token included.
+- ``sentences.csv.gz``: one row per run x test sentence: the source's number of words, which gives
+  the bucket, and the counts of which BLEU and its interval are computed (`COUNTED`). In a run's
+  folder, ``sentences.csv`` also says whether the hypothesis ``ended``, and has the reference's
+  tokens and its loss ``nll`` in nats, end token included.
 - ``examples.json.gz``: sentences with references, hypotheses and attention weights of each run.
-- ``environment.json``: the version; ``runs``: for each run its settings and what it ran on, with
-  the ``command`` line that made it where that is known; ``unfinished``: the status of what else was
-  in the store; ``replaced``: how many finished runs later ones of their arms took the place of.
-- ``SHA256SUMS``: a digest of each file here and under ``probes/``, as `sha256sum -c` reads it. A
-  run's folder has its own.
+- ``environment.json``: the version; ``runs``: each run's settings and environment, with the
+  ``command`` line that made it, if known; ``unfinished``: the status of the store's other runs;
+  ``replaced``: how many finished runs were replaced by later ones of the same arms.
+- ``SHA256SUMS``: a digest of each file here and under ``probes/``, for `sha256sum -c`. A run's
+  folder has its own.
 - ``probes/NAME.csv``: the numbers of a study of `QUESTIONS`, in long form (`PROBE_COLUMNS`).
 
 Types are pandas' own names. ``Int64`` and ``boolean`` columns may have blanks (a bucket without
-sentences, a setting that is not set). A spreadsheet must be told that runs and buckets (5-10) are
-text.
+sentences, a setting that is not set). In a spreadsheet, import runs and buckets (5-10) as text.
 """
 
 VERSION = 8
@@ -25,7 +24,7 @@ SENTENCES = "sentences.csv.gz"
 EXAMPLES = "examples.json.gz"
 ENVIRONMENT = "environment.json"
 FILES = (RUNS, SENTENCES, EXAMPLES, ENVIRONMENT)
-"""Of one time: what an export writes together."""
+"""The files that an export writes together."""
 
 
 def _typed(columns: str) -> dict[str, str]:
@@ -58,8 +57,8 @@ SETTING_COLUMNS: dict[str, tuple[str, str]] = {
 }
 """Columns that repeat a run's settings: which setting, and its type.
 
-That is every setting but the names of the user's files: ``corpus_fingerprint`` says what the text
-is. ``asked_..._pairs`` are the settings, ``train_pairs`` is what there was.
+They have every setting but the names of the user's files: ``corpus_fingerprint`` identifies the
+text. ``asked_..._pairs`` are the settings, ``train_pairs`` is the number of pairs there were.
 """
 
 RUN_COLUMNS: dict[str, str] = {
@@ -77,22 +76,22 @@ RUN_COLUMNS: dict[str, str] = {
     train_tokens_per_second:float64 experiment:str arm:str baseline:str signature:str
     """),
 }
-"""Columns of ``runs.csv`` in order. Scores are 0-100, losses nats per target token; empty = none.
+"""Columns of ``runs.csv`` in order. Scores are 0-100, losses nats per target token; blank: missing.
 
-``near_copies`` is the share, from 0 to 1, of the bucket's source 5-grams (word tokens) that the
-training side has. ``experiment`` names the sweep that declared the run, and ``baseline`` the arm
+``near_copies`` is the share, from 0 to 1, of the bucket's source 5-grams (word tokens) that
+training has. ``experiment`` names the sweep that declared the run, and ``baseline`` the arm
 that its ``arm`` is compared with. A run that several experiments share has rows in each.
 """
 
 MEMBER = ("experiment", "arm", "baseline")
-"""Columns of ``runs.csv`` that name an experiment which has the run, and the run's arm there."""
+"""Columns of ``runs.csv`` with an experiment of the run, and the run's arm and baseline in it."""
 
 BLEU_COLUMNS = (
     *("hypothesis_tokens", "reference_tokens"),
     *(f"{count}_{order}" for count in ("correct", "total") for order in range(1, 5)),
 )
 COUNTED = dict.fromkeys(("sentence", "source_words", *BLEU_COLUMNS), "i8")
-"""Behind ``run`` the columns of ``sentences.csv.gz``, as numpy's types, without blanks."""
+"""The columns of ``sentences.csv.gz`` after ``run``, as numpy's types, without blanks."""
 
 # What commands print and draw, by name.
 
@@ -100,23 +99,23 @@ STUDIES: tuple[str, ...] = (
     *("survival", "dimensions", "information", "capacity", "alignment"),
     *("gradients", "length", "fit", "embeddings", "reading"),
 )
-"""The studies in the lecture's order, each a question of `questions/` put to finished runs."""
+"""The studies in the lecture's order; each asks a question of `questions/` of finished runs."""
 GOLD = "alignment-gold"
-"""The question ``alignment`` put to the user's own gold links."""
+"""The question ``alignment`` for the user's own gold links."""
 BENCHMARK = "cost"
-"""The question whose numbers `bottleneck study cost` measures."""
+"""The question that uses no trained runs: `bottleneck study cost` measures its numbers."""
 QUESTIONS = (*STUDIES, BENCHMARK)
 TABLES = ("failure-pattern", "vindication", "context-size", "compression", "arms")
 """The tables of runs; each of `QUESTIONS` has one, too."""
 ALL_TABLES = (*TABLES, *QUESTIONS, GOLD)
 ENDINGS = {".csv": "csv", ".md": "markdown", ".tex": "latex", ".json": "json", ".html": "html"}
-"""The form of a table's file, by its ending."""
+"""The format of a table's file, by its ending."""
 FORMATS = ("rich", *ENDINGS.values())
 FIGURES_OF_RUNS = ("bleu", "arms", "compression", "learning", "attention")
 FIGURES = (*FIGURES_OF_RUNS, *STUDIES, GOLD, BENCHMARK)
 
 PROBES = "probes"
-"""Folder of the studies' tables; in a run's folder of what was measured on it."""
+"""Folder of the studies' tables; in a run's folder, of what was measured on that run."""
 
 PROBE_COLUMNS: dict[str, str] = _typed("""
 run:str arm:str attention:str placement:str context_size corpus:str updates seed control:str
@@ -124,9 +123,9 @@ bucket:str part:str measure:str value:float64 low:float64 high:float64 n note:st
 """)
 """Columns of ``probes/NAME.csv``: one row per number.
 
-``arm`` tells runs apart that differ in more than their seed. A row with a ``seed`` is one run's
-number; where it is blank, so is ``run``, and the number is the mean over seeds, with its 95 %
-interval over test sentences where it has one. ``control`` is blank for what was trained (else
-``untrained``, ``diagonal``, ...); ``bucket`` is blank where all lengths are meant, ``part`` where
-there is but one (else a word class, a distance, ...). ``n`` counts what was averaged over.
+Runs of one ``arm`` differ only in their seed. A row with a ``seed`` has one run's number. If it is
+blank, so is ``run``, and the number is the mean over seeds, with its 95 % interval over test
+sentences if it has one. ``control`` is blank for trained networks (else ``untrained``,
+``diagonal``, ...); ``bucket`` is blank for all lengths together, ``part`` if there is only one
+(else a word class, a distance, ...). ``n`` is how many values were averaged.
 """

@@ -1,1 +1,1 @@
-"""A run and many of them: store, workers, checkpoints, clusters, estimates."""
+"""Runs: one or many, worker processes, clusters, the store, checkpoints, translations."""

@@ -1,8 +1,8 @@
 """Files of a network: its weights, its vocabularies, and checkpoints.
 
-A checkpoint has all that a stopped run needs to go on: a digest, then safetensors of training's
-state, of the best weights and of JSON. Runs that are trained together have a file each, of the same
-update.
+A checkpoint has all that a stopped run needs to continue: a digest, then safetensors with the
+training state, the best weights and JSON. Runs that are trained together have one file each, from
+the same update.
 """
 
 import json
@@ -26,7 +26,7 @@ from ..settings.files import digest_of, write_bytes
 from ..training.loop import Learner, Progress, Snapshot, Trained
 from ..training.step import initial_state
 
-FORMAT = b"8"  # raised when what a checkpoint holds changes
+FORMAT = b"8"  # raised when the content of checkpoints changes
 EVERY = 60.0
 """Seconds between two checkpoints."""
 
@@ -51,7 +51,7 @@ def _name(place: tuple) -> str:
 
 
 def save_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
-    """Write both sides."""
+    """Write the vocabularies of both sides."""
     for side, vocabulary in zip(("source", "target"), vocabularies, strict=True):
         write_bytes(folder / f"{side}.vocabulary", vocabulary.to_bytes())
         if isinstance(vocabulary.tokenizer, Subwords):
@@ -72,23 +72,20 @@ def load_vocabularies(folder: Path, corpus: CorpusSettings) -> tuple[Vocabulary,
 
 @dataclass
 class Checkpoints:
-    """Writes a checkpoint of each run in training, at intervals and before a stop.
-
-    A stop is a ``SystemExit``.
-    """
+    """Writes a checkpoint of each run in training, at intervals and before a ``SystemExit``."""
 
     folders: Sequence[Path] = ()
     asked: bool = False
     last: float = field(default_factory=time.monotonic)
 
     def ask(self) -> None:
-        """Stop after the current update; at once where nothing is in training."""
+        """Stop after the current update; at once if no run is in training."""
         self.asked = True
         if not self.folders:
             raise SystemExit(0)
 
     def wanted(self) -> bool:
-        """Whether the last checkpoint is old, or the run is to stop."""
+        """Whether the last checkpoint is old, or the run has to stop."""
         return self.asked or time.monotonic() - self.last > EVERY
 
     def keep(self, snapshot: Snapshot) -> None:
@@ -102,7 +99,7 @@ class Checkpoints:
 
 
 def to_bytes(snapshot: Snapshot) -> bytes:
-    """The file's content for the snapshot of one run."""
+    """The content of a checkpoint, from the snapshot of one run."""
     (trained,) = snapshot.trained
     leaves = jax.tree.leaves((snapshot.state, trained.weights))
     tensors = {str(number): np.asarray(leaf, order="C") for number, leaf in enumerate(leaves)}
@@ -115,7 +112,7 @@ def to_bytes(snapshot: Snapshot) -> bytes:
 
 
 def read_checkpoint(folder: Path, learner: Learner) -> Snapshot | None:
-    """The checkpoint of a run's folder, in the form of this learner; None without a whole one."""
+    """A run's checkpoint, in the structure of this learner; None if missing or damaged."""
     path = folder / CHECKPOINT
     whole = path.read_bytes() if path.exists() else b""
     digest, content = whole[:64], whole[64:]
@@ -133,7 +130,7 @@ def read_checkpoint(folder: Path, learner: Learner) -> Snapshot | None:
 
 
 def join(snapshots: Sequence[Snapshot]) -> Snapshot:
-    """Runs of the same update as one stack."""
+    """Join snapshots of the same update into one stack."""
     stack = Stack(len(snapshots))
     losses = zip(*(snapshot.losses for snapshot in snapshots), strict=True)
     return Snapshot(

@@ -1,8 +1,8 @@
-"""More than one machine: each run of a sweep is a task of a Dask scheduler.
+"""Sweeps on several machines: each run is a task of a Dask scheduler.
 
-A run takes one thread of a worker and a new process. The workers need this package, in the same
-version, and no common disk: settings and the user's text go out with the tasks, and the files of a
-run come back with its result. Dask repeats the run of a lost worker.
+A run takes one thread of a worker and a new process. Workers need the same version of this package,
+but no shared disk: settings and the user's text are sent with the tasks, and a run's files come
+back with its result. If a worker is lost, Dask repeats its run.
 """
 
 import logging
@@ -30,14 +30,14 @@ Texts = dict[str, tuple[str, bytes]]  # the user's files by their settings: name
 def run_cells_on_cluster(
     cells: Sequence[Cell], store: Path, listener: Listener, scheduler: str
 ) -> list[Outcome]:
-    """Execute all runs into ``store`` on the workers of a scheduler, as `run_cells` does here."""
+    """Execute all runs into ``store`` on the workers of a scheduler, as `run_cells` does."""
     try:
         from distributed import Client
     except ImportError:
         raise UserError(
             '--scheduler needs Dask: pip install "seq2seq-bottleneck[cluster]"'
         ) from None
-    # Dask tells of a lost scheduler in a traceback.
+    # Dask reports a lost scheduler as a traceback.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         client = Client(scheduler, timeout=10, set_as_default=False)
@@ -55,7 +55,7 @@ def run_cells_on_cluster(
 
     @cache
     def send(corpus: CorpusSettings) -> Any:
-        """A task for each text, so that Dask keeps one copy for all runs."""
+        """Send each text as a task, so that Dask keeps one copy for all runs."""
         given = {key: getattr(corpus, key) for key in FILES if getattr(corpus, key)}
         paths = {key: Path(name).expanduser() for key, name in given.items()}
         texts = {key: (path.name, path.read_bytes()) for key, path in paths.items()}
@@ -64,7 +64,7 @@ def run_cells_on_cluster(
     with client:
         client.subscribe_topic(topic, lambda event: news.put(event[1]))
         load = cache(lambda corpus, edges: load_corpus(corpus, edges).fingerprint)
-        futures = []  # none is forgotten before the end
+        futures = []  # all kept to the end: Dask stops a task whose future is forgotten
         for cell in cells:
             corpus, edges = cell.settings.corpus, cell.settings.scoring.lower_edges
             run = cell.settings.identity(load(corpus, edges))
@@ -87,9 +87,9 @@ def run_cells_on_cluster(
 
 
 def execute_task(topic: str, cell: Cell, texts: Texts) -> tuple[Event, dict[str, bytes]]:
-    """On a worker: one run, in a temporary folder; its last event, and the files of its folder.
+    """Execute a run on a worker; return its last event, and the files of its folder.
 
-    Other events go to the topic.
+    Other events are sent to the topic.
     """
     from distributed import get_worker
 
@@ -116,19 +116,19 @@ def execute_task(topic: str, cell: Cell, texts: Texts) -> tuple[Event, dict[str,
 
 
 def _arrived(future: Any, folder: Path, settings: RunSettings) -> Event:
-    """Put the files of a run into the store; how it ended."""
+    """Put the files of a run into the store, and return its last event."""
     from distributed import CancelledError
 
     try:
         event, files = future.result()
     except CancelledError:
-        raise UserError("lost the scheduler; the same command runs what is missing") from None
+        raise UserError("lost the scheduler; repeat the command to continue") from None
     except Exception as error:
         return {"phase": "failed", "reason": f"{type(error).__name__}: {error}"}
     if event.get("run", folder.name) != folder.name:
         reason = "the worker made another run of these settings; install the same version there"
         return {"phase": "failed", "reason": reason}
-    if "run" in event:  # it has ended, and the user's files get their names here back
+    if "run" in event:  # it has ended; its settings get this machine's file names back
         files[SETTINGS] = json_text(settings.model_dump()).encode()
         with locked(folder):
             replace_run(folder, files)

@@ -1,4 +1,4 @@
-"""A trained run on its test set: translations, counts, scores, examples, all written down."""
+"""Evaluate a trained run on its test set: write translations, counts, scores and examples."""
 
 import json
 from pathlib import Path
@@ -29,11 +29,11 @@ from ..training.step import make_sentence_losses
 from .translate import BATCH, TrainedRun
 
 TEXTS = ["reference", "hypothesis"]
-"""Of a sentence, what ``sentences.csv`` leaves to `HYPOTHESES`."""
+"""Columns that `HYPOTHESES` has and ``sentences.csv`` lacks."""
 
 
 def scoring_notes(corpus: Corpus, settings: RunSettings) -> list[str]:
-    """What a reader of the scores should know of the test set's references."""
+    """Notes on the test set's references, for readers of the scores."""
     vocabularies, notes = (corpus.source_vocabulary, corpus.target_vocabulary), []
     encoded = encode_pairs(corpus.test, *vocabularies)
     limits = caps(max(encoded.source_lengths), settings.decoding)
@@ -55,20 +55,20 @@ def evaluate(
     encoded = run.encode(corpus.test)
     batches = evaluation_batches(encoded, BATCH)
     outputs, _, texts = run.decode(batches)
-    # Every core of the process takes its part of a batch.
+    # Each core of the process computes a part of a batch.
     losses = make_sentence_losses(graph, Stack(1, parts_of(BATCH)))
     columns = {
         "sentence": range(len(texts)),
         "reference": [pair.target for pair in corpus.test],
         "hypothesis": texts,
         "source_words": [pair.words for pair in corpus.test],
-        "nll": np.float32(sentence_losses(losses, trained.weights, batches)),  # which they are
+        "nll": np.float32(sentence_losses(losses, trained.weights, batches)),  # as computed
         "target_tokens": encoded.target_lengths,
         "ended": [EOS in ids for ids in outputs],
     }
     sentences = with_counts(pd.DataFrame(columns), settings.scoring.tokenize)
     write_text(folder / SENTENCES, tidy_csv(sentences.drop(columns=TEXTS)))
-    # What is the same for every bucket of the run.
+    # These are the same for every bucket of the run.
     epoch = sum(len(target.pieces(pair.target)) + 1 for pair in corpus.train)  # with end tokens
     facts = {
         "train_pairs": len(corpus.train),
@@ -100,14 +100,14 @@ def evaluate(
 
 
 def with_counts(sentences: pd.DataFrame, tokenize: str = "13a") -> pd.DataFrame:
-    """Sentences with the counts of which BLEU is a sum."""
+    """The sentences with the n-gram counts from which BLEU is computed."""
     texts = sentences["hypothesis"].to_list(), sentences["reference"].to_list()
     counts = bleu.bleu_statistics(*texts, tokenize=tokenize)
     return sentences.assign(**dict(zip(BLEU_COLUMNS, counts.T, strict=True)))
 
 
 def bucket_rows(sentences: pd.DataFrame, settings: RunSettings) -> list[dict[str, Any]]:
-    """One row per bucket: n, ratio, scores with their interval, and what explains them."""
+    """One row per bucket: n, compression ratio, scores with interval, and what explains them."""
     model, scoring, rows = settings.model, settings.scoring, []
     members = bucket_members(sentences["source_words"].to_numpy(), scoring.lower_edges)
     for bucket, (name, places) in enumerate(members.items()):
@@ -144,7 +144,7 @@ def bucket_rows(sentences: pd.DataFrame, settings: RunSettings) -> list[dict[str
 def make_examples(run: TrainedRun, chosen: dict[int, SentencePair]) -> list[dict[str, Any]]:
     """Source, reference, hypothesis and weights (hypothesis x source) of a few sentences.
 
-    They are the lecture's own (numbers below 0), and those chosen of the test set.
+    They are the lecture's sentences (numbers below 0), and the chosen ones of the test set.
     """
     lecture = lecture_pairs(run.settings.corpus)
     pairs, examples = dict(enumerate(lecture, -len(lecture))) | chosen, []

@@ -1,4 +1,4 @@
-"""What trained runs answer to the lecture's examples: L10, L17, L-SHORT."""
+"""Run the lecture's examples L10, L17 and L-SHORT through trained runs."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from .translate import END, TrainedRun, load_run, readable
 
 
 def trained_evidence(name: str, folder: Path) -> dict[str, Any]:
-    """What the English-French runs of a folder answer to an id, as fields of `Evidence`."""
+    """Fields of `Evidence` for an id, from the English-French runs of a folder."""
     cache_programs()
     folders = {arm: run for arm, run in arms(folder).items() if (run / SETTINGS).is_file()}
     if name == "L10":
@@ -44,7 +44,7 @@ def trained_evidence(name: str, folder: Path) -> dict[str, Any]:
 
 
 def learned_weights(trained: TrainedRun) -> Grid:
-    """Attention over the words of L10, the slide's French given to the decoder word by word."""
+    """Attention over the words of L10, while the decoder reads the slide's French."""
     slide = SLIDES["L10"]
     source, target = (trained.prepare(" ".join(slide[side])) for side in ("english", "french"))
     vocabularies = trained.source_vocabulary, trained.target_vocabulary
@@ -66,9 +66,9 @@ def learned_weights(trained: TrainedRun) -> Grid:
 def _first_steps(
     trained: TrainedRun, sentence: str, printed: list[dict[str, float]]
 ) -> list[tuple[str, list[tuple[str, float]]]]:
-    """The word before each step (greedy search), and the likeliest next words; also the slide's.
+    """For each step of greedy search: the word before it, and next words with probabilities.
 
-    Words of the slide that are not one token are left out.
+    These are the three most probable words, and the slide's words that are one known token.
     """
     target, steps, before, ids = trained.target_vocabulary, [], "", [BOS]
     source = jnp.array(trained.encode([SentencePair(trained.prepare(sentence), "")]).source)
@@ -76,7 +76,7 @@ def _first_steps(
     for step in printed:
         logits, _ = model.logits(source, jnp.array([source.shape[1]]), jnp.array([ids]))
         shares = np.asarray(jax.nn.softmax(without_symbols(logits))[0, -1], np.float64)
-        best = np.argsort(-shares, kind="stable")[:3].tolist()  # words shown of each step
+        best = np.argsort(-shares, kind="stable")[:3].tolist()  # words that a step shows
         numbers = [target.numbers(trained.prepare(word)) for word in step]
         slide = [number for number, *others in numbers if not others and number != UNK]
         names = {

@@ -1,7 +1,7 @@
-"""Runs as worker processes (`main`), one single-threaded process per core.
+"""Runs in worker processes (`main`), one single-threaded process per core.
 
-Where there are more cores than runs, a run has several. On an accelerator one process goes after
-the other, and each trains the seeds of equal shape together.
+If there are more cores than runs, a run gets several. On an accelerator, processes run one after
+the other, and each trains the seeds of an arm together.
 """
 
 import json
@@ -25,9 +25,9 @@ from ..settings.run import RunSettings
 from ..settings.sweep import Cell
 
 Event = dict[str, Any]
-"""News of one run: a ``phase``, and what belongs to it."""
+"""An event of one run: its ``phase``, and facts about it."""
 ENDS = ("done", "diverged", "failed")
-"""Phases of a run's last event."""
+"""The phases that the last event of a run may have."""
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Outcome:
 
 Listener = Callable[[Cell, Event], None]
 Executor = Callable[[Sequence[Cell], Path, Listener], list[Outcome]]
-"""Maps cells to outcomes: run folders in the store, events to the listener."""
+"""Executes cells: writes run folders into the store, and sends events to the listener."""
 
 
 def has_accelerator() -> bool:
@@ -55,9 +55,9 @@ def has_accelerator() -> bool:
 def divide(
     runs: int, width: int | None = None, threads: int | None = None, together: int | None = None
 ) -> tuple[int, int, int]:
-    """How many runs go at once, with how many threads each, and how many seeds as one program.
+    """How many runs at once, how many threads for each, and how many seeds per program.
 
-    ``runs`` counts those already done: a run's sums must not depend on where a command was stopped.
+    ``runs`` includes finished ones: a run's sums must not depend on where a command was stopped.
     """
     if has_accelerator():
         return width or 1, threads or 1, together or 16
@@ -76,7 +76,7 @@ def run_cells(
     """Execute the runs of all cells into ``store``, as many at once as `divide` says.
 
     A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them all, each
-    with a checkpoint from which the same command goes on.
+    with a checkpoint from which the same command continues.
     """
     width, threads, together = divide(len(cells), width, threads, together)
     outcomes: dict[Cell, Outcome] = {}
@@ -95,7 +95,7 @@ def run_cells(
 
 
 def stacks(cells: Sequence[Cell], together: int) -> list[list[Cell]]:
-    """Cells that differ in their seed alone, at most ``together`` in each list."""
+    """Lists of cells that differ only in their seed, at most ``together`` in each."""
     alike: dict[RunSettings, list[Cell]] = {}
     for cell in cells:
         alike.setdefault(cell.settings.changed(training={"seed": 0}), []).append(cell)
@@ -112,10 +112,10 @@ def run_workers(
     width: int = 1,
     threads: int = 1,
 ) -> None:
-    """Do a task (`main`) once per order, each in a new process, ``width`` at once; all end with it.
+    """Run a task (`main`) once per order, each in a new process, ``width`` at once.
 
-    An order is what its events are about, and the arguments of the task. ``listen`` gets the one
-    that an event is about, and the event. Each of XLA's ``threads`` is a device.
+    An order has the subjects of its events, and the arguments of the task. ``listen`` gets each
+    event with its subject. Each of XLA's ``threads`` is a device. All processes end with this call.
     """
     waiting, under_way = list(orders), 0
     processes: list[subprocess.Popen] = []
@@ -135,7 +135,7 @@ def run_workers(
                     stderr=errors,
                     encoding="utf8",
                     env=variables,
-                    # A Ctrl-C in the terminal is the parent's to handle.
+                    # The parent handles a Ctrl-C in the terminal.
                     start_new_session=True,
                 )
                 processes.append(process)
@@ -163,7 +163,7 @@ def run_workers(
 def _read_events(
     process: subprocess.Popen, errors: IO[str], subjects: Sequence[Any], events: Queue
 ) -> None:
-    """Queue a worker's events until its process ends, failures of what has no end, and None."""
+    """Queue a worker's events; at its end a failure for each unfinished subject, then None."""
     live = dict(enumerate(subjects))
     with errors, process.stdout:
         for line in process.stdout:
@@ -176,30 +176,30 @@ def _read_events(
         code = process.wait()
         errors.seek(0)
         lines = [line.strip() for line in errors if line.strip()]
-    reason = lines[-1] if lines and code >= 0 else f"its process ended by signal {-code}"
+    reason = lines[-1] if lines and code >= 0 else f"its process was ended by signal {-code}"
     if code == -signal.SIGKILL:
-        reason = "its process was killed (signal 9); if memory was short, fewer --jobs need less"
+        reason = "its process was killed (signal 9); if memory was short, use fewer --jobs"
     for subject in live.values():
         events.put((subject, {"phase": "failed", "reason": reason}))
     events.put((None, None))
 
 
 def worker_environment() -> dict[str, str]:
-    """A worker's environment; what does not change numbers is as the user has set it.
+    """A worker's environment; the user's values stay if they do not change numbers.
 
-    OpenBLAS's threads would wait by spinning. glibc gives no pages back: else mapping XLA's buffers
-    would take a third of a step. On a GPU no kernels are tried out while compiling: it would take
-    twice the time, and choose others each time.
+    OpenBLAS has one thread, since its threads wait by spinning. glibc keeps freed pages: otherwise
+    mapping XLA's buffers takes a third of a step. On a GPU the compiler does not try out kernels:
+    that takes twice the time, and may choose different kernels each time.
     """
     memory = ("hugetlb=1", "arena_max=1", "mmap_threshold=4000000000", "trim_threshold=4000000000")
     environment = {
         "OPENBLAS_NUM_THREADS": "1",
         "GLIBC_TUNABLES": ":".join(f"glibc.malloc.{setting}" for setting in memory),
         "TF_CPP_MIN_LOG_LEVEL": "2",
-        "JAX_TRACEBACK_FILTERING": "off",  # else an error ends in a notice
+        "JAX_TRACEBACK_FILTERING": "off",  # otherwise an error's last line is a notice
         **os.environ,
         **NUMBERS,
-        "PYTHONSAFEPATH": "1",  # a user's own tokenize.py in the working folder is no module
+        "PYTHONSAFEPATH": "1",  # never import a user's tokenize.py from the working folder
     }
     if has_accelerator():
         flags = f"{environment.get('XLA_FLAGS', '')} --xla_gpu_autotune_level=0"
@@ -210,11 +210,11 @@ def worker_environment() -> dict[str, str]:
 
 
 def main() -> None:
-    """Do the task of an order: JSON on stdin; events go out as JSON lines on stdout.
+    """Run the task of an order, which is JSON on stdin; write events as JSON lines on stdout.
 
-    The order is the task (a function by module and name, which is given ``emit`` and the
-    arguments), for how many places its events are, and the arguments. An error that the user can
-    mend is an event of each place. The end of the events' reader is SIGTERM to this.
+    The order has the task (module and name of a function that gets ``emit`` and the arguments),
+    the number of its subjects, and the arguments. An error that the user can fix becomes an event
+    of each subject. If the reader of the events ends, this process gets SIGTERM.
     """
     task, places, order = json.loads(sys.stdin.read())
     events = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf8")

@@ -35,7 +35,7 @@ from .store import locked, write_status
 from .translate import BATCH
 
 Report = Callable[[int, dict[str, Any]], None]
-"""Gets a run's place in the stack, and an event."""
+"""Gets the index of a run in the stack, and an event."""
 
 
 def execute_stack(emit: Report, stack: Sequence[Mapping[str, Any]], store: str) -> None:
@@ -68,10 +68,10 @@ class Run:
 def execute(
     given: Sequence[RunSettings], store: Path, report: Report, checkpoints: Checkpoints
 ) -> None:
-    """Train runs that differ in their seed alone as one stack, and evaluate each.
+    """Train runs that differ only in their seed as one stack, and evaluate each.
 
-    Finished runs stay, stopped ones go on from their checkpoint, and those of another process are
-    waited for.
+    Finished runs are kept, and stopped ones continue from their checkpoint. If another process
+    executes a run, this one waits for it.
     """
     corpus = load_corpus(given[0].corpus, given[0].scoring.lower_edges)
     runs = [
@@ -79,7 +79,7 @@ def execute(
         for n, settings in enumerate(given)
     ]
     with ExitStack() as locks:
-        # In one order everywhere, so that two stacks never wait for each other.
+        # Always in the same order, so that two stacks never wait for each other.
         for run in sorted(runs, key=lambda run: run.folder.name):
             locks.enter_context(locked(run.folder))
         waiting = []
@@ -89,17 +89,17 @@ def execute(
             else:
                 waiting.append(run)
                 run.report({"phase": "preparing"})
-        stacks: dict[int, list[Run]] = {}  # by the updates that are done
+        stacks: dict[int, list[Run]] = {}  # by the number of updates done
         with _failing(waiting):
             graph = _begin(waiting, corpus) if waiting else None
             for run in waiting:
                 done = updates_done(run.snapshot.state) if run.snapshot else 0
                 stacks.setdefault(done, []).append(run)
-        for stack in stacks.values():  # none where their beginning failed
+        for stack in stacks.values():  # none if `_begin` failed
             results: list[Trained] = []
             with _failing(stack):
                 results = _train(stack, graph, corpus, checkpoints)
-            for run, trained in zip(stack, results, strict=False):  # none where training failed
+            for run, trained in zip(stack, results, strict=False):  # none if training failed
                 with _failing([run]):
                     _evaluate(run, trained, graph, corpus)
 
@@ -118,7 +118,7 @@ def _failing(runs: Sequence[Run]) -> Iterator[None]:
 
 
 def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
-    """Give each run its fresh weights and its checkpoint, if any; the graph of them all."""
+    """Give each run its fresh weights and its checkpoint, if any; return their common graph."""
     vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
     model, training = runs[0].settings.model, runs[0].settings.training
     pairs = encode_pairs(corpus.train, *vocabularies, model.reverse_source)
@@ -135,7 +135,7 @@ def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
 def _train(
     runs: Sequence[Run], graph: nnx.GraphDef, corpus: Corpus, checkpoints: Checkpoints
 ) -> list[Trained]:
-    """Write settings and environment of runs at the same update, and train them to their end."""
+    """Write settings and environment of runs at the same update, and train them to the end."""
     vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
     source_unknown, target_unknown = corpus.unknown_rates
     environment = {"schema": SCHEMA_VERSION} | describe_environment() | {
@@ -172,7 +172,7 @@ def _train(
 
 
 def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -> None:
-    """Write what training gave, translate and score the test set, end the run."""
+    """Write log and weights, translate and score the test set, and write the last status."""
     folder = run.folder
     lines = [json.dumps(asdict(progress)) for progress in trained.log]
     write_text(folder / folders.LOG, "".join(f"{line}\n" for line in lines))
@@ -185,7 +185,7 @@ def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -
 
 
 def describe_environment() -> dict[str, Any]:
-    """Facts that numbers may depend on, as JSON."""
+    """Facts that may influence numbers: versions, machine, devices."""
     device, packages = jax.devices()[0], ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu")
     return {
         "command": os.environ.get(COMMAND),
@@ -200,7 +200,7 @@ def describe_environment() -> dict[str, Any]:
 
 
 def _processor() -> str:
-    """The processor's name, from Linux's own list where there is one."""
+    """The processor's name, on Linux from ``/proc/cpuinfo``."""
     with suppress(OSError):
         if name := re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text("utf8")):
             return name[1]

@@ -1,8 +1,8 @@
 """The store: a folder of run folders, each named by its run's identity.
 
-A run's folder holds ``status.json`` from its first moment: ``running``, ``done``, ``diverged``, or
-``failed`` with the traceback. It is written last, so what it calls done is whole, and all files but
-itself are listed in ``SHA256SUMS``.
+A run's folder has ``status.json`` from the start: ``running``, ``done``, ``diverged``, or
+``failed`` with the traceback. The final status is written last, so a run that is ``done`` is
+complete; ``SHA256SUMS`` lists all its other files.
 """
 
 import json
@@ -19,11 +19,11 @@ from ..settings.errors import UserError, unwritten
 from ..settings.files import SUMS, seal, write_bytes, write_text
 
 UNLISTED = (STATUS, CHECKPOINT)
-"""Files of a run's folder that its sums leave out."""
+"""Files of a run's folder that ``SHA256SUMS`` does not list."""
 
 
 def status_of(run: Path) -> str:
-    """As its file says, or ``stopped`` (no process trains it), ``missing`` or ``damaged``."""
+    """The status in the file, or ``stopped`` (no process trains it), ``missing``, ``damaged``."""
     try:
         status = read_status(run).get("status")
     except UserError:
@@ -37,17 +37,17 @@ def status_of(run: Path) -> str:
 
 
 def write_status(run: Path, status: str, reason: str = "") -> None:
-    """Say how a run stands, and list the files of one that has ended."""
+    """Write the status of a run; if it has ended, list its files first."""
     if status in ENDED:
         seal(run, UNLISTED)
     write_text(run / STATUS, json_text({"status": status, "reason": reason}))
     if status not in ENDED:
-        for path in (run / SUMS, *run.glob(".*.part")):  # of killed processes
+        for path in (run / SUMS, *run.glob(".*.part")):  # left by killed processes
             path.unlink(missing_ok=True)
 
 
 def replace_run(run: Path, files: Mapping[str, bytes]) -> None:
-    """Put these files, a status among them, in the place of a run, which is locked."""
+    """Replace a run, which is locked, by these files, which include a status."""
     aside = run.with_name(f".{run.name}.aside")  # where no reader looks for a run
     if run.exists():
         os.replace(run, aside)
@@ -60,12 +60,12 @@ def replace_run(run: Path, files: Mapping[str, bytes]) -> None:
 
 @contextmanager
 def locked(run: Path, wait: float = -1.0) -> Iterator[None]:
-    """Lock a run, until the process ends: two sweeps never run one cell at once."""
+    """Lock a run, so that two sweeps never execute it at the same time."""
     lock = FileLock(run.with_name(f".{run.name}.lock"), timeout=wait)
     try:
         run.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
-    except Timeout:  # an OSError, too
+    except Timeout:  # which is an OSError, too
         raise
     except OSError as error:
         raise unwritten(run.parent, error) from None

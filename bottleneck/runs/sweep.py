@@ -1,4 +1,4 @@
-"""The cells of a sweep brought to their end in one store, then the bundle of all that it holds.
+"""Execute the cells of a sweep in one store, then write the bundle of all its finished runs.
 
 `bottleneck reproduce`, the main job, is a sweep of two arms.
 """
@@ -22,7 +22,7 @@ from ..settings.sweep import LONGER, SEED, Cell, Group, Sweep, make_grid
 from .pool import Event, Executor, Listener, Outcome
 
 VINDICATION = "vindication"
-"""The experiment of ``bottleneck reproduce``: that of the sweep with its name."""
+"""The experiment of ``bottleneck reproduce``, with the name of the sweep."""
 
 
 def plan_comparison(settings: RunSettings, seeds: int, check_schedule: bool) -> tuple[Cell, ...]:
@@ -44,7 +44,7 @@ def plan_comparison(settings: RunSettings, seeds: int, check_schedule: bool) -> 
 
 
 def check_text(settings: RunSettings) -> list[str]:
-    """Refuse a bad tokenizer or bad files before any run; advice where the two do not fit."""
+    """Refuse a bad tokenizer or bad files before any run; advise if they do not fit together."""
     corpus, tokenize = settings.corpus, settings.scoring.tokenize
     bleu_metric(tokenize)
     given = [pair_files(corpus, split) for split in ("train", "test") if not corpus.is_drawn]
@@ -60,7 +60,7 @@ def check_text(settings: RunSettings) -> list[str]:
 def run_sweep(
     experiment: str, cells: Sequence[Cell], out: Path, listener: Listener, executor: Executor
 ) -> list[Outcome]:
-    """Execute what is missing; then, also if it was interrupted, write the bundle in ``out``."""
+    """Execute missing runs; then, even after an interrupt, write the bundle in ``out``."""
     folders.check_trainable(out)
     check_place(out)
     # A mistake in the text is one error now, not an error per run.
@@ -82,21 +82,21 @@ def run_sweep(
 def gather(
     out: Path, experiment: str = "", runs: Mapping[str, Sequence[str]] | None = None
 ) -> None:
-    """Write the bundle of all finished runs in the store of ``out``; nothing where there is none.
+    """Write the bundle of all finished runs in the store of ``out``, if there is one.
 
-    ``runs`` of the experiment, each with its arm and baseline, come first unless more arms are
-    known. One with the arm and seed of an earlier run, of other settings or text, replaces all
-    earlier runs.
+    ``runs`` of the experiment, each with its arm and baseline, come first, unless the earlier ones
+    have more arms. If one has the arm and seed of a different earlier run, they replace all earlier
+    runs.
     """
     store = out / folders.STORE
     if not store.is_dir():
         return
     with FileLock(store / ".bundle.lock"):
         if runs:
-            # A lost file is written from nothing: only the sweeps that write to it can mend it.
+            # A lost file starts empty: only the sweeps that write to it can restore it.
             known = folders.read_experiments(out) if (out / folders.EXPERIMENTS).exists() else {}
             replaced, earlier = known.pop(folders.REPLACED, {}), known.get(experiment, {})
-            points = {}  # arm and seed by finished run: an experiment has one run of each
+            points = {}  # arm and seed of each finished run: an experiment has one run per pair
             for run, (arm, _) in {**earlier, **runs}.items():
                 if folders.read_status(store / run).get("status") == "done":
                     settings = folders.read_object(store / run / folders.SETTINGS)

@@ -1,4 +1,4 @@
-"""Translating with a finished run, and the attention weights behind outputs."""
+"""Translate with a finished run, and read the attention weights of its outputs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,9 +29,9 @@ from ..settings.run import RunSettings
 from .checkpoint import load_vocabularies, read_weights
 
 BATCH = 64
-"""Sentences of one search."""
+"""Sentences per batch of a search or an evaluation."""
 END = "</s>"
-"""How the end token is shown."""
+"""The end token as a person reads it."""
 
 
 @lru_cache(maxsize=4)
@@ -41,9 +41,9 @@ def _reader(graph: nnx.GraphDef) -> Callable:
 
 
 class Translation(NamedTuple):
-    """A sentence's tokens and those of its translation as a person reads them, ends included.
+    """A sentence's tokens and its translation's, as a person reads them, with end tokens.
 
-    ``weights``, where they were asked for, have a column and a row for each.
+    ``weights``, if asked for, have a row per output token and a column per source token.
     """
 
     source: list[str]
@@ -55,7 +55,7 @@ class Translation(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TrainedRun:
-    """A run with its weights."""
+    """A finished run with its weights, ready to translate."""
 
     settings: RunSettings
     source_vocabulary: Vocabulary
@@ -64,7 +64,7 @@ class TrainedRun:
     weights: Weights
 
     def prepare(self, sentence: str) -> str:
-        """The user's sentence in the form that the corpus has."""
+        """The user's sentence, normalised as in the corpus."""
         return prepare_source(sentence, self.settings.corpus)
 
     def tokens(self, sentence: str) -> list[str]:
@@ -72,23 +72,23 @@ class TrainedRun:
         return self.source_vocabulary.pieces(self.prepare(sentence))
 
     def unknown(self, sentence: str) -> list[str]:
-        """Words of the sentence that the run has never seen."""
+        """Words of the sentence that are not in the source vocabulary."""
         known = set(self.source_vocabulary.words)
         return [without_joiner(word) for word in self.tokens(sentence) if word not in known]
 
     def encode(self, pairs: Sequence[SentencePair]) -> EncodedPairs:
-        """Token ids, the source reversed where the model wants it so."""
+        """Token ids; the source is reversed if the model reads it so."""
         vocabularies = self.source_vocabulary, self.target_vocabulary
         return encode_pairs(pairs, *vocabularies, self.settings.model.reverse_source)
 
     def attention(
         self, encoded: EncodedPairs, batch_size: int = BATCH
     ) -> list[Float[np.ndarray, "_ _"]]:
-        """Weights of every step of every pair's target, teacher-forced, end tokens included.
+        """Attention weights for every target token of every pair, under teacher forcing.
 
-        Matrices are target x source; an empty target has no row. Row t has the weights with which
-        target token t was chosen: in placement ``input`` those of s_(t-1). Columns are in reading
-        order though the network may read in reverse; the end token is the last of both.
+        Matrices are target x source, end tokens last; an empty target has no row. Row t has the
+        weights with which target token t was chosen: in placement ``input`` those of s_(t-1).
+        Columns are in reading order, even if the network reads in reverse.
         """
         padded = EncodedPairs(encoded.source, [ids or [EOS] for ids in encoded.target])
         read, batches, results = _reader(self.graph), evaluation_batches(padded, batch_size), []
@@ -120,7 +120,7 @@ class TrainedRun:
     def translations(
         self, sentences: Sequence[str], batch_size: int = BATCH, attended: bool = False
     ) -> list[Translation]:
-        """Translations, with attention weights if ``attended``; an empty one of no words."""
+        """Translations, with attention weights if ``attended``; empty if there are no words."""
         results = [Translation([], [], "")] * len(sentences)
         words = {place: self.tokens(sentence) for place, sentence in enumerate(sentences)}
         words = {place: tokens for place, tokens in words.items() if tokens}
@@ -139,7 +139,7 @@ class TrainedRun:
 
 
 def readable(tokens: list[str], ended: bool) -> list[str]:
-    """Tokens as a person reads them, the end token last where there is one."""
+    """Tokens as a person reads them, with the end token if there is one."""
     return [*map(without_joiner, tokens), *([END] if ended else [])]
 
 
@@ -151,7 +151,7 @@ def load_run(folder: Path) -> TrainedRun:
         )
     if not was_written(folder / WEIGHTS):
         raise UserError(
-            f"no weights in {str(folder)!r}: the run did not end; the command that began it goes on"
+            f"no weights in {str(folder)!r}: the run did not end; repeat its command to continue"
         )
     settings = read_settings(folder)
     source, target = load_vocabularies(folder, settings.corpus)

@@ -1,1 +1,1 @@
-"""Settings, presets and sweeps, and what all the code needs of files and errors."""
+"""Settings, presets and sweeps; errors and file writing, for all of the package."""

@@ -2,9 +2,9 @@
 
 Every field is a setting that ``--set section.field=value`` and a sweep file can name.
 
-A length is the number of whitespace-separated source words, before tokenisation (characters, where
-the script has no spaces: `corpus.vocabulary.count_words`). Buckets of length are given by their
-lower edges; the last is open, and what lies below the first edge is outside all.
+A length is the number of whitespace-separated source words, before tokenisation (of characters, if
+the script has no spaces: `corpus.vocabulary.count_words`). Length buckets are given by their lower
+edges; the last bucket is open, and a sentence below the first edge is in no bucket.
 """
 
 from collections.abc import Sequence
@@ -19,20 +19,20 @@ from .errors import quoted
 
 
 class Concern(BaseModel):
-    """A frozen group of settings; unknown names are refused, and so is 0 for false."""
+    """A frozen group of settings; unknown names and wrong types (0 for false) are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 def setting(default: Any, meaning: str, **bounds: Any) -> Any:
-    """A field with its meaning, as `bottleneck settings` prints it, and its bounds (``ge=1``)."""
+    """A field with its meaning, which `bottleneck settings` prints, and its bounds (``ge=1``)."""
     return Field(default, description=meaning, **bounds)
 
 
 NAMED = ("multi30k", "tatoeba", "europarl", "news-commentary")
-"""Real text that ``bottleneck corpus NAME --fetch`` brings."""
+"""Real text that ``bottleneck corpus NAME --fetch`` downloads."""
 FILES = ("source", "target", "valid_source", "valid_target", "test_source", "test_target")
-"""Settings that name the user's files: where the data lies, not what it is."""
+"""Settings that name the user's files: where the text is, not what is in it."""
 
 
 class CorpusSettings(Concern):
@@ -43,15 +43,15 @@ class CorpusSettings(Concern):
     train_pairs: int = setting(20_000, "Sentence pairs to train on, at most.", ge=1)
     valid_pairs: int = setting(500, "Validation pairs, at most.", ge=1)
     test_pairs: int = setting(1_200, "Test pairs, at most.", ge=1)
-    lengths: Literal["buckets", "uniform"] = setting("buckets", "How drawn lengths are spread.")
+    lengths: Literal["buckets", "uniform"] = setting("buckets", "Distribution of drawn lengths.")
     min_words: int = setting(2, "Source words of a pair, at least.", ge=1)
     max_words: int = setting(60, "Source words of a pair, at most.", ge=1)
     train_max_words: int | None = setting(None, "Source words in training, at most.", ge=1)
     test_min_words: int | None = setting(None, "Source words of a test pair, at least.", ge=1)
     test_max_words: int | None = setting(None, "Source words of a test pair, at most.", ge=1)
     joined: int = setting(1, "Test sentences of one bucket that are joined into one.", ge=1)
-    lexicon: Literal["small", "full"] = setting("full", "All words of the grammar, or two fifths.")
-    copy_words: int = setting(1_000, "Different words of corpus copy.", ge=2)
+    lexicon: Literal["small", "full"] = setting("full", "Words of the grammar: two fifths, or all.")
+    copy_words: int = setting(1_000, "Vocabulary size of corpus copy.", ge=2)
     source: str | None = setting(None, "File of your training text: its source side, or a TSV.")
     target: str | None = setting(None, "File of your training text, target side.")
     valid_source: str | None = setting(None, "File of your validation set, source side.")
@@ -67,18 +67,18 @@ class CorpusSettings(Concern):
 
     @property
     def is_drawn(self) -> bool:
-        """Whether a language whose rules are known made the text: links and bits are known too."""
+        """Whether the text is drawn from a known language, so that its links and bits are known."""
         return self.name in ("grammar", "copy")
 
     @property
     def longest_trained(self) -> int:
-        """Most source words of a training or validation sentence."""
+        """The most source words of a training or validation sentence."""
         return self.max_words if self.train_max_words is None else self.train_max_words
 
     @model_validator(mode="after")
     def _consistent(self) -> "CorpusSettings":
         if not self.min_words <= self.longest_trained <= self.max_words:
-            raise ValueError("min_words, train_max_words and max_words must be in this order")
+            raise ValueError("min_words, train_max_words and max_words must not decrease")
         given = [key for key in FILES if getattr(self, key) is not None]
         if given and self.name != "files":
             raise ValueError(f"{given[0]} is for corpus 'files', not for {self.name!r}")
@@ -92,7 +92,7 @@ class CorpusSettings(Concern):
 
 
 UNSELECTIVE = ("none", "uniform")
-"""Values of ``model.attention`` with which no source word gets a larger weight than another."""
+"""Values of ``model.attention`` that cannot weight one source word more than another."""
 
 
 class ModelSettings(Concern):
@@ -110,23 +110,23 @@ class ModelSettings(Concern):
     layers: int = setting(1, "Layers of the encoder, and of the decoder.", ge=1)
     bidirectional: bool = setting(False, "The encoder reads in both directions.")
     reverse_source: bool = setting(False, "The encoder reads the last word first.")
-    initial_state: Literal["context", "zero"] = setting("context", "Where the decoder starts.")
-    dropout: float = setting(0.0, "Share of numbers that training drops.", ge=0.0, lt=1.0)
-    tied_output: bool = setting(False, "The target embedding is the output matrix, too.")
+    initial_state: Literal["context", "zero"] = setting("context", "First state of the decoder.")
+    dropout: float = setting(0.0, "Share of values that training drops.", ge=0.0, lt=1.0)
+    tied_output: bool = setting(False, "Use the target embedding for the output, too.")
 
     @property
     def hidden(self) -> int:
-        """Width of the recurrent state: the context's own width unless set apart."""
+        """Width of the recurrent state: ``context_size`` unless ``hidden_size`` is set."""
         return self.context_size if self.hidden_size is None else self.hidden_size
 
     @property
     def points(self) -> bool:
-        """Whether the decoder can look at one source word more than at another."""
+        """Whether the decoder can weight one source word more than another."""
         return self.attention not in UNSELECTIVE
 
     @property
     def attention_width(self) -> int:
-        """Width of the additive score's hidden layer: the context's unless set apart."""
+        """Width of the additive score: ``context_size`` unless ``attention_size`` is set."""
         return self.context_size if self.attention_size is None else self.attention_size
 
     @model_validator(mode="after")
@@ -140,7 +140,7 @@ class ModelSettings(Concern):
 
 
 class TrainingSettings(Concern):
-    """How the weights are found: Adam or Muon, with warm-up, linear decay and clipped gradients.
+    """How the weights are trained: Adam or Muon, with warm-up, linear decay and clipped gradients.
 
     Label smoothing: Szegedy et al. 2016, section 7. Averaging: Polyak and Juditsky 1992.
     """
@@ -156,9 +156,9 @@ class TrainingSettings(Concern):
     clip_norm: float = setting(1.0, "Largest norm of a gradient.", gt=0)
     teacher_forcing: float = setting(1.0, "Share of true words the decoder reads.", ge=0.5, le=1.0)
     validations: int = setting(10, "How often the validation loss is measured.", ge=1)
-    shapes: int = setting(14, "Padded shapes: more pad less and compile longer.", ge=1)
+    shapes: int = setting(14, "Padded shapes: more of them pad less, but compile longer.", ge=1)
     label_smoothing: float = setting(0.0, "Share of probability spread evenly.", ge=0, lt=1)
-    average_last: float = setting(0.0, "Share of updates, the last, averaged over.", ge=0, lt=1)
+    average_last: float = setting(0.0, "Share of last updates that are averaged.", ge=0, lt=1)
 
 
 class DecodingSettings(Concern):
@@ -173,14 +173,14 @@ class DecodingSettings(Concern):
 class ScoringSettings(Concern):
     """Length buckets (lower edges, source words; the last is open), BLEU's tokenizer, bootstrap."""
 
-    edges: str = setting("5,11,21,31,41", "Lowest source words of each length bucket.")
+    edges: str = setting("5,11,21,31,41", "Lower edges of the length buckets, in source words.")
     resamples: int = setting(1_000, "Resamples of the bootstrap.", ge=1, le=10_000_000)
     seed: int = setting(1, "Seed of the bootstrap.", ge=0, le=2**63 - 1)
     tokenize: str = setting("13a", "sacreBLEU's tokenizer for BLEU.")
 
     @property
     def lower_edges(self) -> tuple[int, ...]:
-        """The buckets' lowest source lengths in words, ascending."""
+        """The lower edges of the buckets, in source words, ascending."""
         return tuple(int(edge) for edge in self.edges.split(","))
 
     @model_validator(mode="after")
@@ -196,18 +196,18 @@ class ScoringSettings(Concern):
 
 
 OUTSIDE = -1
-"""The place of a sentence that is shorter than every bucket."""
+"""The bucket number of a sentence that is shorter than every bucket."""
 
 
 def bucket_of(words: int | Sequence[int] | np.ndarray, edges: tuple[int, ...]) -> Any:
-    """Place of the bucket of this length, or of each of these; ``OUTSIDE`` below the first edge."""
+    """The bucket number (from 0) of each length; ``OUTSIDE`` below the first edge."""
     return np.searchsorted(edges, words, side="right") - 1
 
 
 def bucket_members(
     words: Sequence[int] | Real[np.ndarray, " sentences"], edges: tuple[int, ...]
 ) -> dict[str, Int[np.ndarray, " rows"]]:
-    """By bucket the places of the sentences in it, of which these are the lengths."""
+    """The indices of each bucket's sentences, from the lengths of all sentences."""
     assigned = bucket_of(words, edges)
     labels = enumerate(bucket_labels(edges))
     return {label: np.flatnonzero(assigned == place) for place, label in labels}
@@ -224,6 +224,6 @@ def span_label(low: int, high: int) -> str:
 
 
 def holds(bucket: str, words: int) -> bool:
-    """Whether a bucket of this name ("21-30", "41+") holds sentences of so many words."""
+    """Whether sentences of this length belong to a bucket ("21-30", "41+")."""
     low, _, high = bucket.removesuffix("+").partition("-")
     return int(low) <= words and (bucket.endswith("+") or words <= int(high or low))

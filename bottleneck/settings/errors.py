@@ -1,4 +1,4 @@
-"""Errors that a user can cause, and text for people: one line that says what to do."""
+"""Errors that a user can cause, each a line that says what to do; helpers for messages."""
 
 import re
 from collections.abc import Iterable
@@ -6,26 +6,26 @@ from difflib import get_close_matches
 
 
 class UserError(Exception):
-    """Something the user can mend; the command prints the message alone and exits with 1."""
+    """An error that the user can fix: the command prints only the message, and exits with 1."""
 
     exit_code = 1
 
 
 class UsageError(UserError):
-    """A wrong flag, preset or setting; the command prints the message alone and exits with 2."""
+    """A wrong flag, preset or setting: the command prints only the message, and exits with 2."""
 
     exit_code = 2
 
 
 class FileError(UserError):
-    """A file that cannot be read or written: no reason to leave it out and go on."""
+    """A file that cannot be read or written; a report must not leave it out and continue."""
 
 
 def unwritten(path: object, error: OSError) -> FileError:
-    """The error of a file that cannot be written, with the way out."""
+    """The error for a file that cannot be written, with advice."""
     return FileError(
-        f"cannot write {str(path)!r} ({error.strerror}); free space, check the folder's rights, or "
-        "choose another path"
+        f"cannot write {str(path)!r} ({error.strerror}); free space, check the folder's "
+        "permissions, or choose another path"
     )
 
 
@@ -40,20 +40,20 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     known = list(known)
     if nearest := get_close_matches(name, known, n=1, cutoff=0.5):
         return f"; did you mean {nearest[0]!r}?"
-    return f"; known are {', '.join(sorted(known))}" if len(known) < 30 else ""
+    return f"; known names: {', '.join(sorted(known))}" if len(known) < 30 else ""
 
 
-_ACTING = re.compile(  # controls, marks of direction, separators of lines, surrogates, tags
+_ACTING = re.compile(  # control characters, text direction, line separators, surrogates, tags
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
 
 
 def plain(text: str) -> str:
-    """The text with characters that a terminal obeys as Python writes them: ``\\x1b``."""
+    """Escape characters that a terminal acts on, as Python writes them: ``\\x1b``."""
     return _ACTING.sub(lambda match: repr(match.group())[1:-1], text)
 
 
 def counted(count: int, noun: str) -> str:
-    """``1 run``, ``12 runs``."""
+    """A count and its noun: ``1 run``, ``12 runs``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

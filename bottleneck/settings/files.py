@@ -1,8 +1,8 @@
-"""Writing whole files or none, the checksums of a folder, and names that become paths.
+"""Atomic writing of files, the checksums of a folder, and checks of paths.
 
-``SHA256SUMS`` lists a folder's files as `sha256sum` writes and checks them. A file that is written
-again is listed with the digest that it has and the one that it gets until it is in its place, so
-that whoever is killed, or reads meanwhile, finds a listed file.
+``SHA256SUMS`` lists a folder's files in the format of `sha256sum`. While a file is replaced, its
+old and its new digest are both listed, so that a reader always finds a listed file, even if the
+writer is killed.
 """
 
 import os
@@ -21,14 +21,14 @@ SUMS = "SHA256SUMS"
 
 
 def is_name(text: object) -> bool:
-    """Whether this names a file or folder: not hidden, in no other folder, no formula in a CSV."""
+    """Whether a text can name a file or folder: not hidden, not a path, no formula in a CSV."""
     is_text = isinstance(text, str) and text.isprintable()
     return is_text and re.fullmatch(r"\w[^/\\:]{0,119}", text) is not None
 
 
 def check_file(path: Path) -> None:
-    """A ``FileError`` at once where a file cannot be written later; make nothing."""
-    # A rename would put a file in the place of a device or a pipe: root may do that to /dev/null.
+    """Raise a ``FileError`` if a file cannot be written here; create nothing."""
+    # Our rename would replace a device or a pipe by a file; as root, even /dev/null.
     other = os.path.exists(path) and not os.path.isfile(path)
     if other or os.path.realpath(path.parent) == "/dev":
         raise FileError(
@@ -38,7 +38,7 @@ def check_file(path: Path) -> None:
 
 
 def check_output(path: Path) -> None:
-    """`check_file` of a name that a user gives, and that no result there may have."""
+    """`check_file` for a path that the user gives, which must not be a listed result."""
     check_file(path)
     if path.name == SUMS or listed_digests(path):
         raise FileError(
@@ -47,7 +47,7 @@ def check_output(path: Path) -> None:
 
 
 def check_place(folder: Path, path: Path | None = None) -> None:
-    """The same of a folder that files are to be written into; the error names ``path`` if given."""
+    """The same check for a folder to write into; the error names ``path`` if given."""
     existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     number = EACCES if existing.is_dir() else ENOTDIR
     if number == ENOTDIR or not os.access(existing, os.W_OK | os.X_OK):
@@ -56,7 +56,7 @@ def check_place(folder: Path, path: Path | None = None) -> None:
 
 @contextmanager
 def _parts(path: Path) -> Iterator[dict[Path, Path]]:
-    """Temporary files by the name that each is to have, all removed; an OSError is `unwritten`."""
+    """Temporary files by final path, removed at the end; an OSError becomes `unwritten`."""
     parts: dict[Path, Path] = {}
     try:
         yield parts
@@ -64,12 +64,12 @@ def _parts(path: Path) -> Iterator[dict[Path, Path]]:
         raise unwritten(path, error) from None
     finally:
         for part in parts.values():
-            with suppress(OSError):  # it has its name
+            with suppress(OSError):  # already renamed
                 part.unlink()
 
 
 def write_part(path: Path, content: bytes, parts: dict[Path, Path]) -> None:
-    """Write what a file is to have under a temporary name, which ``parts`` gets, to the disk."""
+    """Write the new content of a file to the disk under a temporary name; add it to ``parts``."""
     check_file(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = parts[path] = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -80,7 +80,7 @@ def write_part(path: Path, content: bytes, parts: dict[Path, Path]) -> None:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file so that it holds either what it held before or all of ``content``."""
+    """Write a file atomically: it has either its old content or all of ``content``."""
     with _parts(path) as parts:
         write_part(path, content, parts)
         os.replace(parts[path], path)
@@ -92,12 +92,12 @@ def write_text(path: Path, text: str) -> None:
 
 
 def digest_of(content: bytes) -> str:
-    """The digest of a file's bytes, 64 hex digits."""
+    """The SHA-256 digest of a file's bytes, 64 hex digits."""
     return sha256(content).hexdigest()
 
 
 def read_sums(folder: Path) -> dict[str, list[str]] | None:
-    """Digests by file name, as the sums of a folder list them; None where it has none."""
+    """Digests by file name, from a folder's ``SHA256SUMS``; None if it has none."""
     listed: dict[str, list[str]] = {}
     path = folder / SUMS
     if not path.is_file():
@@ -110,10 +110,10 @@ def read_sums(folder: Path) -> dict[str, list[str]] | None:
 
 
 def listed_digests(path: Path) -> list[str] | None:
-    """A file's digests in the sums of its folder, or of the one above; None without any."""
+    """A file's digests in ``SHA256SUMS`` of its folder or the one above; None without either."""
     folder = path.absolute().parent
     sums = read_sums(folder)
-    if sums is None:  # as ``probes/`` of a bundle
+    if sums is None:  # such as ``probes/`` of a bundle
         above = read_sums(folder.parent)
         return None if above is None else above.get(f"{folder.name}/{path.name}", [])
     return sums.get(path.name, [])
@@ -125,7 +125,7 @@ def _write_sums(folder: Path, listed: Mapping[str, list[str]]) -> None:
 
 
 def seal(folder: Path, left_out: Collection[str]) -> None:
-    """List all files of a folder and of those inside it but some, and hidden ones."""
+    """List a folder's files in ``SHA256SUMS``, subfolders too, except hidden and ``left_out``."""
     listed = {}
     for path in folder.rglob("*"):
         name = path.relative_to(folder).as_posix()
@@ -137,10 +137,10 @@ def seal(folder: Path, left_out: Collection[str]) -> None:
 def write_listed(
     folder: Path, files: Iterable[tuple[str, bytes]], gone: Collection[str] = ()
 ) -> None:
-    """Write files into a folder and list them; those that are ``gone`` are removed.
+    """Write files into a folder and list them in ``SHA256SUMS``; remove the files ``gone``.
 
-    A file that was lost stays listed, so that whoever reads it next says so. Killed at any moment
-    this leaves each file as it was or as it is to be, and listed.
+    A file that was lost stays listed, so that the next reader reports it. If this is killed, each
+    file is either old or new, and listed.
     """
     with _parts(folder) as parts:
         folder.mkdir(parents=True, exist_ok=True)
@@ -161,7 +161,7 @@ def write_listed(
 
 
 def of_one_time(folder: Path, names: Collection[str]) -> bool:
-    """Whether files of one export are all as before or all new: no writer was killed in between."""
+    """Whether an export's files are all old or all new: no writer was killed in between."""
     times = set()
     for name, digests in (read_sums(folder) or {}).items():
         if name in names and len(digests) > 1 and (folder / name).is_file():

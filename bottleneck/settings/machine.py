@@ -1,4 +1,4 @@
-"""What this process may use of its machine: cores, threads, devices, folders."""
+"""What this process may use on its machine: cores, memory, devices, folders."""
 
 import os
 import re
@@ -8,9 +8,9 @@ from pathlib import Path
 from .errors import UserError
 
 DEFAULT_OUT = Path("results") / "runs"
-"""Where results go, a folder for each preset or sweep, unless a different one is named."""
+"""The default place of results, with a folder for each preset or sweep."""
 COMMAND = "BOTTLENECK_COMMAND"
-"""The environment variable with which a worker knows the command line that started it."""
+"""The environment variable that tells a worker the command line."""
 NUMBERS = {
     "JAX_ENABLE_X64": "0",
     "JAX_DEFAULT_PRNG_IMPL": "threefry2x32",
@@ -18,16 +18,16 @@ NUMBERS = {
     "JAX_RANDOM_SEED_OFFSET": "0",
     "JAX_NUMPY_DTYPE_PROMOTION": "standard",
 }
-"""JAX's defaults, set whatever the environment says: each would change results."""
+"""JAX's defaults; they override the environment, because each of them changes results."""
 
 
 def cores() -> int:
-    """Processor cores this process may use."""
+    """The number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def cache_root() -> Path | None:
-    """The folder of programs and corpora that can be made again; None without a home."""
+    """The cache folder of compiled programs and corpora; None without a home folder."""
     base = os.environ.get("XDG_CACHE_HOME")
     try:
         return Path(base or Path.home() / ".cache") / "seq2seq-bottleneck"
@@ -36,7 +36,7 @@ def cache_root() -> Path | None:
 
 
 def mendable(error: Exception) -> UserError | None:
-    """The error as one that the user can mend: ours, too little memory, no device; else None."""
+    """The error as a `UserError` if the user can fix it (ours, memory, no device), else None."""
     if isinstance(error, UserError):
         return error
     lack = re.search("RESOURCE_EXHAUSTED: |Out of memory allocating", str(error))
@@ -46,9 +46,9 @@ def mendable(error: Exception) -> UserError | None:
             "training.batch_size, decoding.beam_size) and fewer runs at once (--jobs) need less"
         )
     jax, platform = sys.modules.get("jax"), os.environ.get("JAX_PLATFORMS")
-    try:  # jax reports a missing device in many ways: it is asked for its devices once more
+    try:  # jax reports a missing device in many ways: ask it for its devices again
         if jax is not None and platform:
             jax.devices()
     except Exception:
-        return UserError(f"jax finds no device of JAX_PLATFORMS={platform!r} here: unset it")
+        return UserError(f"jax finds no device for JAX_PLATFORMS={platform!r} here: unset it")
     return None

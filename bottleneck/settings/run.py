@@ -1,4 +1,4 @@
-"""A run's settings as a whole: from a preset and overrides to a frozen, hashed description."""
+"""All settings of a run: a preset and overrides become one frozen, hashed object."""
 
 import hashlib
 import tomllib
@@ -34,7 +34,7 @@ class RunSettings(Concern):
     def identity(self, fingerprint: str) -> str:
         """Hash of the settings, the data's fingerprint and the schema version (12 hex digits).
 
-        Where the user's files lie is left out: the fingerprint says what is in them.
+        The paths of the user's files are left out: the fingerprint covers their content.
         """
         settings = self.model_dump_json(exclude={"corpus": set(FILES)})
         text = f"{SCHEMA_VERSION}\n{fingerprint}\n{settings}"
@@ -57,9 +57,9 @@ NAMES: dict[str, Any] = {
 
 
 def parse_settings(values: Mapping[str, Any]) -> RunSettings:
-    """The settings of tables (``{"model": {"layers": 2}}``) or full names (``model.layers``).
+    """Settings from tables (``{"model": {"layers": 2}}``) or full names (``model.layers``).
 
-    The first fault is a ``UsageError``: named by its key, with the nearest known name.
+    The first error raises a ``UsageError`` with its key and the nearest known name.
     """
     tables: dict[str, Any] = {}
     for name, value in values.items():
@@ -84,13 +84,13 @@ def parse_settings(values: Mapping[str, Any]) -> RunSettings:
 
 
 def toml_names(folder: str = ".") -> list[str]:
-    """Names of the sweeps that are installed, or of a folder of theirs (``presets``), sorted."""
+    """The names of the installed sweeps, or of the files in a subfolder (``presets``), sorted."""
     files = (resources.files("seq2seq_bottleneck.experiments") / folder).iterdir()
     return sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml"))
 
 
 def preset_values(name: Any) -> dict[str, Any]:
-    """The settings a preset states, by full name; ``UsageError`` for an unknown name."""
+    """The settings of a preset, by full name; ``UsageError`` for an unknown preset."""
     known = toml_names("presets")
     if name not in known:
         raise UsageError(f"unknown preset {quoted(name)}{did_you_mean(str(name), known)}")
@@ -102,7 +102,7 @@ def preset_values(name: Any) -> dict[str, Any]:
 
 
 def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
-    """``section.key=value`` by full name; values are TOML, or plain text where they are not.
+    """Values by full name from ``section.key=value``; a value is TOML, or else plain text.
 
     Commas make a list, unless the setting is free text.
     """
@@ -131,14 +131,14 @@ def _toml_value(text: str) -> Any:
 def resolve(
     preset: str, assignments: Sequence[str] = (), given: Mapping[str, Any] | None = None
 ) -> RunSettings:
-    """Settings of a preset, then those ``given`` by full name, then ``--set`` assignments."""
+    """Settings of a preset, overridden by ``given`` (full names), then by ``--set`` assignments."""
     return parse_settings(
         preset_values(preset) | dict(given or {}) | parse_assignments(assignments)
     )
 
 
 def describe_settings(preset: str) -> dict[str, str]:
-    """A line per setting, by full name: its value in a preset, its meaning, what it takes."""
+    """A line per setting, by full name: its value in a preset, meaning and possible values."""
     chosen, bounds = resolve(preset), {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
     lines = {}
     for name, annotation in NAMES.items():

@@ -1,8 +1,8 @@
 """A sweep: one question as a TOML file (experiments/README.md), and the cells of its grid.
 
-Cells, and so the arms in tables, are in the order of the groups; within a group in that of the
-product of the lists, in which the settings that ``concerns.py`` declares last vary fastest. A
-group's value overrides the tables', and ``--set`` both.
+Cells, and so the arms in tables, are in the order of the groups. Within a group they are the
+product of the lists; settings that ``concerns.py`` declares last vary fastest. A group's value
+overrides that of the file, and ``--set`` overrides both.
 """
 
 import json
@@ -24,17 +24,17 @@ from .run import NAMES, RunSettings, parse_settings, preset_values, toml_names
 
 SEED = "training.seed"
 LONGER = "twice the training"
-"""The group of arms that show whether the schedule is long enough."""
+"""The name of the group that shows whether the schedule is long enough."""
 
 Settings = dict[str, Any]
-"""Settings by their full names, ``model.context_size``; a list is the values to try."""
+"""Settings by their full names, ``model.context_size``; a list has the values to try."""
 
 
 @dataclass(frozen=True)
 class Group:
     """Settings that belong together; a sweep without groups has one without a name.
 
-    ``times`` are factors of other settings; the group is left out where those it ``needs`` differ.
+    ``times`` are factors for settings. The group is left out unless all it ``needs`` is set so.
     """
 
     name: str = ""
@@ -60,7 +60,7 @@ class Sweep:
 class Cell:
     """One point of the grid: the settings of one run, and their group.
 
-    `declare` adds the name of its arm, and that of the arm that it is compared with, if any.
+    `declare` adds the name of its arm, and of the baseline arm that it is compared with, if any.
     """
 
     group: str
@@ -80,7 +80,7 @@ class Cell:
 
 @contextmanager
 def _at(place: str) -> Iterator[None]:
-    """Put the place of a fault in front of its message."""
+    """Put the place of an error in front of its message."""
     try:
         yield
     except UsageError as error:
@@ -103,7 +103,7 @@ def load_sweep(name_or_path: str | Path) -> Sweep:
 
 
 def parse_sweep(text: str, place: str) -> Sweep:
-    """Read a sweep from TOML text; a UsageError names ``place``, the key and the fault."""
+    """Read a sweep from TOML text; a UsageError names ``place``, the key and the error."""
     comment = takewhile(lambda line: line.startswith("#"), text.lstrip().splitlines())
     question = " ".join(line.lstrip("#").strip() for line in comment).strip()
     with _at(place):
@@ -112,7 +112,7 @@ def parse_sweep(text: str, place: str) -> Sweep:
         except (ValueError, RecursionError) as error:
             raise UsageError(f"not TOML: {error}") from None
         name, preset = table.get("experiment", Path(place).stem), table.get("preset", "lecture")
-        preset_values(preset)  # a fault is the file's
+        preset_values(preset)  # here, so that an error names the file
         settings = _by_full_name(table, ("experiment", "preset", "group", "times"))
         times = _by_full_name(table.get("times", {}))
         tables, groups = table.get("group", []), []
@@ -121,8 +121,8 @@ def parse_sweep(text: str, place: str) -> Sweep:
         for given in (name, *(item.get("name") for item in tables)):
             if not is_name(given):
                 raise UsageError(
-                    f'{quoted(given)} names no experiment or group; write name = "..." with a '
-                    "letter first"
+                    f"{quoted(given)} is no name for an experiment or a group; write "
+                    'name = "..." with a letter first'
                 )
         for item in tables:
             with _at(f"group {item['name']!r}"):
@@ -141,7 +141,7 @@ def _by_full_name(table: Any, others: Sequence[str] = ()) -> Settings:
         if concern not in known:
             raise UsageError(f"unknown key {concern!r}{did_you_mean(concern, known)}")
         if not isinstance(fields, dict):
-            raise UsageError(f"{quoted(fields)} is no table of settings; write SECTION.KEY = VALUE")
+            raise UsageError(f"{quoted(fields)} is not a settings table; write SECTION.KEY = VALUE")
         for key, value in fields.items():
             name = f"{concern}.{key}"
             if name not in NAMES:
@@ -155,11 +155,11 @@ def _by_full_name(table: Any, others: Sequence[str] = ()) -> Settings:
 def make_grid(
     sweep: Sweep, flags: Mapping[str, Any] = MappingProxyType({}), seeds: int | None = None
 ) -> tuple[tuple[Cell, ...], list[str]]:
-    """The different cells of a sweep, and notes on groups that were left out.
+    """The cells of a sweep, each once, and notes on groups that were left out.
 
     ``flags`` are settings by full name that override those of the sweep.
     """
-    preset_values(sweep.preset)  # a fault is of --preset
+    preset_values(sweep.preset)  # here, so that an error is about --preset
     if seeds is not None and isinstance(flags.get(SEED), list):
         raise UsageError(f"--set {SEED} lists seeds, and --seeds counts them; give one of the two")
     changes = " ".join(f"{name}={word(value)}" for name, value in flags.items())
@@ -168,14 +168,14 @@ def make_grid(
         cells, notes = _grid(sweep, dict(flags), seeds)
         if not cells:
             raise UsageError(f"no run is left: {'; '.join(notes)}; change that setting")
-        # Flags that choose among the file's values leave the arms the names of the whole sweep.
+        # If flags choose among the file's values, arms keep their names in the whole sweep.
         rest, whole = {}, []
         for name, value in flags.items():
             values = [(sweep.settings | group.settings).get(name) for group in sweep.groups]
             if not isinstance(values[0], list) and all(item == values[0] for item in values):
                 rest[name] = value
         if rest != flags:
-            with suppress(UsageError):  # a fault of cells that the flags leave out
+            with suppress(UsageError):  # an error in cells that the flags leave out
                 whole, _ = _grid(sweep, rest | {SEED: 1}, None)
         return declare(cells, whole), notes
 
@@ -185,7 +185,7 @@ def _grid(
 ) -> tuple[list[Cell], list[str]]:
     """The cells of `make_grid` without their names, and the notes.
 
-    In each group its factors count first, then the seeds, then the product of the lists.
+    In each group the factors are applied first, then the seeds, then the product of the lists.
     """
     cells: dict[RunSettings, Cell] = {}
     notes: dict[str, None] = {}
@@ -215,14 +215,14 @@ def _grid(
                 notes[note] = None
             elif (earlier := cells.setdefault(cell.settings, cell).group) != group.name:
                 note = f"group {group.name!r} has the same runs as group {earlier!r} here"
-                notes[f"{note}: they are run once, as the latter"] = None
+                notes[f"{note}: they are run once, as {earlier!r}"] = None
     return list(cells.values()), list(notes)
 
 
 def declare(cells: Iterable[Cell], whole: Iterable[Cell] = ()) -> tuple[Cell, ...]:
-    """The cells with the names of their arms and of the baselines of these.
+    """The cells with the names of their arms and baselines.
 
-    The names are those of the ``whole`` grid, if any, of which the cells may be a part.
+    If the cells are a part of a ``whole`` grid, the names are those in that grid.
     """
     cells, grid = list(cells), list(whole)
     arms = _names([*grid, *cells]) | _names(grid)
@@ -238,7 +238,7 @@ def declare(cells: Iterable[Cell], whole: Iterable[Cell] = ()) -> tuple[Cell, ..
 
 
 def _names(cells: Sequence[Cell]) -> dict[RunSettings, str]:
-    """The names of the arms of a grid, by their settings with seed 0: what varies in a group."""
+    """The names of the arms by their settings with seed 0; a name says what varies in a group."""
     arms = {}
     for group in dict.fromkeys(cell.group for cell in cells):
         members = [cell for cell in cells if cell.group == group]
@@ -253,14 +253,14 @@ def _names(cells: Sequence[Cell]) -> dict[RunSettings, str]:
 
 
 def _short(name: str) -> str:
-    """A setting as the names of arms have it: its key, if no other section has that."""
+    """A setting's name in the names of arms: its key, unless another section has that key."""
     concern, _, key = name.partition(".")
     alone = sum(other.endswith(f".{key}") for other in NAMES) == 1
     return concern if name == "corpus.name" else key if alone else name
 
 
 def word(value: Any) -> str:
-    """A value as in a sweep file, but text without its quotes; ``none`` if it is not set."""
+    """A value as written in a sweep file, without quotes; ``none`` if it is not set."""
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
@@ -270,7 +270,7 @@ def varying(cells: Sequence[Cell]) -> list[str]:
 
 
 def complete(sweep: Sweep, cells: Sequence[Cell], name: str = "") -> Sweep:
-    """The sweep with a name and a question; where it has none, they say what its cells vary."""
+    """The sweep with a name and a question; missing ones are made from what its cells vary."""
     known, order = varying(cells), dict.fromkeys([*sweep.settings, *NAMES])
     varied = [_short(item).replace("_", " ") for item in order if item in known and item != SEED]
     question = sweep.question or f"BLEU by {', '.join(varied) or 'sentence length'}"
@@ -280,7 +280,7 @@ def complete(sweep: Sweep, cells: Sequence[Cell], name: str = "") -> Sweep:
 
 
 def folder_name(preset: str, cells: Sequence[Cell], order: Iterable[str] = NAMES) -> str:
-    """``lecture-context_size=64``: a preset and what the cells change of it, but for the seed."""
+    """``lecture-context_size=64``: a preset and what the cells change, except the seed."""
     usual, parts = parse_settings(preset_values(preset)), [preset]
     for name in order:
         values = {cell.value(name) for cell in cells}
@@ -292,7 +292,7 @@ def folder_name(preset: str, cells: Sequence[Cell], order: Iterable[str] = NAMES
 
 
 def as_toml(sweep: Sweep, cells: Sequence[Cell]) -> str:
-    """A typed sweep as a TOML file of the same cells."""
+    """A sweep file with the cells of a sweep that was given as options."""
     seeds = list(dict.fromkeys(cell.value(SEED) for cell in cells))
     values = {"experiment": sweep.name, "preset": sweep.preset} | sweep.settings | {SEED: seeds}
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]

@@ -1,4 +1,4 @@
-"""The training loop: updates, validation, the best weights kept, divergence noticed, resumed."""
+"""The training loop: updates, validation, the best weights, divergence, resuming."""
 
 import math
 import time
@@ -22,7 +22,7 @@ REPORT_EVERY = 20  # updates between two reports; each waits for the device
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress after an update (from 1): losses in nats per target token, ends included.
+    """Progress after an update (from 1): losses in nats per target token, end tokens included.
 
     ``loss`` is the mean since the last report; label smoothing raises it.
     """
@@ -37,10 +37,10 @@ class Progress:
 
 @dataclass
 class Trained:
-    """The weights with the least validation loss, or the mean of the last, and their loss.
+    """The weights with the least validation loss, or the mean of the last weights; their loss.
 
-    The least loss was after ``best_update``. ``status`` is done or diverged. ``seconds`` of a
-    stack are those of all its seeds.
+    The least loss was after ``best_update``. ``status`` is done or diverged. ``seconds`` is the
+    time of the whole stack.
     """
 
     weights: Weights
@@ -62,14 +62,14 @@ class Learner(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """All that is needed to go on: the stack's state, a `Trained` per seed, losses to report."""
+    """All that is needed to continue: the stack's state, `Trained` per seed, losses to report."""
 
     state: TrainState
     trained: list[Trained]
     losses: list[np.ndarray]
 
     def part(self, place: int) -> "Snapshot":
-        """One seed's own."""
+        """The snapshot of one seed."""
         stack = Stack(len(self.trained))
         losses = [item[place : place + 1] for item in self.losses]
         return Snapshot(stack.part(self.state, place), [self.trained[place]], losses)
@@ -83,11 +83,11 @@ def train(
     keeper: Any = None,
     resumed: Snapshot | None = None,
 ) -> Snapshot:
-    """Train learners that differ in their seed alone, as one stack, to their last update.
+    """Train learners that differ only in their seed, as one stack, to their last update.
 
-    One whose loss is not finite ends as diverged, and the others go on. A resumed training gives
-    the same bits as one that was never stopped: the batch and the random numbers of an update
-    depend on the seed and the update's number alone. ``report`` gets a learner's index and its
+    A learner whose loss is not finite ends as diverged, and the others continue. A resumed training
+    gives the same bits as one that was never stopped: the batch and the random numbers of an update
+    depend only on the seed and the update's number. ``report`` gets a learner's index and its
     progress; ``keeper`` (`runs.checkpoint.Checkpoints`) says when it wants a snapshot.
     """
     settings = learners[0].settings
@@ -100,7 +100,7 @@ def train(
         resumed = Snapshot(stack.join(states), new, [])
     state, trained, losses = resumed
     done, before, opened = updates_done(state), trained[0].seconds, time.perf_counter()
-    # Validation is spread evenly, and the last update is followed by one.
+    # Validations are spread evenly; the last one follows the last update.
     count = min(settings.validations, settings.updates)
     due = {round(settings.updates * share / count) for share in range(1, count + 1)}
     tokens = sum(int(item.batch.target_lengths[: len(item.rows)].sum()) for item in validation)
@@ -133,16 +133,16 @@ def train(
                 item.seconds = before + time.perf_counter() - opened
             keeper.keep(Snapshot(state, trained, [stack.numbers(loss) for loss in losses]))
     if stack.parts > 1:
-        # Weights on these devices could not go into a program of more or fewer of them.
+        # Weights on these devices cannot enter a program for more or fewer devices.
         for item in trained:
             item.weights = jax.device_get(item.weights)
     return Snapshot(state, trained, [])
 
 
 def _take(trained: Trained, at: Progress, state: TrainState, stack: Stack, place: int) -> bool:
-    """Log the progress of a seed and keep the best weights; False where it diverged.
+    """Log the progress of a seed and keep the best weights; False if it diverged.
 
-    With averaging the mean of the whole window is kept, whatever its validation loss.
+    With averaging, the mean of the whole window is kept, whatever its validation loss.
     """
     loss = at.valid_loss
     if not math.isfinite(at.loss) or not math.isfinite(loss or 0.0):
@@ -171,6 +171,6 @@ def sentence_losses(
     evaluate: Callable, weights: Weights, batches: Sequence[EvaluationBatch]
 ) -> Float[np.ndarray, "sentences *seeds"]:
     """-log P in nats of each reference, in the order of the corpus."""
-    # All are started before the first is waited for.
+    # Start all of them before waiting for the first.
     results = [evaluate(weights, batch.batch) for batch in batches]
     return np.array(restore([on_host(result).T for result in results], batches), dtype=np.float64)

@@ -1,11 +1,12 @@
 """The loss: -sum log P(y*_t), under teacher forcing at a ratio of 0.5 to 1.
 
-Logits are the largest arrays of a training step (positions x vocabulary). Here they exist a chunk
-of real positions at a time, together with the gradient: they are not kept or computed twice.
+Logits are the largest arrays of a training step (positions x vocabulary). Here they are computed
+for one chunk of real positions at a time, together with the gradient: they are never kept, nor
+computed twice.
 
 With label smoothing (Szegedy et al. 2016, section 7) a position's loss is its cross-entropy against
-(1 - smoothing) on the target and the rest spread evenly over all that an output may hold;
-``token_losses`` are -log P.
+a distribution: (1 - smoothing) on the target, and the rest spread evenly over all tokens that an
+output may have. ``token_losses`` are always -log P.
 """
 
 from functools import partial
@@ -19,7 +20,7 @@ from ..corpus.vocabulary import BOS, PAD
 from ..model.decoder import OutputLayer
 from ..model.translator import Translator, real_positions
 
-CHUNK = 256  # positions whose logits exist at once
+CHUNK = 256  # positions whose logits are in memory at once
 
 
 def decoder_inputs(target: Int[Array, "batch target"]) -> Int[Array, "batch target"]:
@@ -60,7 +61,7 @@ def read_outs(
 def token_losses(
     translator: Translator, batch: Batch, ratio: float = 1.0, key: PRNGKeyArray | None = None
 ) -> Float[Array, "batch target"]:
-    """-log P in nats of every target token, 0 on padding, after the words of `read_outs`."""
+    """-log P in nats of every target token, 0 on padding; previous words as in `read_outs`."""
     outputs = read_outs(translator, batch, ratio, key)
     states, layer, target, real = _flat(translator, batch, outputs)
     packed, place, chunks = _pack(states, target, real)
@@ -89,7 +90,7 @@ def summed_losses(
 def _flat(
     translator: Translator, batch: Batch, outputs: Float[Array, "target batch width"]
 ) -> tuple[Array, OutputLayer, Array, Array]:
-    """All positions in one row: states, the output layer, targets, whether they are real."""
+    """All positions on one axis: states, the output layer, targets, whether they are real."""
     real = real_positions(batch.target_lengths, batch.target.shape[1])
     states = outputs.reshape(-1, outputs.shape[-1])
     target = jnp.asarray(batch.target).T.reshape(-1)
@@ -117,7 +118,7 @@ def _forward(
         total, d_states, d_matrix, d_bias = carried
         chunk, words, real, losses, exponentials, sums = _chunk(packed, number, layer, smoothing)
         share = jnp.where(real, 1.0, 0.0)[:, None] / sums
-        # The probabilities that the losses are against, 0 on fillers.
+        # The target distribution of the losses, 0 on fillers.
         hit = jax.nn.one_hot(words, exponentials.shape[1], dtype=bool) & real[:, None]
         aim = jnp.where(hit, 1.0 - smoothing, 0.0)
         if smoothing:
@@ -151,7 +152,7 @@ def _pack(
     target: Int[Array, " positions"],
     real: Bool[Array, " positions"],
 ) -> tuple[tuple[Array, Array, Array], Int[Array, " positions"], Int[Array, ""]]:
-    """Whole chunks, real positions first; the new place of each; how many chunks have any."""
+    """Chunks, real positions first; each position's new place; how many chunks have real ones."""
     order = jnp.argsort(jnp.logical_not(real), stable=True)
     place = jnp.argsort(order)
     filler = -len(order) % CHUNK
@@ -181,6 +182,6 @@ def _chunk(
 
 
 def _even(logits: Float[Array, "positions vocabulary"]) -> Float[Array, "1 vocabulary"]:
-    """Equal probability for all that an output may hold."""
+    """Equal probability for every token that an output may have."""
     allowed = jnp.ones((1, logits.shape[1]), logits.dtype).at[:, jnp.array([PAD, BOS])].set(0)
     return allowed / (logits.shape[1] - 2)

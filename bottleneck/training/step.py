@@ -1,9 +1,9 @@
-"""One update: gradient, clipping, Adam or Muon, a mean of weights; pure functions.
+"""One update: gradient, clipping, Adam or Muon, averaged weights; pure functions.
 
-Muon moves a matrix by its momentum made orthogonal: directions with a small gradient are learned as
-quickly as those with a large one (Jordan et al. 2024, https://kellerjordan.github.io/posts/muon/).
-Multiplied by 0.2 sqrt(max(m, n)) the entries of an m x n matrix are as large as Adam's changes
-usually are, so that one learning rate serves both (Liu et al. 2025, section 2.2).
+Muon changes a matrix by its momentum, made orthogonal: directions with a small gradient are learned
+as fast as those with a large one (Jordan et al. 2024, https://kellerjordan.github.io/posts/muon/).
+The change of an m x n matrix is multiplied by 0.2 sqrt(max(m, n)). Its entries are then as large as
+Adam's usually are, so that one learning rate works for both (Liu et al. 2025, section 2.2).
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ ONE = Stack(1)
 class TrainState(NamedTuple):
     """All that changes from update to update, and ``random``: the seed, as a key's two words.
 
-    ``mean`` is that of the weights in the averaging window so far; before it, the weights.
+    ``mean`` is the mean of the weights in the averaging window so far; before it, the weights.
     """
 
     weights: Weights
@@ -51,7 +51,7 @@ def learning_rates(settings: TrainingSettings) -> optax.Schedule:
     decay = optax.linear_schedule(peak, peak * final, settings.updates - warmup)
     if warmup == 0:
         return decay
-    # From the first step up, so that no update is wasted at a rate of 0.
+    # The first rate is above 0, so that no update is wasted.
     rise = optax.linear_schedule(peak / warmup, peak, max(1, warmup - 1))
     return optax.join_schedules([rise, decay], [warmup])
 
@@ -61,8 +61,8 @@ def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
     rates = learning_rates(settings)
     clip, rule = optax.clip_by_global_norm(settings.clip_norm), optax.adam(rates)
     if settings.optimizer == "muon":
-        # The preconditioning (Boissin et al. 2025) takes the place of two of Jordan's five steps
-        # in two thirds of their time (results/LOG.md, 2026-11-27).
+        # With the preconditioning (Boissin et al. 2025) three steps replace Jordan's five, in two
+        # thirds of their time (results/LOG.md, 2026-11-27).
         by_muon = muon(rates, beta=0.95, consistent_rms=0.2, ns_steps=3, preconditioning="aol")
         # optax would train the rest by Adam with Nesterov's momentum.
         rule = optax.partition({"muon": by_muon, "adam": rule}, muon_or_adam)
@@ -70,7 +70,7 @@ def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
 
 
 def muon_or_adam(weights: Weights) -> Weights:
-    """Which parameters Muon trains: not embeddings, the output layer (Jordan et al.), vectors."""
+    """Muon trains all parameters but embeddings, the output layer (Jordan et al.) and vectors."""
 
     def optimizer(path: tuple, parameter: jax.Array | jax.ShapeDtypeStruct) -> str:
         names = {key.key for key in path if isinstance(key, jax.tree_util.DictKey)}
@@ -81,7 +81,7 @@ def muon_or_adam(weights: Weights) -> Weights:
 
 
 def averaged_updates(settings: TrainingSettings) -> int:
-    """How many of the last updates the kept weights are the mean of; 0 without averaging."""
+    """Over how many of the last updates the kept weights are averaged; 0 without averaging."""
     share = settings.average_last
     return max(1, round(share * settings.updates)) if share else 0
 
@@ -98,7 +98,7 @@ def make_update(
 ) -> Callable[[TrainState, Batch], tuple[TrainState, Float[Array, "*seeds"]]]:
     """The update, which returns the new state and the loss; the settings' seed is not used.
 
-    It is two programs: only the gradient's depends on the padded shape and is compiled for each.
+    It has two programs: only that of the gradient is compiled once for each padded shape.
     """
     optimizer = make_optimizer(settings)
     before = settings.updates - averaged_updates(settings)
@@ -133,7 +133,7 @@ def make_update(
     def update(state: TrainState, batch: Batch) -> tuple[TrainState, Float[Array, "*seeds"]]:
         rows = len(batch.target_lengths)
         if rows % stack.parts:
-            # Fillers repeat the last row, and their losses count nothing.
+            # Fillers repeat the last row, and their losses do not count.
             batch = type(batch)(*(fill(stack.parts, np.asarray(field)) for field in batch))
             real = np.arange(len(batch.target_lengths)) < rows
             lengths = np.where(real, batch.target_lengths, 0).astype(np.int32)

@@ -22,14 +22,14 @@ def site(tmp_path, monkeypatch):
 def here(ok):
     """The names that `corpus` says are on this machine."""
     rows = [line.split() for line in ok("corpus").out.splitlines()]
-    return [row[0] for row in rows if row and row[0] in NAMED and row[1] == "here;"]
+    return [row[0] for row in rows if row and row[0] in NAMED and row[1] == "downloaded;"]
 
 
 @pytest.mark.usefixtures("site")
 def test_fetch_then_list_describe_and_show(ok):
     text = ok("corpus").out
     assert max(map(len, text.splitlines())) <= 80
-    assert all(name in text for name in (*NAMED, "--fetch` brings one"))
+    assert all(name in text for name in (*NAMED, "--fetch` downloads one"))
     assert here(ok) == []
     fetched = ok("corpus multi30k --fetch")
     assert fetched.out.startswith("multi30k is in ")

@@ -68,7 +68,7 @@ REFUSED = {
     "translate 'the cat' --results bundle": TRAINED_ELSEWHERE,
     "reproduce --preset smoke --out bundle": TRAINED_ELSEWHERE,
     "{table,plot} alignment --results bundle": "'bundle' ... `bottleneck study alignment --results",
-    "table length --results 'a copy'": "`bottleneck study length --results DIR` measures it",
+    "table length --results 'a copy'": "`bottleneck study length --results DIR` measures them",
     "translate hello --results empty": "'empty'",
     "study length --results thre {,--dry-run}": "in 'thre' ... `bottleneck reproduce` trains some",
     "study capacity": "in 'results/runs/capacity' ... `bottleneck sweep capacity` trains some",
@@ -79,7 +79,7 @@ REFUSED = {
     # Before any run starts, with progress shown: not a line of it.
     f"{MADE} {CORPUS}absent.en --set corpus.target=a.fr": "absent.en ... does not exist",
     f"{MADE} --corpus multi30k": "`bottleneck corpus multi30k --fetch`",
-    f"score broken.fr.gz {TESTED}": "'broken.fr.gz' is no whole gzip file",
+    f"score broken.fr.gz {TESTED}": "'broken.fr.gz' is not a complete gzip file",
     f"score short.fr {TESTED}": "'short.fr' has 59 lines ... 'a.fr' has 60",
 }
 """Exit code 1."""

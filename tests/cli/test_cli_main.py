@@ -122,7 +122,7 @@ def app(*_, **__):
 main.app = app
 main.main()
 """
-INTERRUPTED = "bottleneck: interrupted; the same command goes on from where it stopped\n"
+INTERRUPTED = "bottleneck: interrupted; the same command continues from where it stopped\n"
 
 
 def start(folder, argument):

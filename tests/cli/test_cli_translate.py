@@ -105,7 +105,7 @@ def test_a_line_in_is_a_line_out_while_the_pipe_stays_open(out, translate):
 @pytest.mark.slow
 def test_every_arm_or_one_translates_and_the_runs_are_named(translate, out):
     both, said = translate("w1 w2 w3", "--alignment")
-    assert "there are no weights to show" in both
+    assert "it has no weights to show" in both
     assert "weight:" in both
     both, said = translate("w1 w2 w3")
     assert [line.split()[0] for line in both.splitlines()] == ["none", "additive"]
@@ -277,6 +277,6 @@ def test_a_device_that_is_not_there_is_told_in_a_line(tmp_path):
         ["reproduce", "--preset", "smoke", "--quiet"], tmp_path, JAX_PLATFORMS="nosuch"
     )
     assert done.returncode == 1
-    message = "bottleneck: jax finds no device of JAX_PLATFORMS='nosuch' here: unset it\n"
+    message = "failed: jax finds no device for JAX_PLATFORMS='nosuch' here: unset it\n"
     assert done.stderr.endswith(message)
     assert "Traceback" not in done.stderr

@@ -82,7 +82,7 @@ def test_what_cannot_be_loaded():
     for setting, value in (("reverse_direction", True), ("joined", 2)):
         with pytest.raises(ValueError, match=rf"{setting} is for .*, not for 'copy'"):
             CorpusSettings(name="copy", **{setting: value})
-    with pytest.raises(UserError, match=r"`bottleneck corpus tatoeba --fetch` brings it$"):
+    with pytest.raises(UserError, match=r"`bottleneck corpus tatoeba --fetch` downloads it$"):
         load_corpus(CorpusSettings(name="tatoeba"), SHORT)
 
 

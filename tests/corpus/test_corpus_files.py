@@ -73,7 +73,7 @@ PACKED = gzip.compress(b"a sentence or two\n" * 40)
     [
         ("a.txt", b"\xef\xbb\xbf", "is empty; give a file with one sentence per line"),
         ("a.txt", b"ab\ncaf\xe9\n", "line 2 is not UTF-8; save the file as UTF-8"),
-        ("a.gz", PACKED[:-6], "is no whole gzip file"),
+        ("a.gz", PACKED[:-6], "is not a complete gzip file"),
     ],
 )
 def test_unreadable_text(tmp_path: Path, name: str, data: bytes, message: str):
@@ -85,7 +85,7 @@ def test_unreadable_text(tmp_path: Path, name: str, data: bytes, message: str):
 
 def test_paths_that_lead_to_no_text():
     with pytest.raises(
-        UserError, match=r"^corpus\.source 'no\.txt' does not exist; paths start at"
+        UserError, match=r"^corpus\.source 'no\.txt' does not exist; paths start from"
     ):
         read_lines("no.txt", "corpus.source")
     with pytest.raises(UserError, match=r"'\.' cannot be read \(Is a directory\); name a text"):
@@ -109,7 +109,7 @@ def test_a_users_sentence_gets_the_form_of_the_same_sentence_in_a_file(tmp_path,
 
 def test_sides_that_do_not_go_together(tmp_path: Path):
     files = two(tmp_path, "a\nb\n", "a\nb\nc\n")
-    with pytest.raises(UserError, match=r"has 2 lines and corpus\.target .* has 3; line by line"):
+    with pytest.raises(UserError, match=r"has 2 lines and corpus\.target .* has 3; each line"):
         read_pairs(files, False)
     path = write(tmp_path / "a.tsv", "a\tb\na\tb\tc\n")
     with pytest.raises(UserError, match=r"line 2 has 3 columns; each line must be source<TAB>targ"):

@@ -129,7 +129,7 @@ def test_tables_travel_but_for_those_that_rest_on_runs_left_out(studied, tmp_pat
     capsys.readouterr()
     assert run([*export, "--where", "seed=1"]) == 0
     printed = capsys.readouterr().err
-    assert "Not in it, for they are means over other runs: length" in printed
+    assert "Left out, because they are means over other runs: length" in printed
     # Nor does the one of the earlier export stay beside runs that are no longer there.
     assert set(tables_of(bundle)) == {"cost", "survival"}
     assert tables_of(studied) == TABLES

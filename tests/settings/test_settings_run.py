@@ -45,7 +45,7 @@ FAULTS = {
     "model.bidirectional=yes": "model.bidirectional ... a valid boolean, not 'yes'",
     "model.context_size=0": "'model.context_size': ... greater than or equal to 1, not 0",
     "scoring.edges=9,5": "edges ... two or more ascending whole numbers",
-    "corpus.min_words=70": "corpus ... min_words, train_max_words and max_words must be in this",
+    "corpus.min_words=70": "corpus ... min_words, train_max_words and max_words must not decrease",
     "corpus.source=a.en": "corpus ... source is for corpus 'files'",
     "corpus.test=tatoeba": "test=tatoeba is for real text",
     "model.hidden_size=300": "model ... hidden_size",

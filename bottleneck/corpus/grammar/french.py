@@ -1,8 +1,8 @@
-"""French morphology: forms, agreement, verbs in their clauses, and elision where words meet.
+"""French morphology: forms, agreement, verbs, and elision between words.
 
-Four forms are masculine, feminine, masculine plural, feminine plural; six are of je, tu, il, nous,
-vous, ils. A trailing "~" marks a form that ``join`` treats unlike its namesake: the pronouns le and
-les do not contract, and a predicate beau is never bel.
+Four forms are masculine, feminine, masculine plural, feminine plural; six forms are those of je,
+tu, il, nous, vous, ils. A trailing "~" marks a form that ``join`` treats differently from the same
+word without it: the pronouns le and les do not contract, and a predicate beau is never bel.
 """
 
 import tomllib
@@ -45,7 +45,7 @@ def adjective(word: str) -> Forms:
 
 
 def before_noun(forms: Forms) -> Forms:
-    """The forms of an adjective that stands before its noun: beau may become bel."""
+    """The forms of an adjective before its noun: beau may become bel."""
     masculine, *others = forms
     return (masculine + "~" if masculine + "~" in _MEETING else masculine, *others)
 
@@ -56,11 +56,12 @@ _IMPERFECT = frozenset(["être", "vouloir", "avoir", "pouvoir", "espérer"])
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A French verb with all that a clause needs of it.
+    """A French verb with all that a clause needs.
 
-    The past is the imperfect of a state (was: était), elsewhere the auxiliary of the passé composé
-    (``compound``), whose participle ``agrees`` with the subject after être. ``link`` is the
-    preposition before its complement. ``generic`` verbs take le, la, les (aimer les chats).
+    The past of a state is the imperfect (was: était); other verbs have the passé composé
+    (``compound``), and the auxiliary is their past. After être the participle ``agrees`` with the
+    subject. ``link`` is the preposition before the complement. ``generic`` verbs take le, la, les
+    (aimer les chats).
     """
 
     forms: dict[str, Persons | str]
@@ -84,7 +85,7 @@ def _principal(verb: str) -> tuple[list[str], str, str]:
     if verb.endswith("re"):
         endings = ("s", "s", "", "ons", "ez", "ent")
         return [stem + ending for ending in endings], stem + "u", verb[:-1]
-    # In -er: the stem may change before a silent e, and before -ons.
+    # Verbs in -er: the stem may change before a silent e, and before -ons.
     strong, ending = stem, stem[-1]
     if stem.endswith(("appel", "jet")):
         strong = stem + ending
@@ -127,9 +128,9 @@ def conjugate(lemma: str, link: str = "", generic: bool = False) -> Verb:
 
 
 class Nominal(NamedTuple):
-    """A noun phrase: its forms agree in gender + 2 * plural; its verb agrees with its person.
+    """A noun phrase; ``agreement`` is gender + 2 * plural, and its verb agrees with ``person``.
 
-    The article, linked to ``links``, comes before it where the verb asks for no other.
+    The article, linked to ``links``, comes before it unless the verb needs a different one.
     """
 
     items: list[Item]
@@ -153,7 +154,7 @@ def agree(items: list[Item], nominal: Nominal) -> list[Item]:
 
 
 def group(items: list[Item], noun: Nominal, adjective_first: bool) -> Nominal:
-    """A noun and its adjectives; without an article of its own it has de la, des, or de."""
+    """A noun and its adjectives; the default article is du, de la, des or de."""
     article = (("de", "le"), ("de", "la"), ("des",), ("des",))[noun.agreement]
     if adjective_first and noun.agreement > 1:
         article = ("de",)
@@ -161,7 +162,7 @@ def group(items: list[Item], noun: Nominal, adjective_first: bool) -> Nominal:
 
 
 def indefinite(position: int, noun_group: Nominal) -> Nominal:
-    """A or an, and a noun group."""
+    """A noun group with a or an: un, une."""
     return noun_group._replace(article=_INDEFINITE[noun_group.agreement], links=(position,))
 
 
@@ -172,12 +173,12 @@ def both(first: Nominal, conjunction: int, second: Nominal) -> Nominal:
 
 
 def research(noun: int, topic: list[Item] | tuple[()] = ()) -> Nominal:
-    """Research, and perhaps in what: des recherches."""
+    """Research, with its topic if there is one: des recherches."""
     return Nominal([("recherches", (noun,)), *topic], 3, 5, ("des",), (noun,))
 
 
 def affirmed(nominal: Nominal) -> list[Item]:
-    """A noun phrase as a subject, or as the object of an affirmed verb."""
+    """A noun phrase as subject, or as object of a verb without negation."""
     return [(form, nominal.links) for form in nominal.article] + nominal.items
 
 
@@ -187,8 +188,8 @@ def definite(nominal: Nominal, links: Links | None = None) -> list[Item]:
     return [(article, nominal.links if links is None else links), *nominal.items]
 
 
-# Verb groups: verb, tense, links of the finite form, links of the verb, negation, its links,
-# adverb. Their items' forms wait for a subject.
+# A verb group: verb, tense, links of the finite form, links of the verb, negation, its links,
+# adverb. The subject chooses among the forms of its items.
 
 VerbGroup = tuple[Verb, str, Links, Links, str, Links, list[Item]]
 
@@ -196,7 +197,7 @@ VerbGroup = tuple[Verb, str, Links, Links, str, Links, list[Item]]
 def verbal(
     verb_group: VerbGroup, clitic: Item | None = None, agreement: int | None = 0
 ) -> list[Item]:
-    """A verb group, and its pronoun; the participle of avoir has this agreement, None keeps all."""
+    """A verb group and its pronoun; avoir's participle has ``agreement`` (None keeps all forms)."""
     verb, tense, links, verb_links, negation, denial, adverb = verb_group
     items: list[Item] = [("ne", denial)] if negation else []
     if verb.reflexive:
@@ -217,7 +218,7 @@ def with_pronoun(verb_group: VerbGroup, pronoun: Nominal, *to: int) -> list[Item
 
 
 def gapped(subject: Nominal, verb_group: VerbGroup) -> list[Item]:
-    """Subject and verb whose object has gone before: the participle waits for it."""
+    """Subject and verb of a clause whose object comes before it and chooses the participle."""
     return affirmed(subject) + [
         (form[subject.person] if type(form) is tuple and len(form) == 6 else form, links)
         for form, links in verbal(verb_group, agreement=None)
@@ -230,7 +231,7 @@ def link(verb_group: VerbGroup, links: Links | None = None) -> list[Item]:
 
 
 def object_of(verb_group: VerbGroup, nominal: Nominal) -> list[Item]:
-    """A noun phrase as the object: pas de after a negation; what one likes is definite."""
+    """A noun phrase as object: pas de after a negation; definite after a ``generic`` verb."""
     if nominal.article and verb_group[0].generic and nominal.article not in _INDEFINITE:
         return definite(nominal)
     if nominal.article and verb_group[4]:
@@ -239,7 +240,7 @@ def object_of(verb_group: VerbGroup, nominal: Nominal) -> list[Item]:
 
 
 def one_of(be: list[Item], one_at: int, of_at: int, the_at: int, *parts: Any) -> list[Item]:
-    """Be one of the best ones, who agree with the subject if they can, and perhaps what for."""
+    """Be one of the best ones, which agree with the subject if they can; with a purpose if any."""
     [(forms, best)], (kinds, links), *purpose = parts
     genders = (0, 1, 0, 1) if all(kinds) else (int(not kinds[0]),) * 4
     un, meilleurs, experts = (
@@ -252,7 +253,7 @@ def one_of(be: list[Item], one_at: int, of_at: int, the_at: int, *parts: Any) ->
 _VOWELS = tuple("aeiouyàâéèêëîïôûœh")
 _ASPIRATED = frozenset(["héros", "hibou", "hiboux", "haricot", "haricots", "huit"])
 _CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
-# form -> (as it stands, as it stands before a vowel)
+# form -> (usual form, form before a vowel)
 _MEETING = {
     **{
         word: (word, f"{word[:-1]}'{JOINER}")
@@ -264,7 +265,7 @@ _MEETING = {
 
 
 def join(items: list[Item]) -> tuple[list[str], list[Links]]:
-    """The tokens of a French sentence, and for each the source positions it stands for."""
+    """The tokens of a French sentence, and the source positions that each translates."""
     tokens: list[str] = []
     sources: list[Links] = []
     right = right_form = ""

@@ -1,7 +1,8 @@
 """The built-in English-French grammar: draws and parses sentence pairs.
 
-``inside[symbol][n]`` is the probability that a symbol is rewritten as n words. A rewriting is
-drawn given its length. Additions go one by one, so that all versions of Python draw the same.
+``inside[symbol][n]`` is the probability that a symbol is rewritten as n words. Rewritings are
+drawn for a given length. Numbers are added one by one, so that all versions of Python draw the
+same.
 """
 
 from bisect import bisect_right
@@ -23,7 +24,7 @@ Ends = dict[int, tuple[int, Any]]  # where it may end -> how many derivations, a
 
 
 class Grammar:
-    """A synchronous grammar whose French is a function of its English, which has one derivation.
+    """A synchronous grammar: an English sentence has one derivation and one French translation.
 
     ``bits`` of a pair is -log2 of its probability among the sentences of its length.
     """
@@ -41,13 +42,13 @@ class Grammar:
         self._tables: dict[tuple[str, int], tuple[list, list[float]]] = {}
 
     def draw(self, random: Random, words: int) -> SentencePair:
-        """One sentence of exactly so many words, ``shortest`` to ``longest``."""
+        """Draw a pair with this many source words, ``shortest`` to ``longest``."""
         return self._pair(self._derive(START, words, random.random))
 
     def parse(self, sentence: str) -> SentencePair | None:
-        """The pair of an English sentence, or None if it does not have one derivation."""
+        """The pair of an English sentence, or None unless it has exactly one derivation."""
         tokens = tokenize(sentence)
-        general = ["a" if token == "an" else token for token in tokens]  # as the rules know it
+        general = ["a" if token == "an" else token for token in tokens]  # as in the rules
         articled = list(general)
         fix_articles(articled)
         fits = articled == tokens and self.shortest <= len(sentence.split()) <= self.longest
@@ -56,7 +57,7 @@ class Grammar:
         return self._pair(derivation) if count == 1 else None
 
     def _inside_weights(self) -> dict[str, list[float]]:
-        """The weight of each symbol at each length; a rule may end in its own symbol."""
+        """The weight of each symbol at each length; a rule may end in the symbol it rewrites."""
 
         def convolve(left: list[float], right: list[float]) -> list[float]:
             whole = [0.0] * len(left)
@@ -109,7 +110,7 @@ class Grammar:
     def _ways(
         self, symbols: Sequence[str], words: int, weight: float
     ) -> Iterator[tuple[tuple[int, ...], float]]:
-        """All ways to share words among symbols: their lengths, and the weight of all together."""
+        """All ways to divide words among symbols: their lengths, and the product of the weights."""
         if not symbols:
             if words == 0:
                 yield (), weight
@@ -133,7 +134,7 @@ class Grammar:
     def _ends(
         self, symbol: str, place: int, tokens: list[str], chart: dict[tuple[str, int], Ends]
     ) -> Ends:
-        """Where a symbol that starts at this place may end; the chart has what is known."""
+        """Where a symbol that starts at this place may end; ``chart`` keeps earlier results."""
         if (symbol, place) in chart:
             return chart[symbol, place]
         ends: Ends = {}
@@ -158,7 +159,7 @@ class Grammar:
 
 
 def _build(derivation: Derivation, english: list[str], trace: list[float]) -> Any:
-    """The French of a derivation; its English words and its rules' bits are put into the lists."""
+    """The French of a derivation; appends its English words and its rules' bits to the lists."""
     rule, derivations = derivation
     trace.append(-log2(rule.weight))
     remaining = iter(derivations)
@@ -173,7 +174,7 @@ def _build(derivation: Derivation, english: list[str], trace: list[float]) -> An
 
 
 def _reachable(choices: list[Rule]) -> dict[str, list[Rule]]:
-    """The rules of each symbol that occurs under the start, each after those it is made of."""
+    """The rules of each symbol that the start symbol reaches; a symbol comes after its parts."""
     by_symbol: dict[str, list[Rule]] = {}
     for rule in choices:
         by_symbol.setdefault(rule.symbol, []).append(rule)

@@ -17,18 +17,18 @@ _DATA = tomllib.loads(files(__package__).joinpath("lexicon.toml").read_text("utf
 FRAMES = tuple(_DATA["verbs"])
 _AGREEMENTS = {"m": 0, "f": 1, "mp": 2, "fp": 3}
 CONTENT, FUNCTION = frozenset(_DATA["content"]), frozenset(_DATA["function"])
-"""The classes of words."""
+"""The classes of content words, and those of function words."""
 LECTURE_SENTENCES: tuple[str, ...] = tuple(_DATA["lecture"])
-"""The lecture's sentences that are of this language; callers keep them out of every split."""
+"""The lecture's sentences that the grammar has; callers keep them out of every split."""
 
 
 @dataclass(slots=True, eq=False)
 class Rule:
-    """A rewriting of a symbol as parts: ``symbols``, which start with a capital letter, and tokens.
+    """Rewrites a symbol as parts: ``symbols``, which start with a capital letter, and tokens.
 
-    ``build`` makes the French of the whole from the parts' in order; a token's is its position in
-    the English sentence. ``fixed`` is how many words the tokens add; one that is glued to the word
-    before adds none.
+    ``build`` makes the symbol's French from its parts in order: the French of a symbol, and the
+    English position of a token. ``fixed`` is the number of words that the tokens add; a token that
+    touches the word before it adds none.
     """
 
     symbol: str
@@ -45,17 +45,17 @@ class Rule:
 
 
 def words(size: str = "full") -> Iterator[Rule]:
-    """Every word of a lexicon, the full one or the small one."""
+    """Every word of the full or the small lexicon, as rules."""
     return chain(_nouns(size), _adjectives(size), _verbs(size), _phrases(size))
 
 
 def word_class(token: str) -> str:
-    """The class of an English token; each has one. KeyError for a word that is not ours."""
+    """The class of an English token; KeyError for a word that the lexicon lacks."""
     return _classes_and_genders()[0][token]
 
 
 def noun_gender(noun: str) -> str:
-    """The gender, m or f, of the French for an English noun, singular or plural; else KeyError."""
+    """The French gender (m or f) of an English noun, singular or plural; else KeyError."""
     return _classes_and_genders()[1][noun]
 
 
@@ -100,7 +100,7 @@ def _nouns(size: str) -> Iterator[Rule]:
 
 
 def _adjectives(size: str) -> Iterator[Rule]:
-    """Leaders (D) are described as people (H) are, and gatherings (C) as events (V)."""
+    """Leaders (D) have the adjectives of people (H), and gatherings (C) those of events (V)."""
     for place in ("before", "after"):
         for english, french, classes in _entries("adjectives", place, size):
             forms = adjective(french)
@@ -120,7 +120,7 @@ def _adjectives(size: str) -> Iterator[Rule]:
 
 
 def _verbs(size: str) -> Iterator[Rule]:
-    """English verbs' forms; a second word ("look for") stays in each of them."""
+    """The forms of English verbs; a second word ("look for") is in each of them."""
     for frame in _DATA["verbs"]:
         for english, french, *link in _entries("verbs", frame, size):
             head, *particle = english.split()
@@ -158,7 +158,7 @@ def _phrases(size: str) -> Iterator[Rule]:
 
 
 def _word(symbol: str, english: str, french: str, features: str = "") -> Rule:
-    """A set phrase, pronoun or name; "the" is thrice as frequent as any other determiner."""
+    """A set phrase, pronoun or name; "the" is three times as frequent as other determiners."""
     tokens = tuple(english.split())
     agreement, _, person = features.partition(" ")
     build = _phrase(french, len(tokens))
@@ -201,7 +201,7 @@ def _inflected(word: str, ending: str) -> str:
 
 
 def fix_articles(tokens: list[str]) -> None:
-    """Turn "a" into "an" where the next word asks for it, in place."""
+    """Turn "a" into "an" where the next word needs it, in place."""
     for place, following in enumerate(tokens[1:]):
         vowel = following.startswith(("a", "e", "i", "o", "u")) or following in ("honest", "hour")
         consonant = following in ("university", "universities", "useful")

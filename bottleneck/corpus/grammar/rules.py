@@ -34,7 +34,7 @@ _RANGES = {
     "n": "sp",
     "t": _TENSES,
     "still": ("", "Still"),
-    "doing": (*_TENSES, INFINITIVE),  # people want to do something too
+    "doing": (*_TENSES, INFINITIVE),  # as in: people want to do something
     "frames": FRAMES,
     "free": [frame for frame in FRAMES if frame not in ("Say", "Can")],
     "transitive": tuple(_TRANSITIVE),
@@ -55,7 +55,7 @@ _VARIABLE = re.compile(r"<(\w+)>|(?<=\.)[a-z]\b")
 
 
 def rules(size: str = "full") -> list[Rule]:
-    """All words and rules of the grammar. The order of a symbol's own is that of its draws."""
+    """All words and rules of the grammar. Draws depend on the order of a symbol's rules."""
     result = [*words(size)]
     text = files(__package__).joinpath("rules.txt").read_text("utf8")
     table = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
@@ -76,11 +76,11 @@ def rules(size: str = "full") -> list[Rule]:
 def _assignments(given: Variables, ranges: str = "") -> Iterator[Variables]:
     """Every possible combination of values of variables, written "c in HA, a, t in doing".
 
-    Of a variable that has its value, the range says whether the value is possible.
+    If a variable has a value already, its range only says whether the value is possible.
     """
     if not ranges:
         a, k = given.get("a"), given.get("k", "")
-        person = given.get("c", "H") == "H"  # who alone says I, and wants to do something
+        person = given.get("c", "H") == "H"  # only people say I, and want to do something
         subject = person or (a != "I" and given.get("t") != INFINITIVE)
         if subject and ("near" not in k or a == "3") and ("you" not in k or a == "I"):
             yield given
@@ -95,7 +95,7 @@ def _assignments(given: Variables, ranges: str = "") -> Iterator[Variables]:
 
 
 def _extended(given: Variables) -> Variables:
-    """Variables and what follows from them."""
+    """The variables, and others that follow from them."""
     result = dict(given)
     if "u" in given:  # the tenses of a main clause and of another
         result["t"], result["other"] = given["u"].split(".")
@@ -130,7 +130,7 @@ def _extended(given: Variables) -> Variables:
 
 
 def _rule(symbol: str, english: str, notation: str, weight: float, variables: Variables) -> Rule:
-    """The rule of a row with these variables."""
+    """The rule of a row for these values of the variables."""
 
     def filled(text: str) -> str:
         return _VARIABLE.sub(lambda match: str(variables.get(match[1] or match[0], match[0])), text)
@@ -143,7 +143,7 @@ def _rule(symbol: str, english: str, notation: str, weight: float, variables: Va
 
 
 def _french(symbol: str, row: list[list[str]], notation: str) -> Callable[..., Any]:
-    """The French of a row as a function of its English parts, each of which may be some tokens."""
+    """The French of a row as a function of its English parts, which may have several tokens."""
     if notation.isidentifier() and hasattr(french, notation):
         return getattr(french, notation)
     numbers = count()
@@ -188,7 +188,7 @@ def _joined(elements: list[Callable]) -> Callable[[tuple], list[Item]]:
 
 
 def _element(word: str, kinds: list[str], places: list[list[int]]) -> Callable[[tuple], list[Item]]:
-    """What a word of ``rules.txt`` makes of the positions of tokens and the French of symbols."""
+    """The items of one French word in a row, from tokens' positions and symbols' French."""
     sign, (part, _, others) = word[0], word.lstrip("@&").partition(":")
     if sign in "@&":
         function, at = french.definite if sign == "@" else french.link, places[int(part)][0]
