@@ -105,7 +105,7 @@ def test_the_worked_example_shows_each_number_and_slip_at_its_step():
     judgements = [[check.judgement for check in step.checks] for step in steps.values()]
     assert judgements == [["right"], ["wrong"], ["wrong", "wrong"], []]
     assert steps["Weights"].notes == [
-        "the slide's own 1.22 / 4.02 is 0.30, not 0.10",
+        "the slide's 1.22 / 4.02 is 0.30, not 0.10",
         "the last weight is printed as 0.10, 0.22, 0.30: sums 1.00, 1.12, 1.20",
     ]
     assert audit("L7", PLANTED["L7"]).verdict == "right"

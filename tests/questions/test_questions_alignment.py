@@ -147,10 +147,10 @@ def test_links_that_fit_both_ways_need_the_users_word(tmp_path):
 
 def test_what_is_no_link_is_named_and_files_that_do_not_fit_together(tmp_path):
     for entry in NO_LINKS:
-        with pytest.raises(UserError, match=r"line 2: '.*' is no link in a sentence of 2 source"):
+        with pytest.raises(UserError, match=r"line 2: '.*' is not a link in a sentence of 2"):
             read(tmp_path, ["0-0", f"1-1 {entry}"])
     for first_word, entry in ((1, "0-1"), (None, "4-1")):
-        with pytest.raises(UserError, match=rf"'{entry}' is no link .* from 1 \(--first-word\)"):
+        with pytest.raises(UserError, match=rf"'{entry}' is not a link .* from 1 \(--first-word\)"):
             read(tmp_path, [entry, ""], first_word)
     with pytest.raises(UserError, match="--gold has 1, --source has 2, --target"):
         read(tmp_path, ["0-0"])

@@ -94,6 +94,6 @@ def test_weights_are_compared_with_gold_word_by_word(subject, found):
 
 @pytest.mark.parametrize("study", [reading, embeddings, gradients])
 def test_studies_of_single_words_say_that_they_need_them(study, subject):
-    with pytest.raises(UserError, match=r"asks for words one by one.*--where tokens=words") as told:
+    with pytest.raises(UserError, match=r"needs single words.*--where tokens=words") as told:
         study.probe(subject, lambda _: None)
     assert "\n" not in str(told.value)

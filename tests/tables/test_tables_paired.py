@@ -133,7 +133,7 @@ def test_another_test_set_is_refused_with_the_line_and_white_space_is_none(tmp_p
     write_lines(files[what], [f" {text.replace(' ', '  ')}" for text in REFERENCES])
     assert read(files, run, files["b"])[1].hypotheses == B
     write_lines(files[what], [*REFERENCES[:9], "autre", *REFERENCES[10:]])
-    with pytest.raises(UserError, match=r"not of one test set: .*line 10\)"):
+    with pytest.raises(UserError, match=r"different test sets: .*line 10\)"):
         read(files, run, files["b"])
 
 

@@ -131,7 +131,7 @@ def test_references_in_several_files_or_columns_score_as_sacrebleus(tmp_path, re
             assert row["signature"].startswith("nrefs:3|")
     columns[7] = "one"
     write_lines(tmp_path / "tsv", columns)
-    with pytest.raises(UserError, match=r"tsv' line 8 has another number of references"):
+    with pytest.raises(UserError, match=r"tsv' line 8 has a different number of references"):
         read("h", "tsv", "s")
 
 
