@@ -1,4 +1,4 @@
-"""The committed reference results: tables are those of the command, numbers those of the files."""
+"""The committed reference results: the commands print the same tables, README the same numbers."""
 
 import csv
 import io
@@ -65,7 +65,7 @@ def test_tables_of_the_committed_bundles_are_the_committed_tables(name, monkeypa
 
 
 def anchors(text):
-    """Ids of a page's headings, as a reader's page of Markdown makes them."""
+    """Ids of a page's headings, as Markdown renderers make them."""
     headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

@@ -143,7 +143,7 @@ def test_what_is_no_system_is_refused_with_a_way_out(tmp_path, files):
     a, b = files["a"], files["b"]
     for systems, error, message in (
         ((run, shorter), UserError, r"references differ \(first in line 245\)"),
-        ((a, b), UsageError, "A .* give --references and --sources too"),
+        ((a, b), UsageError, "A .* also give --references and --sources"),
         ((run, tmp_path / "out"), UsageError, "B .* not the folder of one run"),
     ):
         with pytest.raises(error, match=message):
