@@ -56,8 +56,8 @@ def for_jaxtyping() -> list[str]:
     ]
 
 
-# Beartype checks all types. Jaxtyping takes ten times as long per call: it checks shapes, names that
-# beartype would have to find, and the grammar, where it can be switched off to draw many sentences.
+# Beartype checks all types. Jaxtyping takes ten times as long per call: it checks shapes, names
+# that beartype would have to find, and the grammar, where it can be switched off for many draws.
 beartype_package(PACKAGE, conf=BeartypeConf(claw_is_pep526=False))
 install_import_hook([*for_jaxtyping(), GRAMMAR], "beartype.beartype")
 

@@ -183,7 +183,7 @@ def test_the_two_tables_are_those_that_the_command_prints(name, monkeypatch, cap
     assert f"{table}\n" in README
 
 
-def test_the_page_of_the_house_names_what_is_there():
+def test_the_page_of_the_package_names_only_what_exists():
     """Files and folders of the package or the project, and names that the files define."""
     package = ROOT / "bottleneck"
     named = re.findall(r"`([\w/]+\.(?:py|toml|sh))(?::([\w.]+))?`", HOUSE)

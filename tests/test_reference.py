@@ -43,7 +43,7 @@ def test_readme_has_every_claim_with_the_verdict_and_the_numbers_of_the_files():
 
 
 @pytest.mark.slow
-def test_claims_are_decided_anew_as_they_are_committed(monkeypatch):
+def test_claims_decided_again_equal_the_committed_ones(monkeypatch):
     monkeypatch.chdir(ROOT)
     assert "`bottleneck table claims --results results/reference`" in README
     again = claims("results/reference")

@@ -1,4 +1,4 @@
-"""Whatever a user gets wrong: one plain line on stderr, the right exit code, nothing left over."""
+"""Every mistake of a user gives one plain line on stderr, the right exit code, and no files."""
 
 import gzip
 import os
@@ -93,7 +93,7 @@ def sentences(count: int) -> str:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """Results of all kinds, texts and sweeps."""
+    """A folder with results of all kinds, texts and sweeps."""
     place = tmp_path_factory.mktemp("place")
     write_planted(place / "out", ARMS, seeds=1)
     for name in ("a copy", "sweeps/controls", "sweeps/vindication"):
@@ -115,7 +115,7 @@ def place(tmp_path_factory):
 
 
 def expanded(line: str) -> list[str]:
-    """The lines that a shell makes of braces."""
+    """The lines that a shell's brace expansion gives."""
     start, brace, rest = line.partition("{")
     choices, _, end = rest.partition("}")
     if not brace:
@@ -184,7 +184,7 @@ def test_an_answer_for_a_closed_standard_output_is_an_error(tmp_path):
 
 
 @pytest.mark.slow
-def test_what_would_make_other_numbers_is_not_taken_from_the_environment(tmp_path):
+def test_variables_that_would_make_other_numbers_are_ignored(tmp_path):
     code = (
         "import os, sys, seq2seq_bottleneck.cli.main as cli\n"
         "cli.run = lambda _: print(*map(os.environ.get, sys.argv[1:])) or 0\n"

@@ -1,4 +1,4 @@
-"""The program: its help, at once and with nothing cut; being asked to stop, once or several times.
+"""The program: quick help with nothing cut, and requests to stop, once or several times.
 
 A signal ends the command in order, with exit code 130.
 """
@@ -83,9 +83,7 @@ def test_help_is_plain_lines_of_80_columns_with_nothing_cut(page, ok, monkeypatc
         ("study", QUESTIONS), ("sweep", toml_names()),
     ],
 )  # fmt: skip
-def test_a_name_left_out_lists_the_names_with_a_line_each(
-    command, names, ok, tmp_path, monkeypatch
-):
+def test_a_missing_name_lists_the_names_one_per_line(command, names, ok, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     entries = [" ".join(entry.split()) for entry in re.split(r"\n(?=\S)", ok(command).out.strip())]
     lines = dict(entry.split(" ", 1) for entry in entries)
@@ -126,7 +124,7 @@ INTERRUPTED = "bottleneck: interrupted; the same command goes on from where it s
 
 
 def start(folder, argument):
-    """The program under way."""
+    """The running program."""
     process = subprocess.Popen(
         [sys.executable, "-c", COMMAND, argument],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -147,7 +145,7 @@ def start(folder, argument):
         ("ignored", ["SIGHUP"], [], ("", 0)),
     ],
 )
-def test_a_signal_ends_it_in_order_and_a_second_does_not_break_into_the_ending(
+def test_a_signal_ends_a_command_in_order_and_a_second_one_does_not_interrupt_that(
     argument, first, later, expected, tmp_path
 ):
     process = start(tmp_path, argument)
@@ -161,7 +159,7 @@ def test_a_signal_ends_it_in_order_and_a_second_does_not_break_into_the_ending(
 
 
 @pytest.mark.slow
-def test_a_signal_at_a_deaf_moment_is_not_lost(tmp_path):
+def test_a_signal_in_a_callback_of_the_collector_is_not_lost(tmp_path):
     process = start(tmp_path, "deaf")
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=30)

@@ -1,4 +1,4 @@
-"""Reading the user's text, messages where it is not understood, and splits by source sentence."""
+"""Reading the user's text, messages about what cannot be read, and splits by source sentence."""
 
 import gzip
 import os
@@ -30,7 +30,7 @@ Rows = list[tuple[str, str]]
 
 
 def write(path: Path, data: str | bytes) -> str:
-    """Write text or bytes, packed where the name says so; returns the path for a setting."""
+    """Write text or bytes, packed if the name says so; return the path for a setting."""
     raw = data.encode() if isinstance(data, str) else data
     path.write_bytes(gzip.compress(raw) if path.suffix == ".gz" else raw)
     return str(path)
@@ -144,7 +144,7 @@ def rows_of(pairs: tuple[SentencePair, ...]) -> Rows:
 
 
 def split(folder: Path, rows: Rows, **settings) -> Splits:
-    """The splits of text whose files are made of the rows given."""
+    """The splits of a text with these rows."""
     files = {"source": rows}
     files |= {key: settings.pop(key) for key in ("valid_source", "test_source") if key in settings}
     for key, lines in files.items():

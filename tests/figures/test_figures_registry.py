@@ -1,4 +1,4 @@
-"""The figures: their numbers are the tables', what is drawn can be read; and as files."""
+"""Figures have the tables' numbers, can be read, and become files."""
 
 import json
 
@@ -54,7 +54,7 @@ def test_bleu_has_the_tables_numbers_seeds_and_the_slides_numbers(tmp_path):
     assert list(printed) == [row.bleu for row in L_FAIL.values()]
 
 
-def test_arms_have_the_tables_numbers_and_each_its_look_in_the_place_of_what_was_changed(tmp_path):
+def test_arms_have_the_tables_numbers_their_own_look_and_the_x_of_their_change(tmp_path):
     folder = with_controls(tmp_path, seeds=(1, 2)).write()
     figure, data = make_figure("arms", folder)
     table = make_page("arms", Results.open(folder)).frame.set_index(["arm", "bucket"])

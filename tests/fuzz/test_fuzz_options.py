@@ -1,7 +1,7 @@
 """Options of the commands that answer without training: an answer, or one line that says why not.
 
-All paths that are drawn are relative and go no folder up, so that whoever runs this, root too,
-writes nowhere but below a test's own folder.
+All drawn paths are relative and without "..", so that nobody, not even root, writes outside a
+test's folder.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ TEXTS = {"source": "a b c d e f\ng h\n", "target": "u v w x y z\ns t\n", "other"
 
 
 def given(text: str) -> str:
-    """As a command line has it, which cannot hold a zero; no path that leads elsewhere."""
+    """A value as in a command line, without zero bytes and without paths that lead elsewhere."""
     text = text.replace("\0", "").replace("..", ".")
     return text.lstrip("/")
 
@@ -57,7 +57,7 @@ junk = (
 
 
 def mostly(*known: str) -> st.SearchStrategy[str]:
-    """What the option is for, or anything else."""
+    """Mostly a value that suits the option, sometimes any other."""
     return st.sampled_from(known) | junk
 
 
@@ -105,7 +105,7 @@ COMMANDS = [
 
 @st.composite
 def command_lines(draw: Callable) -> list[str]:
-    """A command with some of its options, now and then one that it does not have."""
+    """A command with some of its options, and sometimes one that it does not have."""
     command, argument, options = draw(st.sampled_from(COMMANDS))
     line = command.split()
     for name in draw(st.lists(st.sampled_from(options.split()), max_size=4)):
@@ -119,7 +119,7 @@ def command_lines(draw: Callable) -> list[str]:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to be in, with results, texts and a sweep; what takes long is not done."""
+    """The working folder, with results, texts and a sweep; slow work is replaced."""
     folder = tmp_path / "here"
     write_planted(folder / "out", {"none": [0.5] * 5, "dot": [0.1] * 5}, seeds=1)
     (folder / "empty").mkdir()
@@ -139,7 +139,7 @@ def untrained(*_: object, **__: object) -> None:
 
 @pytest.mark.parametrize("budget", draws(10, 1_000))
 def test_options(here: Path, budget: Draws) -> None:
-    """Each line answers, or says in one line why not, and spoils nothing."""
+    """Each command line gives an answer, or one line that says why not, and changes no results."""
     kept, results = {*here.iterdir()}, state(here / "out")
 
     def check(line: list[str]) -> None:

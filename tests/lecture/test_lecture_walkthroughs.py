@@ -1,4 +1,4 @@
-"""The audit against the lecture's facts, and every verdict against a changed printed value."""
+"""The audit gives the lecture's facts, and every verdict changes with a printed value."""
 
 import copy
 
@@ -39,7 +39,7 @@ IDENTITY = np.eye(6)[SLIDES["L10"]["gold"]].tolist()
 
 
 def changed(name, evidence=EVIDENCE, rows=None, **fields):
-    """The evidence with some fields of one slide changed, or of rows of its table."""
+    """The evidence with changed fields of one slide, or of rows of its table."""
     slides = copy.deepcopy(SLIDES)
     slides[name].update(fields)
     for index, cells in (rows or {}).items():

@@ -32,9 +32,9 @@ LENGTHS = [6, 12] * 10
 
 
 def planted(seed, right, words=LENGTHS):
-    """A run whose links are in reverse order: of each sentence so many words are looked at.
+    """A run with links in reverse order; it looks at the first ``right`` words of each sentence.
 
-    The others look at the next word. ``words`` are the sentences' lengths as they are counted.
+    In place of any other word, it looks at the next one. ``words`` are the sentences' lengths.
     """
     rows = []
     for n, counted in zip(LENGTHS, words, strict=True):
@@ -69,7 +69,7 @@ def test_planted_weights_have_the_numbers_that_were_planted():
     assert mean["n"] == 10
 
 
-def test_all_sentences_count_those_shorter_than_every_bucket_too():
+def test_all_sentences_count_also_those_shorter_than_every_bucket():
     rows = QUESTION.summarise([planted(1, 3, words=[3] * 4 + LENGTHS[4:])])
     counts = [one_row(rows, "aer", bucket=bucket)["n"] for bucket in ("5-10", "11-20", "")]
     assert counts == [8, 8, 20]
@@ -80,7 +80,7 @@ BUCKETS = {"5-10": 200, "41+": 99, "": 1000}
 
 
 def frame(gaps, errors=()):
-    """The question's table: of each arm the gaps of the baselines, and its own AER."""
+    """The question's table: for each arm, the baselines' gaps and its AER."""
     rows = []
     for (bucket, n), arm in product(BUCKETS.items(), gaps):
         aer = ERRORS | {"": dict(errors).get(arm, ERRORS[""])}
@@ -112,7 +112,7 @@ def test_the_baselines_decide(gaps, expected):
 
 
 def read(folder, gold, first_word=None):
-    """A gold set of three and two words, with these lines of links."""
+    """A gold set of sentences of three and two words, with these lines of links."""
     texts = {
         "gold": gold,
         "source": ["the cat sat", "a dog"],
@@ -136,7 +136,7 @@ def test_links_say_whether_they_are_counted_from_0_or_1(tmp_path, line, number):
         assert (second.words, second.possible) == ((["a", "dog"], ["un", "chien"]), set())
 
 
-def test_links_that_fit_both_ways_need_the_users_word(tmp_path):
+def test_links_that_fit_both_ways_need_first_word(tmp_path):
     for lines in (["1-1 2p2", ""], ["", "1-1"]):
         with pytest.raises(UsageError, match="from 0 or 1: give --first-word 0"):
             read(tmp_path, lines)
@@ -145,7 +145,7 @@ def test_links_that_fit_both_ways_need_the_users_word(tmp_path):
         assert second.sure == {(1 - first_word, 1 - first_word)}
 
 
-def test_what_is_no_link_is_named_and_files_that_do_not_fit_together(tmp_path):
+def test_bad_links_and_files_of_different_lengths_are_named(tmp_path):
     for entry in NO_LINKS:
         with pytest.raises(UserError, match=r"line 2: '.*' is not a link in a sentence of 2"):
             read(tmp_path, ["0-0", f"1-1 {entry}"])

@@ -72,7 +72,7 @@ CHANCE = 0.2
 
 
 def planted(size, updates=100, seed=1, half=10.0, corpus="copy", **model):
-    """A run whose words survive as a straight line says: 1 at 0 words, .5 at ``half``."""
+    """A run in which the share of surviving words falls linearly: 1 at 0 words, .5 at ``half``."""
     curve = np.clip(1 - LENGTHS / (2 * half), 0.0, 1.0)
     columns = {
         "source_words": LENGTHS,
@@ -88,7 +88,7 @@ def planted(size, updates=100, seed=1, half=10.0, corpus="copy", **model):
 
 
 def summed(*runs, seed=None):
-    """Rows of all lengths by context size, updates, measure and part."""
+    """The summary's rows by context size, updates, measure and part."""
     return {
         (row["context_size"], row["updates"], row["measure"], row.get("part", "")): row
         for row in QUESTION.summarise(runs)
@@ -139,7 +139,7 @@ FINE = {
 
 
 def frame(changes=None, corpus="copy", size=256, attention="none", left_out=""):
-    """A study's table of one corpus in which all is well, but for ``changes``."""
+    """A study's table of one corpus that meets the rule, except for ``changes``."""
     rows = []
     for (measure, part, updates), numbers in (FINE | (changes or {})).items():
         if measure != left_out:

@@ -35,7 +35,7 @@ FINE = {
 
 
 def frame(changes=None, arms=("none", "additive"), buckets=BUCKETS, n=200):
-    """A study's table in which all is well, but for ``changes`` by arm, bucket and measure."""
+    """A study's table that meets the rule, except for ``changes`` by arm, bucket and measure."""
     rows = []
     for arm in arms:
         for bucket in buckets:

@@ -1,4 +1,4 @@
-"""The page as text: one file, whole, with every number that was measured and no markup let in."""
+"""The page as text: one complete file with every measured number, and the data's markup escaped."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The bootstrap and paired tests against sacreBLEU, scipy, all swaps, and planted differences."""
+"""The bootstrap and paired tests, compared with sacreBLEU, scipy and planted differences."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ from seq2seq_bottleneck.settings.concerns import OUTSIDE, bucket_labels, bucket_
 
 
 def corpus(sentences, noise, seed=1):
-    """Translations with a share of words replaced, and references, which no seed changes."""
+    """Translations with a share of words replaced, and references, the same for every seed."""
     references = reference_texts([3 + 5 * n % 12 for n in range(sentences)])
     return outputs(references, noise, seed), references
 
@@ -115,7 +115,7 @@ def counts(hypotheses):
 
 
 def theirs(a, b, test_type):
-    """sacreBLEU's results of both systems."""
+    """sacreBLEU's results for both systems."""
     metrics = {"BLEU": BLEU(references=[REFERENCES])}
     systems = [("Baseline", a), ("System", b)]
     test = PairedTest(systems, metrics, None, test_type=test_type, n_samples=RESAMPLES)
@@ -157,7 +157,7 @@ def test_a_clear_difference_has_the_smallest_p_and_swapping_the_systems_turns_th
 
 @settings(max_examples=200, deadline=None)
 @given(shift=st.floats(-4, 4), seed=st.integers(0, 10**6))
-def test_the_bootstraps_p_says_what_its_interval_says(shift, seed):
+def test_the_bootstraps_p_agrees_with_its_interval(shift, seed):
     draws = shift + np.random.default_rng(seed).normal(size=1_000)
     gain = Estimate(shift, draws)
     clear = gain.low > 0 or gain.high < 0

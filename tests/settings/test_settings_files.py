@@ -1,4 +1,4 @@
-"""Files appear whole or not at all, are listed in sums, and stay in their folder."""
+"""Files appear whole or not at all, are listed in SHA256SUMS, and stay in their folder."""
 
 import os
 import subprocess
@@ -61,11 +61,11 @@ def test_a_place_that_could_be_written_passes_and_others_are_named(tmp_path):
 
 
 class Killed(BaseException):
-    """The end of the process, in a test."""
+    """Stands for the end of the process."""
 
 
 def coreutils(folder: Path) -> int:
-    """What `sha256sum -c` says of a folder."""
+    """What `sha256sum -c` says about a folder."""
     command = ["sha256sum", "--check", "--strict", "--quiet", SUMS]
     return subprocess.run(command, cwd=folder, capture_output=True).returncode
 
@@ -150,6 +150,6 @@ NO_NAMES = (
 )
 
 
-def test_what_is_a_name_of_a_file():
+def test_which_texts_name_a_file():
     assert not any(map(is_name, NO_NAMES))
     assert all(map(is_name, ("0123456789ab", "none-1", "scores.csv", "état", "文", "é" * 100)))

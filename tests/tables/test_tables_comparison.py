@@ -1,4 +1,4 @@
-"""Which runs stand in one table, and what its caption says is missing."""
+"""Which runs share a table, and what its caption says is missing."""
 
 import json
 
@@ -32,7 +32,7 @@ def page(store, name="vindication", *conditions):
 
 
 def refused(store, name, *conditions):
-    """The message of a table that is refused, in one line."""
+    """The one-line message of a refused table."""
     with pytest.raises(UserError) as error:
         page(store, name, *conditions)
     assert "\n" not in str(error.value)

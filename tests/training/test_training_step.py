@@ -1,4 +1,4 @@
-"""An update: the rate's course, changes by Adam and Muon, the mean of weights; against NumPy."""
+"""An update: learning rate, changes by Adam and Muon, mean of weights; compared with NumPy."""
 
 import jax
 import numpy as np
@@ -161,7 +161,7 @@ def test_the_mean_is_that_of_the_weights_after_each_update_of_the_window():
 
 @pytest.mark.slow
 def test_validations_judge_what_would_be_kept_and_the_mean_is_kept():
-    """Up to the window's first update the weights, then the mean so far."""
+    """Up to the window's first update these are the weights, then the mean so far."""
     model = translator()
     plain, averaged = (
         train_one(model, settings_of(**AVERAGED | {"average_last": share})) for share in (0.0, 0.4)

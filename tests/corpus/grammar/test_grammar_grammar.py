@@ -102,7 +102,7 @@ def test_translation_is_the_known_one(english: str, french: str):
 
 
 @pytest.mark.parametrize("english", OUTSIDE)
-def test_what_is_not_of_the_language_is_refused(english: str):
+def test_sentences_outside_the_language_are_refused(english: str):
     assert english_french().parse(english) is None
 
 
@@ -138,7 +138,7 @@ def test_the_lecture_is_listed_and_its_alignment_is_exact():
 
 
 def every(grammar: Grammar, words: int) -> Iterator[SentencePair]:
-    """Every sentence of so many words; there are many from four words on."""
+    """Every sentence of this many words; from four words on there are many."""
 
     def derivations(symbol: str, words: int) -> Iterator[tuple]:
         for rule in grammar._rules[symbol]:
