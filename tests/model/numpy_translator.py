@@ -154,7 +154,7 @@ def decoder_step(p, settings, states, word, values, last):
 
 
 def translate(p, settings, source, inputs):
-    """Logits (target, vocabulary) and weights (target, source), given the words read before each."""
+    """Logits (target, vocabulary) and weights (target, source), given the words before each."""
     values, last = encode(p, settings, source)
     states = start_states(p["decoder"], settings, last)
     logits, weights = [], []

@@ -30,7 +30,7 @@ HELD = {
 
 
 def frame(changes=None, arms=("none", "additive"), n=200):
-    """A study's table with set numbers, but ``changes`` by arm, bucket, part and measure."""
+    """A study's table with which C3 is held, but for ``changes`` by arm, bucket, part, measure."""
     rows = []
     for bucket, arm, (part, measure) in product(BUCKETS, arms, HELD):
         numbers = (changes or {}).get((arm, bucket, part, measure), HELD[part, measure])

@@ -54,7 +54,7 @@ def truth(rows):
 
 
 def assert_covered(make, right, sets):
-    """95 % of the intervals contain the truth: 93 to 97 % on 2,000 test sets, or a wider range."""
+    """95 % of the intervals contain the truth: 93 to 97 % on 2,000 test sets, more or less on fewer."""
     first = sample_random("simulated").randrange(10**6)
     intervals = [make(trial) for trial in range(first, first + sets)]
     share = np.mean([interval.low <= right <= interval.high for interval in intervals])
