@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 SAMPLE = "SEQ2SEQ_BOTTLENECK_SAMPLE"
-"""The environment variable with the seed of the sample; drawn once per session if it is not set."""
+"""The environment variable with the sample's seed; if not set, a session draws one."""
 os.environ.setdefault(SAMPLE, str(random.SystemRandom().randrange(10**6)))
 
 

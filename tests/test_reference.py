@@ -38,7 +38,7 @@ def test_readme_has_every_claim_with_the_verdict_and_the_numbers_of_the_files():
     for name, verdict, text in rows:
         assert verdict == DECIDED[name]["verdict"] != "not measured", name
         numbers = {*NUMBER.findall(text)}
-        known = {*NUMBER.findall(DECIDED[name]["because"]), "95"}  # per cent, of every interval
+        known = {*NUMBER.findall(DECIDED[name]["because"]), "95"}  # the per cent of every interval
         assert set() < numbers <= known, name
 
 

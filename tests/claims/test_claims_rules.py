@@ -118,7 +118,7 @@ def test_a_bucket_of_few_sentences_decides_nothing_and_is_named():
     assert verdict_on("L-VIND", [*buckets[:3], ten]).verdict != "held"
 
 
-# C1: from planted cells.
+# C1, with planted cells.
 
 WORDS = {"5-10": 7.5, "11-20": 15.5, "21-30": 25.5, "31-40": 35.5, "41+": 50.0}
 SIZES = (32, 64, 128, 256, 512)
@@ -185,7 +185,7 @@ def test_numbers_are_those_of_scipy_and_least_squares_with_ties():
     assert length_points.value == pytest.approx(explained - ratio_points.value)
 
 
-# C10 and C12: planted gains of controls, planted moves of more training.
+# C10 and C12, with planted gains of controls and planted effects of more training.
 
 BUCKETS = ("5-10", "21-30", "41+")
 
@@ -242,7 +242,7 @@ def trained(moves, halves=(0.1, 0.1, 0.1), attention=(90, 90, 88), once=(50, 12,
         (trained((0, 0, 8.1)), "held", ""),  # a tenth of the gap of 80
         (trained((0, 0, 7.9)), "partly", ""),
         (trained((0, 0, 8.1), (0.1, 0.1, 8.2)), "not held", ""),  # not clear of 0
-        (trained((0.2, 0, 0)), "partly", ""),  # in another bucket alone
+        (trained((0.2, 0, 0)), "partly", ""),  # only in a different bucket
         (trained((0, 0, -5)), "not held", "take away 5.00 [4.90, 5.10] BLEU, -6.2% of what"),
         (trained((0, 0, 0), once=(4.9, 1, 1)), "not measured", "is under 5 in every bucket"),
         (trained((0, 0, 2), attention=(90, 90, 8)), "not measured", "there is no loss to explain"),

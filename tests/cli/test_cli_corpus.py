@@ -38,7 +38,7 @@ def test_fetch_then_list_describe_and_show(ok):
     assert here(ok) == ["multi30k"]
     described = ok("corpus multi30k -n 0", SMOKE).out
     assert "fingerprint" in described
-    assert "bits" not in described  # only what draws sentences knows
+    assert "bits" not in described  # only drawn sentences have known bits
     back = ok("corpus multi30k -n 0 --reverse-direction", SMOKE).out
     assert back.splitlines()[-1] != described.splitlines()[-1]
     text = ok("corpus multi30k -n 2", SMOKE).out

@@ -58,7 +58,7 @@ USAGE = {
     f"{SCORE} --edges {{5,x,5}}": "edges ' ... two or more",
     f"{MINE} {{--seeds-together,--threads}} {NO_COUNT}": "Invalid value for '--",
 }
-"""Exit code 2: what is said of a command line, its parts separated by dots."""
+"""Exit code 2: the message about a command line, its parts separated by dots."""
 REFUSED = {
     "{table vindication,export,table runs}": "or name one with --results DIR",
     "{table runs,lecture L10,study survival} --results sweeps": SEVERAL,
@@ -76,7 +76,7 @@ REFUSED = {
     f"corpus {FILES} short.fr": "60 ... 59 ... a.en ... short.fr",
     "corpus tatoeba": "'tatoeba' is not on this machine; `bottleneck corpus tatoeba --fetch",
     "reproduce --preset smoke --out a.en/out": "a.en/out ... cannot write",
-    # Before any run starts, with progress shown: not a line of it.
+    # Before any run starts; progress is on, but prints no line.
     f"{MADE} {CORPUS}absent.en --set corpus.target=a.fr": "absent.en ... does not exist",
     f"{MADE} --corpus multi30k": "`bottleneck corpus multi30k --fetch`",
     f"score broken.fr.gz {TESTED}": "'broken.fr.gz' is no whole gzip file",
@@ -173,7 +173,7 @@ def test_an_error_in_a_worker_reaches_the_user_as_one_line(tmp_path, fails):
     assert not (tmp_path / "out" / "runs.csv").exists()
 
 
-# In a process of its own: its streams, its environment, its folder.
+# In a process with its own streams, environment and folder.
 
 
 def test_an_answer_for_a_closed_standard_output_is_an_error(tmp_path):

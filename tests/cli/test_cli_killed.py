@@ -24,7 +24,7 @@ def test_a_sweep_killed_at_random_moments(tmp_path, cache, moments, seeds):
     """All kinds of faults are equally frequent, at moments that each session draws anew."""
     (tmp_path / "mine.toml").write_text(TINY)
     sweep = Disturbed(tmp_path / "mine.toml", cache, (*LONGER, "--seeds", str(seeds)))
-    whole = sweep.finish(tmp_path / "whole")  # its programs are compiled
+    whole = sweep.finish(tmp_path / "whole")  # this compiles its programs
     seconds, draw = wait(sweep.begin(tmp_path / "again")), sample_random("killed")
     assert numbers(tmp_path / "again") == whole
     kinds, sweeps, hits = Counter[str](), 0, 0

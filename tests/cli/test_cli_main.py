@@ -93,7 +93,7 @@ def test_a_missing_name_lists_the_names_one_per_line(command, names, ok, tmp_pat
 
 COMMAND = """
 import gc, signal, sys, time
-# Tests may run where either is ignored (under `nohup`, in the background of a script).
+# Tests may run where one of them is ignored (under `nohup`, in the background of a script).
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_IGN if "ignored" in sys.argv else signal.SIG_DFL)
 from seq2seq_bottleneck.cli import main
@@ -105,7 +105,7 @@ def waste():
         pass
 
 def app(*_, **__):
-    if "deaf" in sys.argv:  # in a callback of the collector's, as jax has one, it would be lost
+    if "deaf" in sys.argv:  # in a callback of the collector, as jax has one, a signal would be lost
         gc.callbacks.append(lambda *_: (gc.callbacks.clear(), waste()))
         gc.collect()
         time.sleep(60)
@@ -139,7 +139,7 @@ def start(folder, argument):
     [
         ("sweep", ["SIGINT", "SIGTERM"], [], (INTERRUPTED, 130)),
         ("sweep", ["SIGHUP"], ["SIGINT", "SIGINT"], (INTERRUPTED, 130)),
-        # A command that begins anew says nothing of going on.
+        # A command that would start again does not say that it continues.
         ("export", ["SIGINT"], [], ("bottleneck: interrupted\n", 130)),
         # `nohup bottleneck sweep ...` goes on when its terminal is closed.
         ("ignored", ["SIGHUP"], [], ("", 0)),

@@ -226,7 +226,7 @@ def test_a_damaged_run_is_named_with_the_way_out_which_helps(ok, fails):
     ok("sweep mine.toml --quiet --out out")
     path = Path("out", "runs", "run2", "scores.csv")
     path.write_text("bucket,n,bleu\n5-10,two,1\n")
-    shutil.rmtree("out/runs/run0")  # the bundle is made anew
+    shutil.rmtree("out/runs/run0")  # the bundle is made again
     message = fails("export --results out")
     assert str(path) in message
     assert "`rm -r out/runs/run2`" in message

@@ -173,7 +173,7 @@ def test_the_shipped_pair_is_asked_any_sentence(ok):
 )
 def test_the_users_runs_come_before_the_shipped_pair_which_has_a_name(command, ok, fails):
     write_planted(Path("results/runs/own"), {"none": [0.5] * 5, "additive": [0.1] * 5}, seeds=1)
-    assert "'results/runs/own/runs/" in fails(command)  # which have no weights
+    assert "'results/runs/own/runs/" in fails(command)  # these runs have no weights
     assert "of the shipped pair" in " ".join("".join(ok(command, "--results shipped")).split())
 
 
@@ -260,7 +260,7 @@ def test_first_steps_are_those_of_the_formulas(tmp_path, ok):
     before = [BOS]
     for after in ("dot ", "dot after {} "):
         logits, _ = numpy_translator.translate(arrays, settings.model, words, before)
-        logits[-1][[PAD, BOS]] = -np.inf  # never words of an output
+        logits[-1][[PAD, BOS]] = -np.inf  # never output words
         shares = numpy_translator.softmax(logits[-1])
         best = np.argsort(-shares)[:3]
         step = ", ".join(f"{target.tokens[place]} {shares[place]:.3f}" for place in best)

@@ -123,7 +123,7 @@ def test_nothing_is_shared_and_the_lecture_is_held_out():
         assert pair == replace(english_french().parse(pair.source), bits=pair.bits)
 
 
-# Named corpora as a run meets them: read from the cache, offline.
+# Named corpora as a run reads them: from the cache, offline.
 
 
 @pytest.fixture

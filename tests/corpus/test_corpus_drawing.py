@@ -125,7 +125,7 @@ def test_neighbours_share_a_bucket_and_follow_each_other():
 def test_what_is_too_long_or_will_not_chain_is_left_out():
     test, notes = of_words(6, 7, 8, 9, 5, 8, 16, 15, 15, 3), []
     joined = join_test(test, CorpusSettings(joined=2, max_words=17), EDGES, parse, notes)
-    text = f"{test[4].source}, and {test[5].source}"  # 8 and 9 words have no room for "and"
+    text = f"{test[4].source}, and {test[5].source}"  # 8 and 9 words leave no room for "and"
     assert joined == (SentencePair(text, text, ((0, 0),)),)
     assert notes == ["1 test sentence made of 2 each (corpus.joined); 8 not joined"]
     with pytest.raises(UserError, match=r"^corpus\.joined=40 makes no test sentence"):

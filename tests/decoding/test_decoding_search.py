@@ -87,7 +87,7 @@ def test_a_search_finds_what_the_search_in_lists_finds(size, spread):
             best = max(total / len(tokens) for tokens, total in every.items())
             misses += total / len(tokens) < best - 1e-4
             ended.add(tokens[-1] == EOS)
-    assert misses > 0  # else its width would make no difference here
+    assert misses > 0  # otherwise its width would make no difference here
     assert ended == {True, False}
 
 

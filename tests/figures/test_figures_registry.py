@@ -81,7 +81,7 @@ def test_attention_is_of_the_shortest_example_and_the_longest_with_room(lengths,
     examples = [
         {"sentence": place, "source": [f"s{word}" for word in range(words)], "reference": "a b",
          "hypothesis": ["a", "b"], "weights": [[1 / words] * words, [1.0] + [0.0] * (words - 1)]}
-        for place, words in [(-1, 2), *enumerate(lengths, 1)]  # the first is the lecture's
+        for place, words in [(-1, 2), *enumerate(lengths, 1)]  # the first sentence is the lecture's
     ]  # fmt: skip
     for run in (tmp_path / "runs").iterdir():
         write_relisted(run / "examples.json", json.dumps(examples))

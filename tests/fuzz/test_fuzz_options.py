@@ -50,7 +50,7 @@ def given(text: str) -> str:
 junk = (
     st.sampled_from([*SIGNS, *ODD])
     | st.text(max_size=6)
-    | st.binary(max_size=5).map(os.fsdecode)  # lone surrogates, where it is no UTF-8
+    | st.binary(max_size=5).map(os.fsdecode)  # lone surrogates if it is not UTF-8
     | st.integers().map(str)
     | st.floats().map(str)
 ).map(given)
@@ -61,7 +61,7 @@ def mostly(*known: str) -> st.SearchStrategy[str]:
     return st.sampled_from(known) | junk
 
 
-# What is asked for and may be had takes its time: thousands of seeds or resamples are not drawn.
+# Valid requests take their time, so thousands of seeds or resamples are not drawn.
 huge = st.integers(max_value=0) | st.integers(min_value=10**8)
 whole = st.sampled_from(["1", "2", "3", "0", "-1"]) | huge.map(str) | st.sampled_from(ODD)
 place = mostly("out", "out/runs", "out/runs/dot1x1", "out/runs.csv", "empty", "missing", "source")
@@ -78,7 +78,7 @@ OPTIONS = {
     **{"--context-size": mostly("8", "8,16"), "--attention": mostly("dot", "none,dot")},
     **{"--train-length": mostly("9", "9,20"), "--scheduler": mostly("tcp://10.0.0.1:8786")},
 }
-"""Values of options; those that are not here have none."""
+"""Values of options; an option that is not here takes no value."""
 TEXTS_OF = "--source --target --test --preset --reverse-direction"
 TRAINED = "--preset --seeds --jobs --quiet --corpus --out"
 AXES = "--context-size --attention --train-length"
@@ -143,7 +143,7 @@ def test_options(here: Path, budget: Draws) -> None:
     kept, results = {*here.iterdir()}, state(here / "out")
 
     def check(line: list[str]) -> None:
-        # Streams as a program has them: not every sign can be told.
+        # Streams as in a real program, which cannot encode every character.
         out = io.TextIOWrapper(io.BytesIO(), "utf8", errors="replace")
         err = io.TextIOWrapper(io.BytesIO(), "utf8", errors="backslashreplace", write_through=True)
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

@@ -130,7 +130,7 @@ def test_scores_and_differences_are_sacrebleus(tmp_path, budget):
         )
         a, b, gold, source = [lines_of(data) for data in sides]
         rows_of = [text.split("\t") if "\t" in gold[0] else [text] for text in gold]
-        rest = [*map(list, zip(*rows_of, strict=True)), source]  # tabs part references
+        rest = [*map(list, zip(*rows_of, strict=True)), source]  # tabs separate references
         buckets = [by_bucket([item, *rest]) for item in (a, b)]
         for name, pairs in buckets[0].items():
             assert rows[name]["n"] == gains[name]["n"] == len(pairs)

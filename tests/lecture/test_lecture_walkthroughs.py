@@ -115,7 +115,7 @@ FLAT = {
     index: {"attention": 36.1, "improvement_percent": round(100 * (36.1 / row["none"] - 1), 1)}
     for index, row in enumerate(SLIDES["L-VIND"]["rows"])
 }
-MATRIX = SLIDES["L10"]["weights"]  # of whose rows one has its largest weight on the translation
+MATRIX = SLIDES["L10"]["weights"]  # one row has its largest weight on the translation
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("float64")
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-12}
 
-# Each fifth of these has every read, both placements and every cell among it.
+# Every fifth of these cases, together, covers every read, both placements and every cell.
 ARMS = list(itertools.product(ATTENTIONS, PLACEMENTS, ("rnn", "gru", "lstm")))
 GRADIENTS = [(kind, placement, "gru") for kind in ATTENTIONS for placement in PLACEMENTS]
 GRADIENTS += [("additive", "input", "lstm"), ("none", "output", "lstm"), ("dot", "input", "rnn")]
@@ -81,7 +81,7 @@ def test_loss_and_gradients_equal_the_formulas(kind, placement, cell):
     ("pairs", "changes"),
     [
         (PAIRS[:2], {"bidirectional": True, "hidden_size": 2, "layers": 2}),
-        # A tied embedding's gradient is that of both its uses.
+        # A tied embedding's gradient sums over both uses.
         (PAIRS[1:], {"tied_output": True, "hidden_size": 4}),
     ],
 )

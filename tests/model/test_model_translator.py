@@ -60,7 +60,7 @@ def test_the_lectures_arms_have_the_known_numbers_of_parameters(attention, count
     assert count_parameters(create(model, 915, 2033, 1)[1]) == count
 
 
-# Dropout: the right share and scale, off without a key, another mask for another key.
+# Dropout: the right share and scale, off without a key, different masks for different keys.
 
 
 def test_a_share_is_zeroed_and_the_rest_scaled_up_by_key_and_place_alone():

@@ -51,7 +51,7 @@ def planted(seed, right, words=LENGTHS):
     return Probed(Path(f"additive{seed}"), settings, columns)
 
 
-# Of 6 words the first seed looks at all, the second at 3; of 12 at 6 and 3.
+# The first seed looks at 6 words of 6 and of 12, the second at 3.
 RATED = [
     ("aer", "", "5-10", None, 0.25), ("aer", "", "5-10", 1, 0), ("aer", "", "5-10", 2, 0.5),
     ("aer", "ibm1", "", None, 0), ("aer", "diagonal", "", None, 1),
@@ -125,7 +125,7 @@ def read(folder, gold, first_word=None):
 
 NO_LINKS = ("0-", "a-1", "0-1-2", "0--1", "\u0661-1", "0-" + 5000 * "9", "0-2", "2-0", "0s1")
 LINES = {"0-0 1?2": 0, "0?0 0-0 1p2": 0, "0-0 0?0 1?2": 0, "1-1 2?3": 1, "1p1 1-1 2p3": 1}
-"""Links of one sentence, the same ones, and the number that they give its first word."""
+"""Links of one sentence, and the number that they give its first word."""
 
 
 @pytest.mark.parametrize(("line", "number"), LINES.items())
@@ -165,7 +165,7 @@ def test_tokens_of_a_gold_set_become_running_text():
 def test_a_real_run_is_measured_on_its_test_set_and_on_that_as_a_gold_set(subject, tmp_path):
     columns, pairs = alignment.probe(subject, lambda _: None), subject.corpus.test
     assert columns["source_words"].tolist() == [pair.words for pair in pairs]
-    # Its tokens stand alone in the files, without marks; the last sentence has no gold links.
+    # Spaces separate its tokens in the files, without joiners; the last sentence has no links.
     texts = {
         "gold": [" ".join(f"{i}-{j}" for i, j in pair.links) for pair in pairs[:8]] + [""],
         "source": [" ".join(map(without_joiner, tokenize(pair.source))) for pair in pairs[:9]],

@@ -61,7 +61,7 @@ def verdict(intervals, none=(0.95, 1.05), points=5, lengths=5):
         ([(1.5, 2.5)], {}, "held"),
         ([(1.49, 2.1)], {}, "partly"),
         ([(1.06, 1.4)], {}, "partly"),
-        ([(1.05, 1.4)], {}, "not held"),  # not above no attention
+        ([(1.05, 1.4)], {}, "not held"),  # not above that of no attention
         ([(1.0, 1.4)], {"none": (0.8, 0.9)}, "not held"),  # not above linear
         ([(1.9, 2.1)], {"none": (1.85, 1.95)}, "not held"),  # the rest of the step grows as fast
         ([(1.9, 2.1), (0.9, 1.1)], {}, "partly"),

@@ -159,7 +159,7 @@ def test_norms_are_those_of_finite_differences(model):
     weights = jax.tree.map(lambda leaf: jnp.asarray(random.normal(0, 0.7, leaf.shape)), weights)
     ((_, norms),) = gradient_norms(graph, EncodedPairs([SOURCE] * 2, [TARGET] * 2), [weights])
     slopes = np.zeros((len(TARGET), len(SOURCE), SIZE))
-    for place, word in enumerate(SOURCE):  # no word stands twice
+    for place, word in enumerate(SOURCE):  # no word occurs twice
         for axis in range(SIZE):
             up, down = (losses(graph, moved(weights, word, axis, end)) for end in (STEP, -STEP))
             slopes[:, place, axis] = (up - down) / (2 * STEP)

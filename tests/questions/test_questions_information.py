@@ -13,7 +13,7 @@ from seq2seq_bottleneck.settings.run import resolve
 NATS = np.log(2.0)
 WORDS = np.repeat(np.arange(5, 51), 3).astype(float)
 BITS = 4.0 * WORDS
-"""Of a language of four bits per word."""
+"""Bits of sentences in a language with four bits per word."""
 
 
 def planted(attention="none", limit=999, seed=1, **changed):
@@ -90,7 +90,7 @@ UNJUDGED = "not measured"
         (lost(0.09), "held", UNJUDGED),
         (lost(0.18), "partly", UNJUDGED),  # the lower end of what is lost is under 81 %
         (lost(0.60, 0.62), "not held", UNJUDGED),
-        (lost(0.09, 0.11), UNJUDGED, UNJUDGED),  # nothing was learned even of the shortest
+        (lost(0.09, 0.11), UNJUDGED, UNJUDGED),  # even the shortest were not learned
         (lost(0.4)[:1], UNJUDGED, UNJUDGED),  # no bucket of thirty words
         (kept(0.80, 0.30), UNJUDGED, "held"),
         (kept(0.76, 0.30), UNJUDGED, "partly"),

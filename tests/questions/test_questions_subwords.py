@@ -64,7 +64,7 @@ def test_the_folder_has_sentencepieces_files_and_what_it_writes_is_text_again(su
     assert (corpus.source_vocabulary, corpus.target_vocabulary) == subject.vocabularies
     words = [len(tokenize(pair.source)) for pair in corpus.test]
     pieces = [len(ids) - 1 for ids in subject.encode(corpus.test).source]
-    assert sum(pieces) > 1.3 * sum(words)  # words are cut, or the rest shows nothing
+    assert sum(pieces) > 1.3 * sum(words)  # words are cut, otherwise the rest tests nothing
     lines = (subject.folder / "hypotheses.jsonl").read_text(encoding="utf8").splitlines()
     outputs = [json.loads(line) for line in lines]
     sentences = [output["source"] for output in outputs]

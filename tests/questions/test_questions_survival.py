@@ -26,7 +26,7 @@ HELD = {
     ("modifiers", "gist_more"): (0.2, 0.1, 0.3),
     ("names", "gist_more"): (0.3, 0.15, 0.45),
 }
-"""Numbers of every arm and bucket with which C3 is held."""
+"""Numbers for every arm and bucket, with which C3 is held."""
 
 
 def frame(changes=None, arms=("none", "additive"), n=200):
@@ -54,7 +54,7 @@ def none(bucket, part, measure, *numbers):
             | none("31-40", "modifiers", "gist_more", -0.1, -0.2, -0.05),
             "not held",
         ),
-        # Attention is reported and decides nothing.
+        # Attention is reported but decides nothing.
         ({("additive", "41+", "names", "gist_more"): (-0.1, -0.2, -0.05)}, "held"),
     ],
 )

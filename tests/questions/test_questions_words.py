@@ -76,7 +76,7 @@ NULL = [([f"s{n}", f"s{n + 1}"], [f"t{n}", "euh", f"t{n + 1}"]) for n in range(1
         (TOY, pair("the green lamp = la lampe verte"), {(0, 0), (2, 1), (1, 2)}),
         # Copies of a word go to the copy nearest to the diagonal.
         (TOY, pair("the lamp the door = la lampe la porte"), {(0, 0), (1, 1), (2, 2), (3, 3)}),
-        # A word that stands everywhere comes from NULL.
+        # A word that is in every sentence comes from NULL.
         (NULL, NULL[5], {(0, 0), (1, 2)}),
     ],
 )

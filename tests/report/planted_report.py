@@ -28,7 +28,7 @@ SEPARATORS = "a\u2028b\u2029c"
 
 SOURCE = ["the", "cat", "sat", "</s>"]
 PAIR = ("the cat sat", "le chat s'est assis")
-"""A sentence of the grammar's own language, and its translation."""
+"""A sentence of the grammar, and its translation."""
 
 
 def write_results(folder: Path, seeds: int = 1) -> Path:

@@ -68,8 +68,8 @@ def test_files_have_the_documented_columns_and_types_and_runs_csv_a_key(store, b
     first = ("sentence", "source_words", "nll", "target_tokens", "ended")
     assert list(kinds) == [*first, *BLEU_COLUMNS]
     assert kinds == dict.fromkeys(kinds, "int64") | {"nll": "float64", "ended": "bool"}
-    plain = pd.read_csv(bundle / "runs.csv")  # as anybody would
-    # Up to the last digit, which pandas before 3.1 reads only when asked to.
+    plain = pd.read_csv(bundle / "runs.csv")  # as any user would
+    # Except for the last digit, which pandas before 3.1 reads only with an option.
     np.testing.assert_allclose(plain["bleu"], table["bleu"], rtol=1e-15)
     for name in (name for name, kind in RUN_COLUMNS.items() if kind == "str"):
         texts = plain[name].astype("object").fillna("")

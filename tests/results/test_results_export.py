@@ -130,7 +130,7 @@ def test_tables_are_bundled_except_those_of_runs_left_out(studied, tmp_path, cap
     assert run([*export, "--where", "seed=1"]) == 0
     printed = capsys.readouterr().err
     assert "Not in it, for they are means over other runs: length" in printed
-    # Nor does the one of the earlier export stay beside runs that are no longer there.
+    # The earlier export's table does not stay either: its runs are gone.
     assert set(tables_of(bundle)) == {"cost", "survival"}
     assert tables_of(studied) == TABLES
 

@@ -127,7 +127,7 @@ def test_a_damaged_file_is_named(out, bundle, where, name, data):
         with pytest.raises(UserError) as raised:
             readers[name](folder)
         assert str(path) in one_line(raised.value)
-        assert "; " in str(raised.value)  # the way out
+        assert "; " in str(raised.value)  # what to do
     finally:
         path.write_bytes(whole)
 

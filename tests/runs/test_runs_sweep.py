@@ -63,7 +63,7 @@ def test_experiments_share_runs_and_the_last_whole_sweeps_arms_come_first(tmp_pa
 
 
 ARMS = {"none": ["none", ""], "dot": ["dot", "none"]}
-"""What an experiment calls a run of each attention."""
+"""The arm and baseline that an experiment names for each attention."""
 
 
 def commanded(out, runs, *assignments, **facts):

@@ -72,7 +72,7 @@ def test_the_variances_of_two_independent_gains_add_up():
     noise = np.random.default_rng(7).normal(size=(2, 20_000))
     planted = difference(Estimate(7.0, 7.0 + noise[1]), Estimate(1.0, 1.0 + noise[0]))
     assert planted.value == 6.0
-    half = 1.96 * np.sqrt(2)  # two independent standard errors of one
+    half = 1.96 * np.sqrt(2)  # two independent standard errors of 1
     assert planted.low == pytest.approx(6.0 - half, abs=0.08)
     assert planted.high == pytest.approx(6.0 + half, abs=0.08)
 
@@ -140,7 +140,7 @@ def test_difference_and_randomisation_p_are_sacrebleus(planted):
     assert planted[0].value == pytest.approx(second.score - first.score, abs=1e-10)
     p = theirs(A, B, "ar")[1].p_value
     assert 0.02 < p < 0.5
-    error = 4 * np.sqrt(2 * p * (1 - p) / RESAMPLES)  # of two independent estimates of p
+    error = 4 * np.sqrt(2 * p * (1 - p) / RESAMPLES)  # for two independent estimates of p
     assert planted[1] == pytest.approx(p, abs=error)
 
 
@@ -163,7 +163,7 @@ def test_the_bootstraps_p_agrees_with_its_interval(shift, seed):
     clear = gain.low > 0 or gain.high < 0
     p = bootstrap_p(gain)
     assert clear or p > 0.05
-    assert not clear or p < 0.055  # one resample more or less at the edge
+    assert not clear or p < 0.055  # the edge may be off by one resample
     assert 0 < p <= 1
 
 

@@ -16,7 +16,7 @@ from seq2seq_bottleneck.scoring.bootstrap import (
 
 POPULATION = 4_000
 SENTENCES = 200
-"""Of a simulated test set: those of a bucket of preset `lecture`."""
+"""Sentences of a simulated test set, as in a bucket of preset `lecture`."""
 SETS = [
     pytest.param(200, marks=pytest.mark.slow),
     pytest.param(2_000, marks=pytest.mark.exhaustive(minutes=3)),
@@ -25,7 +25,7 @@ SETS = [
 COMPARISONS = 10_000
 RESAMPLES = 999
 TRIALS = 399
-"""Of a comparison; 5 % of these and the observed one are a whole number."""
+"""Trials of a comparison; 5 % of these and the observed one is a whole number."""
 LEVEL = 0.05
 
 
@@ -54,7 +54,7 @@ def truth(rows):
 
 
 def assert_covered(make, right, sets):
-    """95 % of the intervals contain the truth: 93 to 97 % on 2,000 test sets, more or less on fewer."""
+    """95 % of the intervals contain the truth, give or take 2 points on 2,000 test sets."""
     first = sample_random("simulated").randrange(10**6)
     intervals = [make(trial) for trial in range(first, first + sets)]
     share = np.mean([interval.low <= right <= interval.high for interval in intervals])
@@ -80,7 +80,7 @@ def test_false_alarms_are_as_many_as_the_level_says():
     for trial in range(COMPARISONS):
         random = np.random.default_rng([trial, 7])
         rows, swapped = random.integers(POPULATION, size=SENTENCES), random.random(SENTENCES) < 0.5
-        # Which of the two wrote an output is tossed for: of one quality by construction.
+        # A coin toss assigns each output to a system, so both have the same quality.
         first = np.where(swapped[:, None], b[rows], a[rows])
         second = np.where(swapped[:, None], a[rows], b[rows])
         weights = draw(SENTENCES, TRIALS, seed=trial, bucket=0)

@@ -41,7 +41,7 @@ def test_a_pipe_or_a_device_is_named_and_stays_what_it_is(tmp_path):
     for name in ("pipe", "link"):
         with pytest.raises(UserError, match=f"{name}': it is a folder, a device or a pipe"):
             write_text(tmp_path / name, "new")
-    for name in ("null", "stdout"):  # not written: a fault would take them away
+    for name in ("null", "stdout"):  # not written, because a fault would remove them
         with pytest.raises(UserError, match=f"{name}': it is a folder, a device or a pipe"):
             check_file(Path("/dev") / name)
     assert (tmp_path / "pipe").is_fifo()
@@ -117,7 +117,7 @@ def test_killed_at_any_step_each_file_is_the_old_or_the_new_and_listed(tmp_path,
     assert all(existing[name] in (old[name], new[name]) for name in existing)
     assert all(as_listed(tmp_path, name) for name in (*old, "kept"))
     assert not (tmp_path / "c").exists() or as_listed(tmp_path, "c")
-    # Whoever writes next puts all of it right.
+    # The next writer repairs everything.
     write_listed(tmp_path, new.items())
     assert coreutils(tmp_path) == 0
     assert not list(tmp_path.rglob("*.part"))
@@ -142,7 +142,7 @@ def test_two_processes_that_write_at_once_lose_no_line(tmp_path):
     assert coreutils(tmp_path) == 0
 
 
-# Names from files that somebody else wrote: none becomes a path out of its folder.
+# Names from other people's files: none becomes a path out of its folder.
 
 NO_NAMES = (
     *("..", "", "../a", "a/b", "/etc", "a\\b", "C:", "a\0b", "a\x1b[31m", "a\u202eb", "a\ud800"),

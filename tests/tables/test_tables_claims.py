@@ -54,7 +54,7 @@ def test_c12_flips_with_what_twice_the_training_adds(tmp_path):
     verdicts = {}
     for name, shares in {"same": LOW, "some": [*LOW[:4], 0.6], "much": [*LOW[:4], 0.4]}.items():
         store = Store(tmp_path / name).add("none", "none", LOW).add("additive", "additive", HIGH)
-        store.add("none", "none", HIGH, 2)  # a seed of none alone counts in neither
+        store.add("none", "none", HIGH, 2)  # a seed that only none has does not count
         store.add("none-long", "none", shares, group=LONGER, training={"updates": 20})
         result = decided(store.write(), "C12")
         verdicts[name] = result.verdict.verdict
@@ -78,7 +78,7 @@ def test_the_tables_verdicts_are_those_of_the_first_pair(tmp_path):
     assert decided(folder, "L-FAIL").runs == "2 runs: none, seeds 1, 9"
 
 
-# What is to be run, and in which folder.
+# Which command to run, and in which folder.
 
 
 def test_a_folder_without_runs_is_not_refused_and_names_what_to_run(tmp_path):
@@ -108,7 +108,7 @@ def test_what_a_folder_does_not_decide_a_results_folder_inside_it_does(tmp_path)
     assert (result["C2"].measured, result["C2"].folder) == (False, tmp_path)
 
 
-# Which arms of a study's table its claim is judged on: one group's, and of these what has learned.
+# Which arms of a study's table decide its claim: those of one family that have learned.
 
 BOTH = {"nones1": ("none", 1.0), "additives1": ("additive", 1.0)}
 

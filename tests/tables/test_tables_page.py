@@ -128,7 +128,7 @@ def test_awkward_text_is_escaped():
     [
         ((1.5, 1.25, 2), "", "1.50 [1.25, 2.00]"),
         ((np.nan, np.nan, np.nan), "", ""),
-        # An end that is not known is open; a bound has its sign.
+        # An unknown end is open; a bound has a sign.
         ((60.0, 59.8, 60.0), "value at least, high at least", ">60.00 [59.80, >60.00]"),
         ((2.0, 2.0, 2.5), "value under, low under", "<2.00 [<2.00, 2.50]"),
         ((3.9, 3.1, np.nan), "value at least", ">3.90 [3.10, open]"),

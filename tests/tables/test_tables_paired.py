@@ -16,7 +16,7 @@ from seq2seq_bottleneck.tables.score import Output, read_systems, score_page
 LENGTHS = [3] * 5 + [7] * 40 + [15] * 120 + [25] * 40 + [44] * 40
 REFERENCES = reference_texts(LENGTHS, seed=2)
 SHARE = {3: 0.3, 7: 0.3, 15: 0.3, 25: 0.3, 44: 0.15}
-"""Of words that system B loses; A loses 0.3 in every bucket."""
+"""Shares of words that system B loses; A loses 0.3 in every bucket."""
 A = outputs(REFERENCES, 0.3, 3)
 B = [outputs([text], SHARE[len(text.split())], 100 + n)[0] for n, text in enumerate(REFERENCES)]
 HOW = ScoringSettings(resamples=500)

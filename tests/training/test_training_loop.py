@@ -41,7 +41,7 @@ def test_the_best_weights_are_kept_and_reports_and_tokens_counted():
     losses = validated(trained)
     assert trained.status == "done"
     assert trained.valid_loss == min(losses.values()) == losses[trained.best_update]
-    assert losses[50] > trained.valid_loss  # else the last weights would pass for the best
+    assert losses[50] > trained.valid_loss  # otherwise the last weights would be the best
     again = sentence_losses(make_sentence_losses(graph), trained.weights, validation()).sum()
     tokens = sum(item.batch.target_lengths[: len(item.rows)].sum() for item in validation())
     loss = again / tokens
@@ -126,7 +126,7 @@ def test_a_resumed_training_gives_the_same_bits(tmp_path, seeds, changes, stop):
     assert all(same(one.weights, other.weights) for one, other in pairs)
 
 
-# The same numbers always.
+# The same numbers in every version.
 
 TINY = [
     "corpus.name=copy",
@@ -161,7 +161,7 @@ def test_losses_are_those_of_this_schema_version(version, attention, placement):
     np.testing.assert_allclose((last.loss, last.valid_loss), golden, rtol=2e-5)
 
 
-# Seeds trained together, and batches cut among the cores: as they would be alone and uncut.
+# Seeds trained together, and batches split among cores, end as each would alone and unsplit.
 
 SEEDS = (3, 1, 8)
 LONGER = {"updates": 30, "validations": 3, "learning_rate": 0.05}

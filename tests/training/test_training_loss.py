@@ -55,7 +55,7 @@ def test_token_losses_after_the_true_words_or_the_models_own_equal_their_definit
     np.testing.assert_allclose(losses(0.0), own, **close)
 
 
-# Label smoothing, and chunks of positions: against log-softmax and autodiff.
+# Label smoothing and chunks of positions, compared with log-softmax and autodiff.
 
 
 def plain_losses(logits, target, smoothing):

@@ -18,7 +18,7 @@ from seq2seq_bottleneck.training.loop import Learner, train
 
 WORDS = 8
 spread_out = partial(random_weights, seed=2, spread=1.0)
-"""Random weights of some size, so that no loss is near the uniform one."""
+"""The spread of random weights: large enough that no loss is near the uniform one."""
 
 
 def settings_of(**changes):

@@ -178,7 +178,7 @@ def test_length_three_sums_to_one_and_shares_its_french():
         french[pair.target] += chance
     assert isclose(sum(french.values()), 1.0, rel_tol=1e-9)
     shared = bits + sum(chance * log2(chance) for chance in french.values())
-    assert (round(shared, 1), round(bits, 1)) == (0.2, 10.7)  # bits that no translation shows
+    assert (round(shared, 1), round(bits, 1)) == (0.2, 10.7)  # bits not in the translation
 
 
 @pytest.mark.slow
@@ -202,7 +202,7 @@ def test_drawn_sentences_have_one_derivation(words: int):
     grammar, random = english_french(), Random(words)
     for _ in range(20 if words < 26 else 4):
         pair = grammar.draw(random, words)
-        assert grammar.parse(pair.source) == pair  # it is None where there are two
+        assert grammar.parse(pair.source) == pair  # None if there are two
 
 
 # Tokens, alignments, words and bytes of drawn pairs.
