@@ -320,7 +320,7 @@ def _selection_beats_compression(
     """
     gains = {name: difference(arm, bleu) for name, (bleu, arm) in controls.items()}
     if not {UNIFORM_WEIGHTS} < set(gains) - {PLAIN}:
-        return f"{UNIFORM_WEIGHTS} and another control were not both trained beside the two arms"
+        return f"besides the two arms, {UNIFORM_WEIGHTS} and another control must be trained"
     bucket = attention.name
     if not learned(attention.bleu.value):
         return unlearned("with attention", bucket)
@@ -356,7 +356,7 @@ def _selection_beats_compression(
 def _training_moves_curve(buckets: Rows) -> Judgement | str:
     rows = [row for row in buckets if row.none.bleu.filled]
     if not any(learned(row.twice.bleu.value) for row in rows):
-        return unlearned("without attention, trained twice too,", "every bucket")
+        return unlearned("without attention, even after twice the updates,", "every bucket")
     bucket, gap = rows[-1].name, rows[-1].gain
     if not gap.low > 0:
         return (

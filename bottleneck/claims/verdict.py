@@ -39,7 +39,7 @@ class Measured(Number):
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a rule finds: its conditions, clauses of the reason, and its main number by name."""
+    """What a rule finds: its conditions, clauses of the reason, and its number with a name."""
 
     fully: bool
     partly: bool
@@ -50,7 +50,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Verdict:
-    """``held``, ``partly``, ``not held`` or ``not measured``, the reason, and its number."""
+    """``held``, ``partly``, ``not held`` or ``not measured``, with the reason and a number."""
 
     claim: str
     verdict: str
@@ -86,4 +86,4 @@ def learned(bleu: float) -> bool:
 
 def unlearned(arms: str, where: str) -> str:
     """The reason not to judge arms ("with attention") that have not learned to translate."""
-    return f"BLEU {arms} is under {FLOOR_BLEU:g} in {where}: nothing has been learned to judge"
+    return f"BLEU {arms} is under {FLOOR_BLEU:g} in {where}: too little was learned to judge"

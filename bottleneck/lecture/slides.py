@@ -73,7 +73,7 @@ Alignment = tuple[Sequence[str], Sequence[str], Sequence[Sequence[int]]]
 
 
 class Exponent(NamedTuple):
-    """Attention's seconds = constant x length ^ value, with a 95 % interval."""
+    """Attention's seconds = constant x length per side ^ value, with a 95 % interval."""
 
     arm: str
     value: float

@@ -123,7 +123,7 @@ def attend(slide: Slide) -> tuple[np.ndarray, ...]:
 
 
 def worked_example(slide: Slide, _: Evidence) -> Steps:
-    """L7: scores, exponentials and their sum, weights, context; the slide's slips."""
+    """L7: scores, exponentials and their sum, weights, context, and the slide's slips."""
     states, scores, weights, context = attend(slide)
     words, exponentials, printed = list(slide["states"]), np.exp(scores), slide["weights"]
     total, share = float(exponentials.sum()), 100 * float(weights[words.index(slide["word"])])
@@ -278,7 +278,7 @@ def attention_cost(slide: Slide, evidence: Evidence) -> Steps:
 
 
 def gold_alignment(slide: Slide, evidence: Evidence) -> Steps:
-    """L16: the slide's links against the grammar's for the same sentence."""
+    """L16: the slide's links compared with the grammar's for the same sentence."""
     source, target, links = evidence.alignment
     phrases = [" ".join(target[place] for place in places) for places in links]
     grammar = [(a.lower(), b.lower()) for a, b in zip(source, phrases, strict=True)]
@@ -351,7 +351,7 @@ def vindication(_: Slide, evidence: Evidence) -> Steps:
 
 
 def short_sentences(slide: Slide, evidence: Evidence) -> Steps:
-    """L-SHORT: the lengths that the heading gives, and how many translations are the slide's.
+    """L-SHORT: whether lengths are as in the heading, and how many translations are the slide's.
 
     Case, the form of an apostrophe, and a final . ! or ? do not count.
     """

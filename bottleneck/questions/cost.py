@@ -24,7 +24,7 @@ from .arms import Estimates, Measured
 from .question import Axes, Judgement, Question, Row, StudyColumn, StudyTable
 
 OUTPUT = "-output"
-"""Ends the names of arms in Luong's placement."""
+"""Suffix of the names of arms in Luong's placement."""
 FITTED = ("seconds", "attention_seconds")
 """What exponents are fitted to."""
 

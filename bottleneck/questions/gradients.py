@@ -183,7 +183,7 @@ def judge(estimates: Estimates) -> Judgement | str:
     none = estimates.without_attention()
     attending = [arm for arm in estimates.arms(selective=True) if arm in halves]
     if not (none in halves and attending):
-        return "both arms are needed, with attention and without, that differ in nothing else"
+        return "the rule needs arms with and without attention that differ in nothing else"
     slower, more, clauses = [], [], [f"the gradient of {', '.join(fades[''])}"]
     for arm in attending:
         for band in reversed(BAND_NAMES):

@@ -57,8 +57,8 @@ KEPT_RULE = (
     f"{LEARNED:.0%} of the shortest bucket's bits (lower end)."
 )
 UNLEARNED = (
-    f"of the shortest sentences' bits under {LEARNED:.0%} are recovered: nothing has been learned "
-    "to judge"
+    f"under {LEARNED:.0%} of the shortest sentences' bits are recovered: too little was learned to "
+    "judge"
 )
 POINTS = ("{} more", "{} less", "{:z.0f}", " points")
 
@@ -155,7 +155,7 @@ def _lost(estimates: Estimates) -> Judgement | str:
     shares = {part: by[bucket] for part, by in by_part.items() if bucket in by}
     part = max(shares, key=lambda part: shares[part].value, default="")
     if not part or bucket == next(iter(by_part[part])):
-        return f"no share of the bits of {LOST_WORDS} words, and of shorter ones, without attention"
+        return f"the rule needs bits of {LOST_WORDS} words and of shorter ones, without attention"
     share, shortest = shares[part], next(iter(by_part[part].values()))
     if not shortest.low >= LEARNED:
         return UNLEARNED
@@ -180,7 +180,7 @@ def _kept(estimates: Estimates) -> Judgement | str:
             measured.append((arm, name, estimates.get("kept", arm, part=part), theirs, gain))
     of_first = [item for item in measured if item[0] == measured[0][0]]
     if not of_first:
-        return "bits over three lengths with attention and without are needed"
+        return "the rule needs bits in three length buckets, with attention and without"
     arm, name, ours, theirs, gain = max(of_first, key=lambda item: item[2].value)
     if not next(iter(_shares(estimates, arm, name).values())).low >= LEARNED:
         return UNLEARNED

@@ -1,4 +1,4 @@
-"""C11: does one network serve any length, in and out? Its outputs' lengths tell.
+"""C11: does one network serve any length, in and out? The lengths of its outputs tell.
 
 A loop is one or more tokens that are repeated at least three times in a row. References can loop,
 too (". . ."), so they have a column.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FAULTS = ("empty", "unfinished", "repeating", "repeating_references")
 """Measures that are shares of the sentences, 0 to 1."""
 RATIO, MOST_FAULTS, ENOUGH = (0.9, 1.1), 0.05, 0.5
-"""Range of the length ratio; most outputs with a fault; fewest buckets, as shares (0 to 1)."""
+"""Range of the length ratio; most faulty outputs, fewest handled buckets, as shares (0 to 1)."""
 RULE = (
     "An arm handles a bucket if the 95 % interval of its length ratio (output tokens per reference "
     f"token) lies within {RATIO[0]:g} to {RATIO[1]:g}, and its shares of empty, unfinished and "

@@ -4,7 +4,7 @@ After each word, a linear probe names the words so far, by their distance back. 
 lower bound on what the state holds. The baseline names the most frequent word at each distance.
 
 The probe is a softmax regression on whitened inputs, one per distance. It starts at the linear
-discriminant (Fisher 1936; Rao 1948), which knows rare words from few examples, and trains by Adam.
+discriminant (Fisher 1936; Rao 1948), which knows rare words from few examples; Adam trains it.
 """
 
 from collections.abc import Iterator

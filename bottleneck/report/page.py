@@ -82,7 +82,7 @@ def make_report(folder: Path) -> str:
         colours=ATTENTION,
         versions=f"bottleneck {__version__}, Python {platform.python_version()}",
     )
-    if folder.is_absolute() and folder.parent != Path(folder.anchor):  # where it is on this machine
+    if folder.is_absolute() and folder.parent != Path(folder.anchor):  # hide its place
         page = page.replace(escape(f"{folder.parent}/"), "")
     return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]", "\ufffd", page)
 

@@ -216,7 +216,7 @@ def controlled(uniform=10.0, others=10.0, halves=(1.0, 1.0), variation=60.0, **c
         (
             {"controls": dict.fromkeys((PLAIN, "x"), (estimate(7), estimate(80)))},
             "not measured",
-            "were not both trained",
+            "another control must be trained",
         ),
         ({"attention": row("41+", 200, estimate(4.9)).none}, "not measured", "under 5 in 41+"),
     ],

@@ -111,7 +111,7 @@ def test_intervals_that_touch_flip_the_verdict(changes, expected):
 @pytest.mark.parametrize(
     ("arms", "reason"),
     [
-        ([arm("additive")], "both arms are needed"),
+        ([arm("additive")], "the rule needs arms with and without"),
         ([arm("none", bands=BANDS[:1]), arm("dot", bands=BANDS[1:])], "share no band"),
     ],
 )
