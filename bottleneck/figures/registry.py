@@ -72,7 +72,7 @@ def check_name(name: str, where: Sequence[str], path: Path | None = None) -> Non
     if name not in FIGURES:
         raise UsageError(f"unknown figure {name!r}{did_you_mean(name, FIGURES)}")
     if where and name not in FIGURES_OF_RUNS:
-        raise UsageError(f"--where chooses runs, but figure {name} is of what was measured on all")
+        raise UsageError(f"--where chooses runs, but figure {name} shows all that were measured")
 
 
 def image(figure: Figure, ending: str) -> bytes:

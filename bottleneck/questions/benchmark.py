@@ -1,7 +1,7 @@
 """What `bottleneck study cost` measures: a training step of each arm, by length (C9).
 
-Each length is measured in a process of its own, so that lengths do not affect each other. All arms
-are compiled first. Then they take turns, A B A B, with a group of steps each.
+Each length is measured in its own process, so that lengths do not affect each other. All arms are
+compiled first. Then they take turns, A B A B, with a group of steps each.
 """
 
 import time

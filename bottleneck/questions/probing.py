@@ -1,4 +1,4 @@
-"""Probes runs for a question: each run in a process of its own, one per core.
+"""Probes runs for a question: each run in its own process, one per core.
 
 A probe's result is stored in the run's folder, ``probes/NAME-VERSION.csv``.
 """

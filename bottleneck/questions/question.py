@@ -34,7 +34,7 @@ Line = tuple[Sequence[str], dict[str, str]]
 Columns = Mapping[str, Any] | pd.DataFrame
 """What a probe found: columns of equal length, by name."""
 Tell = Callable[[str], None]
-"""A function that is told in a few words what a probe is doing."""
+"""Takes a few words on what a probe is doing, and shows them to the user."""
 
 
 @dataclass(frozen=True)

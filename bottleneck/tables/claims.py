@@ -223,7 +223,7 @@ def judge_study(
     missing = sorted(set(frame["run"]) - chosen - {""})
     if missing and not (claim.own_runs and runs is None):
         because = (
-            f"probes/{claim.study}.csv is of runs that were not chosen, were replaced by later "
+            f"probes/{claim.study}.csv has runs that were not chosen, were replaced by later "
             f"ones, or are missing ({', '.join(missing[:3])}{' ...' if missing[3:] else ''}): "
             f"measure again with `bottleneck study {claim.study}`, with the same --where"
         )
