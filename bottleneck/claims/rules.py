@@ -306,7 +306,7 @@ def measure_curve(cells: Sequence[Bucket]) -> tuple[Estimate, ...]:
     "and, in every other group that has both arms, above the arm without attention; partly if it "
     "is clearly above uniform weights but not above all the others, or above all the others but "
     "not above uniform weights; otherwise not held. Not measured without uniform weights, without "
-    f"a control besides the baseline, or if attention's BLEU is under {FLOOR_BLEU:g}.",
+    f"another control besides the baseline, or if attention's BLEU is under {FLOOR_BLEU:g}.",
 )
 def _selection_beats_compression(
     attention: Bucket,
