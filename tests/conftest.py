@@ -1,6 +1,6 @@
-"""What every test stands on: the CPU, checked shapes, no silent broadcasting.
+"""What every test needs: the CPU, checked shapes, no silent broadcasting.
 
-Flags and the import hook must be in place before anything of the package is imported, hence here.
+Flags and the import hook are here because they must be set before the package is imported.
 """
 
 import os
@@ -22,15 +22,15 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 jax.config.update("jax_platforms", os.environ["JAX_PLATFORMS"])
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
-# The arrays of a test are tiny: compiling takes the time, not running (14 s against 44 s for
-# tests/training). XLA aborts on a flag that it does not know, hence the versions.
+# The arrays of a test are tiny, so most time goes into compiling. These flags cut it (44 s to 14 s
+# for tests/training). XLA aborts on a flag that it does not know, hence the versions.
 if (0, 7) <= jax.__version_info__ < (0, 11):
     quick = "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
     os.environ.setdefault("XLA_FLAGS", quick)
 
-# Tests build the same programs over and over, in every worker: each is compiled once a session.
+# Tests build the same programs over and over, in every worker: compile each once per session.
 PROGRAMS = "SEQ2SEQ_BOTTLENECK_TEST_PROGRAMS"
-"""The environment variable by which workers know the folder of compiled programs."""
+"""The environment variable that tells workers the folder of compiled programs."""
 OWN_FOLDER = PROGRAMS not in os.environ
 if OWN_FOLDER:
     os.environ[PROGRAMS] = tempfile.mkdtemp(prefix="compiled-")
@@ -44,7 +44,7 @@ NEED = ("from jaxtyping import", "if TYPE_CHECKING:")
 
 
 def for_jaxtyping() -> list[str]:
-    """The modules whose annotations give the shapes of arrays, or name what is not imported."""
+    """The modules whose annotations give shapes of arrays, or use names that are not imported."""
     spec = find_spec(PACKAGE)
     assert spec is not None
     assert spec.origin is not None
@@ -56,21 +56,20 @@ def for_jaxtyping() -> list[str]:
     ]
 
 
-# Beartype checks all types. Jaxtyping, which costs ten times as much a call, is there for shapes,
-# for names that beartype alone would have to find, and for the grammar: it can be switched off,
-# where many sentences are drawn.
+# Beartype checks all types. Jaxtyping takes ten times as long per call: it checks shapes, names
+# that beartype would have to find, and the grammar, where it can be switched off for many draws.
 beartype_package(PACKAGE, conf=BeartypeConf(claw_is_pep526=False))
 install_import_hook([*for_jaxtyping(), GRAMMAR], "beartype.beartype")
 
 
 def pytest_unconfigure() -> None:
-    """The folder goes with the process that made it."""
+    """The process that made the folder removes it."""
     if OWN_FOLDER:
         shutil.rmtree(os.environ[PROGRAMS], ignore_errors=True)
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
-    """Archives hold the time at which they were made, and workers must agree on a test's name."""
+    """Archives contain their time of making, but workers must agree on a test's name."""
     return "bytes" if isinstance(val, bytes) else None
 
 
@@ -83,8 +82,8 @@ def pytest_report_header() -> str:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Draw the sample before a lane is chosen; then put the longest files first.
 
-    Workers get whole files in this order, so that at the end none waits long. How long a file
-    takes is what the marks of its tests say, or else how many tests it has.
+    Workers get whole files in this order, so that at the end none waits long. The marks of a
+    file's tests say how long it takes, or else its number of tests does.
     """
     draw_sample(items)
     yield

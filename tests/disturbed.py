@@ -1,4 +1,4 @@
-"""Commands in processes of their own, that are killed or asked to stop, and what is left."""
+"""Commands in processes of their own that are killed or asked to stop, and what they leave."""
 
 import os
 import random
@@ -19,9 +19,9 @@ from seq2seq_bottleneck.results.bundle import Results, tidy_csv
 TIMES = ["train_seconds", "train_tokens_per_second"]
 KINDS = ["driver", "worker", "all", "SIGTERM", "SIGINT"]
 DEAD = 60.0
-"""Seconds within which what lost its driver is gone."""
+"""Seconds after which no process outlives its driver."""
 LONGEST = 1800.0
-"""Seconds in which any sweep of a test comes to its end."""
+"""Seconds in which any sweep of a test ends."""
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,18 @@ class Disturbed:
     options: tuple[str, ...] = ()
 
     def begin(self, folder: Path) -> subprocess.Popen:
-        """The command under way, its results in ``folder``."""
+        """The running command; its results go to ``folder``."""
         arguments = ["sweep", str(self.file), *self.options, "--quiet", "--out", str(folder)]
         return begin(arguments, self.cache)
 
     def finish(self, folder: Path) -> str:
-        """Its numbers, once nobody touches it any more."""
+        """The sweep's numbers after an undisturbed run of the command."""
         wait(self.begin(folder))
         return numbers(folder)
 
 
 def begin(arguments: Sequence[str], cache: Path, folder: Path | None = None) -> subprocess.Popen:
-    """A command under way in ``folder``."""
+    """A running command in ``folder``."""
     return subprocess.Popen(
         told_before([sys.executable, *map(str, PROGRAM), *arguments], ordinary=False),
         cwd=folder,
@@ -55,7 +55,7 @@ def begin(arguments: Sequence[str], cache: Path, folder: Path | None = None) -> 
 
 
 def wait(process: subprocess.Popen) -> float:
-    """Seconds until the command has ended, as it should."""
+    """Seconds until the command has ended without an error."""
     start = time.monotonic()
     assert ended(process, LONGEST)
     assert process.returncode == 0
@@ -63,7 +63,7 @@ def wait(process: subprocess.Popen) -> float:
 
 
 def numbers(folder: Path) -> str:
-    """The tidy table but for what is timed, as text: every digit counts."""
+    """The tidy table without times, as text: every digit counts."""
     return tidy_csv(Results.open(folder).runs.drop(columns=TIMES))
 
 
@@ -73,7 +73,7 @@ def state(folder: Path) -> dict[Path, int]:
 
 
 def ended(process: subprocess.Popen, seconds: float) -> bool:
-    """Whether the command came to its end in this time; 3 is that a worker of it was killed."""
+    """Whether the command ended in this time; code 3 means that a worker was killed."""
     try:
         _, errors = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
@@ -86,8 +86,8 @@ def ended(process: subprocess.Popen, seconds: float) -> bool:
 def disturb(process: subprocess.Popen, kind: str, draw: random.Random) -> None:
     """Kill the driver, one of its workers or all of them, or ask the driver to stop.
 
-    Waits for its end, but where a worker alone was killed. What is asked to stop ends as
-    interrupted, unless Python dies of the signal, before the program listens, or it was done.
+    Waits for the driver's end, except if only a worker was killed. A driver that is asked to stop
+    ends as interrupted, unless the signal kills Python before the program listens, or it was done.
     """
     driver = psutil.Process(process.pid)
     workers = driver.children(recursive=True)

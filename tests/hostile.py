@@ -1,4 +1,4 @@
-"""Input that nobody meant: text, bytes and values for tests that try thousands of them."""
+"""Hostile input: text, bytes and values for tests that try thousands of them."""
 
 import contextlib
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from lanes import Draws, sample_random
 from seq2seq_bottleneck.settings.errors import UserError
 
 HANGS = 60_000
-"""Milliseconds after which a case counts as one that never ends, on a machine with much to do."""
+"""Milliseconds after which a case counts as endless, even on a busy machine."""
 
 SIGNS = [
     "\0", "\x1b[31m", "\x1b", "\u202e", "\u2066", "\ufeff", "\r", "\x0b", "\x0c", "\x1c", "\x85",
@@ -20,7 +20,7 @@ SIGNS = [
     "<pad>", "</s>", "<0x0A>", "[red]", "[/]", "$x$", "\t", "'", '"', "\\", "\U0001f600", "\ufb01",
     "\u0130", "\u00df", "\u1e9e", "&amp;", "<script>", "=1+1", "-", "0-0", "1?2",
 ]  # fmt: skip
-"""Controls, marks of direction, spaces of many kinds, forms, our own signs, other people's."""
+"""Control characters, direction marks, many kinds of spaces, ligatures, our own marks, markup."""
 WORDS = ["le", "chat", "noir", "dort", "the", "black", "cat", "l'homme", "3.5", "dort."]
 word = (
     st.sampled_from(WORDS) | st.sampled_from(WORDS) | st.sampled_from(SIGNS) | st.text(max_size=4)
@@ -33,7 +33,7 @@ spoilt_bytes = st.sampled_from([b"\xff", b"\xed\xa0\x80", b"\0", b"\xef\xbb\xbf"
 
 @st.composite
 def file_bytes(draw: Callable, lines: list[str]) -> bytes:
-    """Lines as a file has them: ends of two kinds, a mark in front, a byte that is no text."""
+    """Lines as a file's bytes: two kinds of line ends, maybe a byte-order mark or spoilt bytes."""
     end = draw(st.sampled_from(["\n", "\n", "\r\n"]))
     data = end.join(lines).encode() + draw(st.sampled_from([b"", end.encode(), end.encode()]))
     if draw(st.integers(0, 5)) == 0:
@@ -42,7 +42,7 @@ def file_bytes(draw: Callable, lines: list[str]) -> bytes:
 
 
 def spoilt(draw: Callable, data: bytes) -> bytes:
-    """With some bytes cut out, put in or turned over."""
+    """The data with some bytes cut out, put in or changed by one bit."""
     for _ in range(draw(st.integers(1, 3))):
         place = draw(st.integers(0, len(data)))
         match draw(st.sampled_from(["in", "out", "end", "turned"])):
@@ -59,7 +59,7 @@ def spoilt(draw: Callable, data: bytes) -> bytes:
 
 
 def try_cases(check: Callable[[Any], object], cases: st.SearchStrategy, draws: Draws) -> None:
-    """Check drawn cases: each is to end as a result or as an error that the user can mend."""
+    """Check drawn cases: each must end in a result or in an error that the user can correct."""
 
     def ends_well(case: Any) -> None:
         with contextlib.suppress(UserError):

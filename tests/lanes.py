@@ -1,6 +1,6 @@
 """The three lanes of the tests, by marker: quick (no marker), slow, exhaustive.
 
-Of what is exhaustive, CI runs a sample that is drawn anew each time; `SAMPLE` repeats a sample.
+CI runs a sample of the exhaustive tests, drawn anew each time; `SAMPLE` repeats a sample.
 """
 
 import os
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 SAMPLE = "SEQ2SEQ_BOTTLENECK_SAMPLE"
-"""The environment variable with the seed of the sample; drawn once per session if it is not set."""
+"""The environment variable with the sample's seed; if not set, a session draws one."""
 os.environ.setdefault(SAMPLE, str(random.SystemRandom().randrange(10**6)))
 
 
@@ -22,7 +22,7 @@ def sample_random(name: str) -> random.Random:
 
 
 def few(cases: Iterable[Any], every: int) -> list[Any]:
-    """Each ``every``-th case, the first among them, is quick; of the rest CI draws one."""
+    """Every ``every``-th case, from the first on, is quick; CI draws one of the others."""
     return [case if index % every == 0 else _rare(case) for index, case in enumerate(cases)]
 
 
@@ -32,7 +32,7 @@ def _rare(case: Any) -> Any:
 
 
 class Draws(NamedTuple):
-    """How many cases hypothesis draws, and whether by the session's seed or always the same."""
+    """How many cases hypothesis draws, and whether they are fresh in each session."""
 
     count: int
     fresh: bool
@@ -46,11 +46,11 @@ def draws(quick: int, exhaustive: int) -> list[Any]:
 
 
 SAMPLES = {"test": 1, "file": 1, "session": 5}
-"""How many cases are drawn of each test, of each file, or of all tests of a session."""
+"""How many cases are drawn from each test, from each file, or from all tests of a session."""
 
 
 def draw_sample(items: Sequence[pytest.Item]) -> None:
-    """Mark as slow some of the exhaustive cases, by their marks ``exhaustive(sample="test")``."""
+    """Mark a sample of exhaustive cases as slow, by their marks ``exhaustive(sample="test")``."""
     families = defaultdict(list)
     for item in items:
         mark = item.get_closest_marker("exhaustive")

@@ -1,4 +1,4 @@
-"""Files of runs and results that a test has changed, listed as they are now."""
+"""Lists changed files in SHA256SUMS, so that a test's change does not count as damage."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from seq2seq_bottleneck.settings.files import write_listed
 
 
 def relist(*paths: Path) -> None:
-    """List files as if the program had written them so: a test means what they say, no damage."""
+    """List files as if the program had written them, so that readers do not call them damaged."""
     for path in paths:
         folder = path.parent.parent if path.parent.name == "probes" else path.parent
         write_listed(folder, [(path.relative_to(folder).as_posix(), path.read_bytes())])

@@ -1,4 +1,4 @@
-"""A web server of this machine alone, and archives to serve: what fetching is tested against."""
+"""A local web server, and archives that it serves, for tests of fetching."""
 
 import gzip
 import io
@@ -18,9 +18,9 @@ from seq2seq_bottleneck.corpus.download import CORPORA
 
 @dataclass
 class Site:
-    """What is served under which name; ``asked`` are the names in the order of the requests.
+    """What is served, by name; ``asked`` has the requested names in order.
 
-    ``cut`` names are sent half.
+    Only half of a file in ``cut`` is sent.
     """
 
     files: dict[str, bytes]
@@ -31,7 +31,7 @@ class Site:
 
 @contextmanager
 def served(files: Mapping[str, bytes]) -> Iterator[Site]:
-    """Serve files on a free port while the block lasts."""
+    """Serve files on a free port, inside a ``with`` block."""
     site = Site(dict(files))
 
     class Handler(BaseHTTPRequestHandler):
@@ -85,7 +85,7 @@ def packed(form: str, members: Mapping[str, bytes]) -> bytes:
 
 
 def real_layouts() -> dict[str, bytes]:
-    """Every named corpus as its host packs it, small."""
+    """A small version of every named corpus, packed as its host packs it."""
     europarl, news = "europarl-v7.fr-en", "training/news-commentary-v9"
     rows = zip(lines("word", 30).splitlines(), lines("mot", 30).splitlines(), strict=True)
     columns = b"".join(b"%s\t%s\tCC-BY 2.0 (France)\n" % row for row in rows)
@@ -108,7 +108,7 @@ def real_layouts() -> dict[str, bytes]:
 
 @contextmanager
 def named_corpora(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    """Every corpus of the catalogue at a server of this machine, with the hashes of its files."""
+    """Serve every corpus of the catalogue from this machine, with the hashes of its files."""
     monkeypatch.setenv("NO_PROXY", "*")
     with served(real_layouts()) as site:
         for name, corpus in CORPORA.items():

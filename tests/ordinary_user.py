@@ -1,7 +1,7 @@
-"""The command in a process of its own, also as an ordinary user: root may write where nobody may.
+"""The command in a process of its own, also as an ordinary user: root may write anywhere.
 
-A process of root's gives up the rights that let it pass over those of files (on Linux), and then
-obeys them as the owner of its files, as any user does.
+On Linux, a process of root gives up the rights that override file permissions, and then obeys these
+permissions as any user does.
 """
 
 import json
@@ -35,9 +35,9 @@ def told_before(
     size: int | None = None,
     memory: int | None = None,
 ) -> list[str]:
-    """The command behind a program that first gives up root's rights, large files, or memory.
+    """The command, started by a program that first gives up root's rights, large files, or memory.
 
-    In a process of its own, not between fork and exec: a process that has jax may not fork.
+    This is a separate program because a process with jax must not fork and run code before exec.
     """
     asked = json.dumps({"ordinary": ordinary, "size": size, "memory": memory})
     return [sys.executable, "-c", BEFORE, asked, *command]

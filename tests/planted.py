@@ -1,4 +1,4 @@
-"""A bundle whose translations are made up, so that every number in it can be known."""
+"""Bundles with made-up translations, so that every number in them is known."""
 
 import json
 from functools import cache
@@ -25,7 +25,7 @@ def estimate(value: float, half: float = 0.0) -> Estimate:
 
 PLANTED = "planted"
 _CELLS: dict[Path, dict[str, Cell]] = {}
-"""By folder the runs that were planted there."""
+"""The runs planted in each folder."""
 LENGTHS = [3] * 2 + [7] * 12 + [15] * 12 + [25] * 12 + [35] * 12 + [50] * 12
 
 
@@ -50,11 +50,11 @@ def write_run(
     group: str | None = "",
     **facts: object,
 ) -> Path:
-    """A finished run in the store of ``folder``; ``facts`` are further ones of its data.
+    """A finished run in the store of ``folder``; ``facts`` are further facts of its data.
 
-    The store's one experiment, `PLANTED`, has the run in this group; with None it has not.
+    The run belongs to this group of the store's one experiment, `PLANTED`, or with None to none.
     """
-    # Settings that have nothing but what scores rest on, so that the cache finds them.
+    # Only settings that change scores, so that the cache finds them.
     sizes = {name: getattr(settings.model, name) for name in ("embedding_size", "context_size")}
     alone = RunSettings().changed(
         model={"attention": "none"} | sizes, scoring=settings.scoring.model_dump()
@@ -91,7 +91,7 @@ def write_run(
 def _scored(
     hypotheses: tuple[str, ...], references: tuple[str, ...], settings: RunSettings
 ) -> tuple[pd.DataFrame, list[dict[str, object]]]:
-    """The counts of a run's sentences, and its scores: made once of the texts of many tests."""
+    """The counts of a run's sentences, and its scores; cached, because many tests share texts."""
     words = np.array([len(reference.split()) for reference in references])
     texts = {"sentence": range(len(words)), "hypothesis": hypotheses, "reference": references}
     lengths = {"source_words": words, "nll": 1.5 * words, "target_tokens": words + 1}
@@ -112,7 +112,7 @@ def write_begun(
     reason: str = "",
     **facts: object,
 ) -> Path:
-    """A run's folder as it is before there are scores, or where there will never be any."""
+    """The folder of a run without scores: it has not ended, or it failed."""
     run = folder / "runs" / name
     run.mkdir(parents=True)
     (run / "settings.json").write_text(json.dumps(settings.model_dump()))
@@ -139,7 +139,7 @@ def write_planted(
     seeds: int = 2,
     keep: frozenset[int] = frozenset(LENGTHS),
 ) -> dict[str, list[list[str]]]:
-    """A bundle in ``folder``; returns each arm's hypotheses, a list a seed.
+    """A bundle in ``folder``; returns each arm's hypotheses, one list per seed.
 
     ``damage`` is the share of words lost in each bucket, by arm; ``keep`` the lengths tested.
     """

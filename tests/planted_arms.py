@@ -1,4 +1,4 @@
-"""A made-up store of any arms: what each run differs in, and how much of its words is lost."""
+"""Made-up stores of any arms: a run has its settings, and the shares of words that it loses."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ HIGH = [0.05, 0.08, 0.08, 0.1, 0.1]
 
 
 class Store:
-    """A store in a folder, run by run; ``write`` makes the bundle beside it."""
+    """A store in a folder; ``add`` adds a run, ``write`` writes the bundle."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -23,7 +23,7 @@ class Store:
     ) -> "Store":  # fmt: skip
         """A run that loses these shares of words by bucket.
 
-        Runs of one seed lose the same words if their names are the same up to a hyphen.
+        Runs of one seed lose the same words if their names are equal up to a hyphen.
         """
         settings, references = planted_settings(arm, seed, **concerns), sentences()
         texts = translations(references, shares, [seed, *map(ord, name.split("-")[0])])
@@ -32,7 +32,7 @@ class Store:
         return self
 
     def write(self) -> Path:
-        """The bundle of all runs."""
+        """Write the bundle of all runs."""
         write_bundle(Results.open(self.folder), self.folder)
         return self.folder
 

@@ -1,4 +1,4 @@
-"""A made-up benchmark, whose exponents are known."""
+"""A made-up benchmark with known exponents."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from seq2seq_bottleneck.questions.probing import write_table
 
 MACHINE = "Abacus 3, 2 cores, cpu, 2026-11-29"
 PAIR = {"none": 0.0, "additive": 4e-5, "dot": 1e-5, "none-output": 0.0, "dot-output": 2e-5}
-"""Seconds of attention for a pair of words."""
+"""Seconds of attention per pair of words."""
 
 
 def plant_costs(
@@ -17,7 +17,7 @@ def plant_costs(
     lengths: Sequence[int] = (10, 20, 40, 80, 160),
     arms: Sequence[str] = ("none", "dot"),
 ) -> None:
-    """A step takes 1 ms per word in every arm, and attention's part the square of the length."""
+    """A step takes 1 ms per word in every arm; attention's part grows with the length squared."""
     rows = []
     for length in lengths:
         measured = {}

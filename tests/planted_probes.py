@@ -1,4 +1,4 @@
-"""Made-up tables of every study, with two arms and two seeds: what is drawn can be known."""
+"""Made-up tables of every study with two arms and two seeds, so that every number is known."""
 
 import csv
 from itertools import product
@@ -13,7 +13,7 @@ ARMS = ("none", "additive")
 BASE = {"none": 0.3, "additive": 0.6}
 CLASSES = ("noun", "adverb, numeral", "function word")
 
-# Of each study: measure, controls, buckets, parts.
+# For each study: measure, controls, buckets, parts.
 TABLES = {
     "survival": [
         ("corrected", ("",), BUCKETS, ("", "fifth 1", "fifth 2", *CLASSES))

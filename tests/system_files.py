@@ -18,7 +18,7 @@ def reference_texts(lengths: list[int], seed: int = 0) -> list[str]:
 
 
 def outputs(references: list[str], share: float, seed: int) -> list[str]:
-    """The references with a share of words replaced, and now and then one left out."""
+    """The references with a share of words replaced, and some words left out."""
     random = np.random.default_rng(seed)
     return [
         " ".join(
@@ -31,13 +31,13 @@ def outputs(references: list[str], share: float, seed: int) -> list[str]:
 
 
 def write_lines(path: Path, lines: list[str], end: str = "\n") -> str:
-    """A file of lines as bytes; its path."""
+    """Write lines as bytes; return the path."""
     path.write_bytes("".join(f"{line}{end}" for line in lines).encode())
     return str(path)
 
 
 def write_test_set(folder: Path, **texts: list[str]) -> list[str]:
-    """The texts as files, and the options that name the references and, if need be, sources."""
+    """Write texts as files; return the options that name references and sources."""
     for name, lines in texts.items():
         write_lines(folder / name, lines)
     sources = "sources" if "sources" in texts else "references"
@@ -45,7 +45,7 @@ def write_test_set(folder: Path, **texts: list[str]) -> list[str]:
 
 
 def write_translated(folder: Path, arm: str, references: list[str], hypotheses: list[str]) -> Path:
-    """A finished run with its hypotheses, whose sources have the words of its references."""
+    """A finished run with these hypotheses; its sources equal its references."""
     run = write_run(folder, f"{arm}run", planted_settings(arm), hypotheses, references)
     rows = [
         {"sentence": place, "source": text, "reference": text, "hypothesis": output}

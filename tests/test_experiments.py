@@ -26,7 +26,7 @@ SWEEPS = {
     "training_length": (10, ["corpus.train_max_words", "model.attention"]),
     "vindication": (2, ["model.attention"]),
 }
-"""Of each sweep how many cells it makes, and in what alone they differ."""
+"""For each sweep, how many cells it makes, and the only settings in which they differ."""
 
 
 def cells_of(name: str) -> list[Cell]:
@@ -59,10 +59,10 @@ def test_a_sweep_asks_a_question_of_claims_and_varies_what_it_names_and_nothing_
     cells = expand(load_sweep(name))
     assert len(cells) == count
     assert varied is None or varying(cells) == varied
-    # Beside every attention stands its none, all else equal.
+    # Every arm with attention has a baseline without, equal in all else.
     settings = {cell.settings for cell in cells}
     assert {without_attention(cell.settings) for cell in cells} <= settings
-    # It shrinks to a smaller preset, for a trial.
+    # A smaller preset shrinks it, for a trial.
     assert expand(load_sweep(name), ["training.updates=2", "corpus.train_pairs=400"], seeds=2)
 
 

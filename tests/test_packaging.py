@@ -39,7 +39,7 @@ def test_all_folders_with_code_and_all_data_files_of_the_package_are_installed()
 
 
 def test_the_shipped_pair_is_small_and_what_its_name_says():
-    """In half precision; a change of the schema makes it be trained again (bottleneck/pair/)."""
+    """In half precision; a new schema needs a newly trained pair (bottleneck/pair/)."""
     assert sum(path.stat().st_size for path in SHIPPED.rglob("*") if path.is_file()) < 5_000_000
     (about,) = read_experiments(SHIPPED)
     preset, *changed, seed, day = about.split(", ")

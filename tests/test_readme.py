@@ -1,7 +1,7 @@
-"""What README and the other pages show: commands run, numbers are the files', names are there.
+"""What README and the other pages show: commands run, numbers equal the files', names exist.
 
-The long commands run at ``smoke``. Those of ``experiments/reference.sh``, which take days, are
-parsed alone.
+Long commands run at preset ``smoke``. The commands of ``experiments/reference.sh``, which take
+days, are only parsed.
 """
 
 import gzip
@@ -43,11 +43,11 @@ def small(arguments: list[str]) -> list[str]:
     command = arguments[0]
     if arguments[:2] == ["study", "cost"]:
         return [*arguments, "--quick"]
-    if arguments[:2] == ["sweep", "context_size"]:  # two sizes are enough of a curve
+    if arguments[:2] == ["sweep", "context_size"]:  # two sizes are enough for a curve
         arguments += ["--set", "model.context_size=32,64"]
-    if "--seeds" in arguments:  # studies of three would take most of the time
+    if "--seeds" in arguments:  # studies of three seeds would take too long
         arguments[arguments.index("--seeds") + 1] = "1"
-    # To count words, the corpus is drawn.
+    # Counting words draws the corpus.
     counts = arguments[1:] and (command == "corpus" or "--dry-run" in arguments)
     if command in ("reproduce", "sweep") or counts:
         if "--preset" in arguments:
@@ -183,7 +183,7 @@ def test_the_two_tables_are_those_that_the_command_prints(name, monkeypatch, cap
     assert f"{table}\n" in README
 
 
-def test_the_page_of_the_house_names_what_is_there():
+def test_the_page_of_the_package_names_only_what_exists():
     """Files and folders of the package or the project, and names that the files define."""
     package = ROOT / "bottleneck"
     named = re.findall(r"`([\w/]+\.(?:py|toml|sh))(?::([\w.]+))?`", HOUSE)

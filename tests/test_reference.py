@@ -1,4 +1,4 @@
-"""The committed reference results: tables are those of the command, numbers those of the files."""
+"""The committed reference results: the commands print the same tables, README the same numbers."""
 
 import csv
 import io
@@ -38,12 +38,12 @@ def test_readme_has_every_claim_with_the_verdict_and_the_numbers_of_the_files():
     for name, verdict, text in rows:
         assert verdict == DECIDED[name]["verdict"] != "not measured", name
         numbers = {*NUMBER.findall(text)}
-        known = {*NUMBER.findall(DECIDED[name]["because"]), "95"}  # per cent, of every interval
+        known = {*NUMBER.findall(DECIDED[name]["because"]), "95"}  # the per cent of every interval
         assert set() < numbers <= known, name
 
 
 @pytest.mark.slow
-def test_claims_are_decided_anew_as_they_are_committed(monkeypatch):
+def test_claims_decided_again_equal_the_committed_ones(monkeypatch):
     monkeypatch.chdir(ROOT)
     assert "`bottleneck table claims --results results/reference`" in README
     again = claims("results/reference")
@@ -65,7 +65,7 @@ def test_tables_of_the_committed_bundles_are_the_committed_tables(name, monkeypa
 
 
 def anchors(text):
-    """Ids of a page's headings, as a reader's page of Markdown makes them."""
+    """Ids of a page's headings, as Markdown renderers make them."""
     headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

@@ -1,4 +1,4 @@
-"""results/RELIABILITY.md tells of no test that is not there."""
+"""Every test that results/RELIABILITY.md names exists."""
 
 import json
 import re
@@ -22,7 +22,7 @@ for arguments in json.loads(sys.argv[1]):
 
 @pytest.mark.exhaustive(sample="session")
 def test_each_command_finds_tests():
-    """In one process, for what is imported once need not be imported again."""
+    """In one process, which imports the package once."""
     commands = re.findall(r"`(?:\w+=1 )?pytest ([^`]+)`", TOLD)
     assert len(commands) > 20
     given = json.dumps([shlex.split(command) for command in commands])

@@ -1,4 +1,4 @@
-"""Translators of a few numbers with random weights, padded batches, and the mean loss of one."""
+"""Tiny translators with random weights, padded batches, and a batch's mean loss."""
 
 import jax
 import jax.numpy as jnp
@@ -40,7 +40,7 @@ def settings_of(**changes):
 
 
 def random_weights(weights, seed=0, spread=0.7):
-    """No weight is zero, so that no term of a formula hides."""
+    """Random weights; none is zero, so that every term of a formula counts."""
     random = np.random.default_rng(seed)
     return jax.tree.map(
         lambda leaf: jnp.asarray(random.normal(0.0, spread, leaf.shape), leaf.dtype), weights
@@ -48,8 +48,8 @@ def random_weights(weights, seed=0, spread=0.7):
 
 
 def random_translator(settings, seed=0, words=TARGET_WORDS, spread=0.7):
-    """Structure and weights."""
-    # Shapes alone: drawing the package's own starting values costs seconds of compilation.
+    """Structure and random weights."""
+    # Only shapes: drawing the package's own starting values takes seconds of compilation.
     graph, shapes = nnx.split(
         nnx.eval_shape(lambda: nnx.merge(*create(settings, SOURCE_WORDS, words, seed)))
     )

@@ -1,7 +1,7 @@
-"""The lecture's claims in order: what each says, what produces and decides it.
+"""The lecture's claims in order: what each says, and which command and rule decide it.
 
-A claim with a ``study`` is decided by the rule of the study's question, from ``probes/NAME.csv``
-alone; the others by a rule in ``rules.py``, from the runs. `tables.claims` chooses runs and rows.
+If a claim has a ``study``, its rule is in the study's question and reads ``probes/NAME.csv`` alone.
+Otherwise a rule in ``rules.py`` reads the runs. `tables.claims` chooses the runs and rows.
 """
 
 from dataclasses import dataclass, replace
@@ -14,32 +14,32 @@ from .rules import RULES
 from .verdict import FLOOR_BLEU, Verdict
 
 NONE, ATTENTION = "none", "attention"
-"""Arms that a claim needs: no attention, and any attention whose weights are learned."""
+"""Kinds of arms: without attention, and with any attention whose weights are learned."""
 FIRST = (
     "Of several experiments in a folder it is decided by the one that the claim names, or else by "
     "the first that has the arms it needs."
 )
 FAMILY = (
-    "The rule judges one family, an arm and those that are compared with it, which differ in "
-    "attention and seed alone: the first in the sweep's file that has the arms the claim is about "
-    "(on a text with what the claim needs, if there is one). Other arms are only reported."
+    "The rule judges one family: an arm and the arms that are compared with it, which differ only "
+    "in attention and seed. It takes the first family in the sweep's file that has the arms of the "
+    "claim, if possible on a corpus that has what the claim needs. Other arms are only reported."
 )
 LEARNED = (
-    f"An arm whose BLEU in the shortest filled bucket is under {FLOOR_BLEU:g} has not learned to "
-    "translate: it is left out and named. Not measured if that leaves none of the arms, or none of "
-    "a kind, that the claim is about."
+    f"An arm with BLEU under {FLOOR_BLEU:g} in the shortest filled bucket has not learned to "
+    "translate: it is left out and named. Not measured if no arm is left, or if none is left of a "
+    "kind (with or without attention) that the claim is about."
 )
-"""Ends of the rules: which experiment decides, and which arms of a study's table."""
+"""Last sentences of the rules: which experiment decides, and which arms count."""
 
 
 @dataclass(frozen=True)
 class Claim:
     """A claim of the lecture.
 
-    ``makes`` is the command that produces what decides it, if not its study; ``home`` is the
-    experiment that decides it first. ``arms`` are those that the study needs, ``corpora`` those
-    that tell what the claim needs, if not all do. ``own_runs``: it is decided by runs of a sweep
-    for it alone. ``learned``: its rule judges only arms that have learned to translate.
+    ``makes`` is the command that produces its data, unless a ``study`` does. ``home`` is the
+    experiment that decides it if several can. ``arms`` are the kinds of arms that it needs,
+    ``corpora`` the corpora that have what it needs (empty: all have). ``own_runs``: a sweep for
+    this claim alone makes its runs. ``learned``: only arms that have learned to translate count.
     """
 
     id: str
@@ -95,13 +95,13 @@ CLAIMS: tuple[Claim, ...] = (
 
 
 def verdict_on(claim: str, *measured: Any, reason: str = "", **named: Any) -> Verdict:
-    """The verdict on a claim that runs decide, from what its rule reads; ``reason``: why not."""
+    """The verdict on a claim that runs decide; ``reason`` says why there is nothing to judge."""
     words, judge = RULES[claim]
     return Verdict.of(claim, f"{words} {FIRST}", reason or judge(*measured, **named))
 
 
 def study_verdict(claim: Claim, frame: pd.DataFrame | str) -> Verdict:
-    """The verdict on a claim that a study decides, from its table, or a text: why not."""
+    """The verdict on a claim from its study's table, or from a text that says why there is none."""
     question = import_module("...questions.question", __name__).find_question(claim.study)
     verdict = next(item for item in question.verdict(frame) if item.claim == claim.id)
     ends = [] if claim.own_runs else [FAMILY, FIRST, *([LEARNED] if claim.learned else [])]

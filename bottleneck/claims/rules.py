@@ -1,6 +1,6 @@
 """The rules of the claims that runs decide: the lecture's two tables, C1, C10 and C12.
 
-Intervals are 95 % percentile bootstraps over test sentences of the mean over seeds.
+Intervals are 95 % percentile bootstrap intervals over test sentences, of the mean over seeds.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,19 +28,19 @@ from .verdict import (
 SHORT_LITTLE, SHORT_SOME = 10.0, 25.0
 CLEAR_CORRELATION, LENGTH_POINTS, LEAST_SHARE = -0.8, 5.0, 0.1
 UNIFORM_WEIGHTS, PLAIN = "uniform weights", "no attention"
-"""Controls by name: the one that C10 requires, and the baseline itself."""
+"""Names of controls: the one that C10 requires, and the baseline."""
 BLEU, SIGNED = "{:z.2f}", "{:+z.2f}"
-"""Forms of a difference in BLEU; signed if no word gives it a direction."""
+"""Formats of a difference in BLEU; signed where no word gives its direction."""
 RULES: dict[str, tuple[str, Callable[..., Judgement | str]]] = {}
-"""By claim its rule in words, and the function that judges by it."""
+"""For each claim, its rule in words and the function that judges by it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Bucket:
-    """An arm's scores on the ``n`` test sentences of one length bucket, means over seeds.
+    """An arm's scores on the ``n`` test sentences of one length bucket: means over seeds.
 
-    ``source_words`` is their mean length, nan without any; ``compression_ratio`` (L4) is that times
-    embedding size / context size. BLEU is 0 to 100, ``brevity`` is its penalty.
+    ``source_words`` is the mean length, nan for an empty bucket. ``compression_ratio`` (L4) is that
+    times embedding size / context size. BLEU is 0 to 100, ``brevity`` is its brevity penalty.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Bucket:
 
 
 class Row(NamedTuple):
-    """A bucket of up to three arms; ``twice`` is without attention after twice the updates."""
+    """One bucket of up to three arms; ``twice``: without attention, twice the updates."""
 
     none: Bucket
     attention: Bucket | None = None
@@ -75,7 +75,7 @@ Rows = Sequence[Row]
 
 
 def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
-    """Make a function the rule of a claim; of the tables, one on full buckets."""
+    """Register a function as the rule of a claim; rules of the two tables see no small buckets."""
 
     def add(judge: Callable[..., Judgement | str]) -> Callable[..., Judgement | str]:
         def on_buckets(buckets: Rows) -> Judgement | str:
@@ -219,7 +219,7 @@ def _vindication_largest(rows: Rows) -> Judgement | str:
 
 
 def _with_ties(estimates: Mapping[str, Estimate]) -> list[str]:
-    """Name of the largest, then of those that it does not clearly exceed, in bucket order."""
+    """The name of the largest, then in bucket order the names that it does not clearly exceed."""
     best = max(estimates, key=lambda name: estimates[name].value)
     gaps = {name: difference(estimates[best], other) for name, other in estimates.items()}
     return [best, *(n for n in gaps if n != best and not gaps[n].low > 0)]
@@ -241,13 +241,13 @@ def _listed(title: str, estimates: Mapping[str, Estimate], form: str = SIGNED) -
 
 @rule(
     "C1",
-    "Held if Spearman's rank correlation of BLEU without attention with the compression ratio, "
-    "over all cells (context size x filled bucket), has a 95 % interval below "
-    f"{CLEAR_CORRELATION} and length adds under {LENGTH_POINTS:g} points of R2 once the ratio is "
-    "known (R2 of BLEU's rank by the ratio's, and by the ratio's and length's); partly if only the "
-    "correlation holds; otherwise not held. Not measured with fewer than two context sizes or "
-    f"filled buckets, or if BLEU is under {FLOOR_BLEU:g}, or the same, in every cell. A resample "
-    "in which all cells score the same counts as no correlation.",
+    "The rule reads BLEU without attention in all cells (context size x filled bucket). Held if "
+    "the 95 % interval of its Spearman rank correlation with the compression ratio lies below "
+    f"{CLEAR_CORRELATION}, and length adds under {LENGTH_POINTS:g} points to the R2 of the ratio "
+    "(R2 of BLEU's rank by the ratio's rank, and by both ranks); partly if only the correlation "
+    "holds; otherwise not held. Not measured with fewer than two context sizes or filled buckets, "
+    f"or if BLEU is under {FLOOR_BLEU:g} in every cell or the same in all. A resample in which all "
+    "cells score the same counts as no correlation.",
 )
 def _compression_predicts_loss(cells: Sequence[Bucket]) -> Judgement | str:
     rows = [cell for cell in cells if cell.bleu.filled]
@@ -278,11 +278,12 @@ def _compression_predicts_loss(cells: Sequence[Bucket]) -> Judgement | str:
 def measure_curve(cells: Sequence[Bucket]) -> tuple[Estimate, ...]:
     """The rank correlation of BLEU with the ratio, and two shares of the variance of BLEU's rank.
 
-    Per cent: the ratio's, and length's squared part correlation, (r_l - r_ratio r)^2 / (1 - r^2).
+    The shares are in per cent: what the ratio explains (r_ratio^2), and what length adds to it
+    (its squared part correlation, (r_l - r_ratio r)^2 / (1 - r^2)).
     """
     columns = ["compression_ratio", "source_words"]
     ranks = pd.DataFrame(cells)[columns].rank()
-    # The test set's BLEU in the first row, a resample's in every other; rounding makes no order.
+    # Row 0 is the test set's BLEU, the others are resamples'; rounding keeps equal cells tied.
     bleu = np.stack([np.array([cell.bleu.value, *cell.bleu.draws]) for cell in cells], axis=-1)
     order = pd.DataFrame(np.round(bleu, 9)).rank(axis=1)
     # A row in which all cells score the same has no correlation.
@@ -299,14 +300,13 @@ def measure_curve(cells: Sequence[Bucket]) -> tuple[Estimate, ...]:
 @rule(
     "C10",
     "The rule reads BLEU in the longest filled bucket. Every comparison is paired by test sentence "
-    "and seed, and clear if its 95 % interval lies above 0 (not corrected for their number). Held "
-    "if attention is clear above uniform weights, clear above every control without attention (as "
-    "it is, and in every group that the sweep declares, as with as many parameters or with twice "
-    "the training), and, in every other group that was trained with both arms, clear above none; "
-    "partly if it is clear above uniform weights but not all the rest, or above all the rest but "
-    "not uniform weights; "
-    "otherwise not held. Not measured without uniform weights, without any other control than none "
-    f"itself, or if attention's BLEU is under {FLOOR_BLEU:g}.",
+    "and seed. It is clear if its 95 % interval lies above 0, without correction for the number of "
+    "comparisons. Held if attention is clearly above uniform weights, above every control without "
+    "attention (the baseline, and each group that the sweep declares, such as twice the training), "
+    "and, in every other group that has both arms, above the arm without attention; partly if it "
+    "is clearly above uniform weights but not above all the others, or above all the others but "
+    "not above uniform weights; otherwise not held. Not measured without uniform weights, without "
+    f"another control besides the baseline, or if attention's BLEU is under {FLOOR_BLEU:g}.",
 )
 def _selection_beats_compression(
     attention: Bucket,
@@ -314,13 +314,13 @@ def _selection_beats_compression(
     variations: Mapping[str, Estimate],
     lacking: Sequence[str] = (),
 ) -> Judgement | str:
-    """``controls`` have a control's BLEU and attention's, of the same sentences and seeds.
+    """``controls``: by name, a control's BLEU and attention's on the same sentences and seeds.
 
-    ``variations`` have attention minus none where both arms were changed alike.
+    ``variations``: by name, attention minus none where both arms have the same change.
     """
     gains = {name: difference(arm, bleu) for name, (bleu, arm) in controls.items()}
     if not {UNIFORM_WEIGHTS} < set(gains) - {PLAIN}:
-        return f"{UNIFORM_WEIGHTS} and another control were not both trained beside the two arms"
+        return f"besides the two arms, {UNIFORM_WEIGHTS} and another control must be trained"
     bucket = attention.name
     if not learned(attention.bleu.value):
         return unlearned("with attention", bucket)
@@ -344,19 +344,19 @@ def _selection_beats_compression(
 
 @rule(
     "C12",
-    "The rule reads BLEU without attention of the same seeds, trained once and twice as long, by "
-    "bucket, paired by test sentence. Held if in the longest filled bucket twice the updates add "
-    f"an amount whose 95 % interval lies above 0 and which is at least {LEAST_SHARE:.0%} of what "
-    "attention adds there with the updates of one; partly if they add less, with an interval above "
-    "0, there or in another filled bucket; otherwise not held. Not measured without such runs or "
-    f"without attention, if BLEU without attention is under {FLOOR_BLEU:g} in every bucket, or if "
-    "what attention adds in the longest bucket is not clear of 0: then there is no loss to "
-    "explain.",
+    "The rule compares BLEU without attention after the usual and after twice the updates, by "
+    "bucket, with the same seeds, paired by test sentence. Held if in the longest filled bucket "
+    "twice the updates add an amount whose 95 % interval lies above 0, and at least "
+    f"{LEAST_SHARE:.0%} of what attention adds there with the usual updates; partly if they add "
+    "an amount whose interval lies above 0 there or in another filled bucket; otherwise not held. "
+    f"Not measured without such runs or without attention, if BLEU is under {FLOOR_BLEU:g} in "
+    "every bucket after twice the updates, or if the interval of what attention adds in the "
+    "longest bucket is not above 0: then there is no loss to explain.",
 )
 def _training_moves_curve(buckets: Rows) -> Judgement | str:
     rows = [row for row in buckets if row.none.bleu.filled]
     if not any(learned(row.twice.bleu.value) for row in rows):
-        return unlearned("without attention, trained twice too,", "every bucket")
+        return unlearned("without attention, even after twice the updates,", "every bucket")
     bucket, gap = rows[-1].name, rows[-1].gain
     if not gap.low > 0:
         return (

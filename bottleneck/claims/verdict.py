@@ -1,4 +1,4 @@
-"""What a rule gives out, and how it puts numbers into words."""
+"""What a rule returns, and phrases that rules share."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from ..scoring.bootstrap import Number
 
 MARKED_BELOW = 100
-"""Sentences under which a bucket's row is marked; Koehn 2004 validates nothing below 300."""
+"""A bucket with fewer sentences is marked; Koehn 2004 validates nothing below 300."""
 READ_FROM = 10
-"""Sentences from which a rule reads a bucket: of two or three an interval says nothing."""
+"""A rule ignores a bucket with fewer sentences: an interval over two or three says nothing."""
 FLOOR_BLEU = 5.0
-"""BLEU under which an arm has not learned to translate: near zero it is mostly smoothing."""
+"""An arm with less BLEU has not learned to translate: near zero, BLEU is mostly smoothing."""
 LEAST_BASE = 1.0
-"""BLEU under which a change is not stated in per cent of it."""
+"""A change from a BLEU below this is not given in per cent."""
 
 
 @dataclass(frozen=True)
 class Measured(Number):
-    """A number of a study's table: how many sentences (words, links, ...) it is of, its note."""
+    """A number of a study's table; ``n`` counts its sentences (words, links, ...)."""
 
     value: float
     low: float
@@ -39,7 +39,7 @@ class Measured(Number):
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a rule finds: its conditions, clauses of the reason, its first number and of what."""
+    """What a rule finds: its conditions, clauses of the reason, and its number with a name."""
 
     fully: bool
     partly: bool
@@ -50,7 +50,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Verdict:
-    """``held``, ``partly``, ``not held`` or ``not measured``, why, and the rule's first number."""
+    """``held``, ``partly``, ``not held`` or ``not measured``, with the reason and a number."""
 
     claim: str
     verdict: str
@@ -63,7 +63,7 @@ class Verdict:
 
     @classmethod
     def of(cls, claim: str, rule: str, judged: Judgement | str) -> "Verdict":
-        """The verdict by a rule's judgement; a text is the reason why there is none."""
+        """The verdict that a judgement gives; a text says why the claim is not measured."""
         if isinstance(judged, str):
             return cls(claim, "not measured", rule, judged)
         word = "held" if judged.fully else "partly" if judged.partly else "not held"
@@ -74,16 +74,16 @@ class Verdict:
 
 
 def small_buckets(sentences: Mapping[str, int]) -> str:
-    """A clause that names the buckets under `MARKED_BELOW` sentences; empty if none is."""
+    """A clause that names buckets under `MARKED_BELOW` sentences; empty if there are none."""
     small = [f"{name} (n = {n})" for name, n in sentences.items() if n < MARKED_BELOW]
     return f"under {MARKED_BELOW} sentences: {', '.join(small)}" if small else ""
 
 
 def learned(bleu: float) -> bool:
-    """Whether an arm has learned to translate, by its BLEU in some bucket; nan has not."""
+    """Whether an arm with this BLEU in some bucket has learned to translate; nan has not."""
     return bleu >= FLOOR_BLEU
 
 
 def unlearned(arms: str, where: str) -> str:
-    """Why arms ("with attention") that have not learned to translate are not judged."""
-    return f"BLEU {arms} is under {FLOOR_BLEU:g} in {where}: nothing has been learned to judge"
+    """The reason not to judge arms ("with attention") that have not learned to translate."""
+    return f"BLEU {arms} is under {FLOOR_BLEU:g} in {where}: too little was learned to judge"

@@ -1,8 +1,8 @@
 """Drawing a `Plot`: one line per arm and control, bars for intervals, small points for seeds.
 
-An arm has its colour and marker in every figure. Colours are those of Okabe and Ito (2008), which
-colour-blind people tell apart; markers and line styles say the same, so that a figure can be read
-in grey. The rest is in ``slide.mplstyle``.
+An arm has the same colour and marker in every figure. Colours are those of Okabe and Ito (2008),
+which colour-blind people can tell apart. Markers and line styles differ, too, so that a figure can
+be read in grey. Other settings are in ``slide.mplstyle``.
 """
 
 import re
@@ -24,9 +24,9 @@ from ..tables.comparison import NONE
 from .plot import MEAN, SEED, SLIDE, Panel, Plot
 
 STYLE = rc_params_from_file(Path(__file__).with_name("slide.mplstyle"), use_default_template=False)
-"""matplotlib's settings for every figure: a slide of 16 to 9."""
+"""matplotlib's settings for every figure: a 16:9 slide."""
 BASE, SMALL = STYLE["font.size"], STYLE["figure.labelsize"]
-"""Points of most text, and of the notes below."""
+"""Font sizes in points: of most text, and of the notes below."""
 GROUND = "#FFFFFF"
 ATTENTION = {
     "none": "#D55E00", "additive": "#0072B2", "dot": "#009E73", "general": "#CC79A7",
@@ -38,7 +38,7 @@ NUMBERS = "{x:,.10g}"
 
 
 def slide(title: str, notes: Sequence[str]) -> Figure:
-    """A figure of slide size with its title above and its notes below; inside `STYLE`."""
+    """A figure of slide size with its title above and its notes below; call it inside `STYLE`."""
     figure = Figure()
     figure.suptitle(title)
     figure.supxlabel("\n".join(fill(note, 150) for note in notes))
@@ -72,10 +72,10 @@ def draw(plot: Plot) -> Figure:
 
 
 def _styles(plot: Plot) -> dict[tuple[str, str], dict[str, Any]]:
-    """Colour, marker, its filling and line of every arm and control, as matplotlib's keywords.
+    """Colour, marker, marker fill and line of every arm and control, as matplotlib's keywords.
 
     An arm has the colour of the attention that its name begins with (``dot layers=2``), and its
-    marker if that is the whole name. The line of what was trained is solid, of controls broken.
+    marker if that is the whole name. Trained networks have solid lines, controls broken ones.
     """
     means = plot.data[plot.data["kind"] == MEAN]
     controls = sorted(dict.fromkeys(means["control"]), key=bool)  # what was trained comes first
@@ -108,7 +108,7 @@ def _draw_panel(
     series = dict.fromkeys(zip(means["arm"], means["control"], strict=True))
     places = {name: float(name) if panel.log_x else index for index, name in enumerate(names)}
     rows = rows.assign(at=rows["x"].map(places)).sort_values("at", kind="stable")
-    # So that bars do not overlap, series of one category are moved by some points.
+    # Series of one category are moved by some points, so that their bars do not overlap.
     several = not panel.log_x and means.groupby("x").size().max() > 1
     gap = min(5 if panel.joined else 12, 300 / len(names) / len(series)) * several
     for index, (arm, control) in enumerate(series):
@@ -121,7 +121,7 @@ def _draw_panel(
         at, values = printed["at"].to_numpy(dtype=float), printed["value"].to_numpy()
         if len(printed) == 1:  # across its category
             at, values = at[0] + np.array([-0.5, 0.5]), values.repeat(2)
-        # The slide does not say which attention its is.
+        # The slide does not say which attention it has.
         name = ", ".join(filter(None, (arm and (arm if arm == NONE else "attention"), "slide")))
         axes.plot(at, values, **styles[arm, SLIDE], ls=":", lw=2.2, alpha=0.65, ms=6, mew=1.2,
                   zorder=1, label=name)  # fmt: skip

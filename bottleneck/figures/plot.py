@@ -10,14 +10,14 @@ from ..tables.comparison import what_was_run
 
 Number = float | int
 MEAN, SEED, SLIDE = "mean", "seed", "slide"
-"""Kinds of drawn numbers: the mean over seeds, with its interval; one run's; the slide's."""
+"""Kinds of drawn numbers: the mean over seeds, with its interval; one seed; the slide's."""
 
 
 @dataclass(frozen=True)
 class Panel:
     """One pair of axes; ``name`` is its title and its key in the data, ``unit`` is what n counts.
 
-    ``joined``: a line goes from point to point; ``log_x``: x is a quantity.
+    ``joined``: a line joins the points; ``log_x``: x is a quantity, on a logarithmic axis.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Panel:
 class Plot:
     """A figure to be drawn; ``notes`` are the lines below it.
 
-    ``steps`` are controls that are steps of a quantity, the least first: each has a shade.
+    ``steps`` are controls that are values of a quantity, smallest first; each has a shade.
     """
 
     title: str
@@ -51,9 +51,9 @@ def slide_rows(panel: str, arm: str, printed: Mapping[str, Number]) -> list[dict
 
 
 def data_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """The drawn rows that have a number; those of seeds if there are several.
+    """The rows that have a number; rows of seeds only if there are several seeds.
 
-    ``x`` is a text, of a number where the panel has ``log_x``.
+    ``x`` is text; where the panel has ``log_x``, it is a number as text.
     """
     columns = "panel x arm control kind seed value low high n note"
     frame = pd.DataFrame(rows, columns=columns.split())
@@ -67,13 +67,13 @@ def data_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def shared(rows: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """Controls that are the same for every arm once, last, by these names, as no arm's."""
+    """Put controls that all arms share last: once each, renamed, without an arm."""
     common = rows["control"].isin(list(names))
     once = rows[common & rows["seed"].isna()].drop_duplicates(["control", "bucket", "part"])
     return pd.concat([rows[~common], once.assign(arm="", control=once["control"].replace(names))])
 
 
 def facts(rows: pd.DataFrame, over: str = "test sentences") -> str:
-    """What bars and points are, and of which runs these rows are (see `what_was_run`)."""
+    """A note on what bars and points are, and on what was run (see `what_was_run`)."""
     points = " Small points: single seeds." if rows["seed"].nunique() > 1 else ""
     return f"Bars: 95 %, over {over}.{points} Corpus {what_was_run(rows)}."

@@ -1,6 +1,6 @@
-"""The figures by name: of a bundle's runs, which are made here, and of questions; and as files.
+"""The figures by name, and as files. Figures of runs are made here, others by their question.
 
-A file has its format by the name's ending, equal bytes for equal data, and is whole or not there.
+The ending of a file's name gives its format. Equal data give equal bytes.
 """
 
 import io
@@ -42,14 +42,14 @@ from .plot import MEAN, SEED, Panel, Plot, data_frame, facts, slide_rows
 Chart = tuple[Figure, pd.DataFrame]
 """A figure, and a data frame of all that is drawn in it."""
 METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-"""Per ending what is left out of a file, which would differ from day to day."""
+"""Metadata that each format leaves out, because it would differ from day to day."""
 SLIDE_NOTE = "The slide's numbers are an illustration: compare shapes, never levels."
 
 
 def make_figure(
     name: str, folder: Path, *, where: Sequence[str] = (), bundle: Results | None = None
 ) -> Chart:
-    """The figure of a name in `FIGURES`; ``bundle`` is the folder's, where it has been read."""
+    """The figure of a name in `FIGURES`; ``bundle`` is the folder's, if it has been read."""
     check_name(name, where)
     if name in FIGURES_OF_RUNS:
         bundle = narrowed(Results.open(folder) if bundle is None else bundle, where)
@@ -66,13 +66,13 @@ def make_figure(
 
 
 def check_name(name: str, where: Sequence[str], path: Path | None = None) -> None:
-    """Refuse what cannot be drawn, or not into a file of that name, as a ``UsageError``."""
+    """A ``UsageError`` for an unknown figure or ending, or for conditions that it does not take."""
     if path is not None and path.suffix.lower() not in METADATA:
-        raise UsageError(f"{str(path)!r}: the name of a figure ends in {', '.join(METADATA)}")
+        raise UsageError(f"{str(path)!r}: the name of a figure must end in {', '.join(METADATA)}")
     if name not in FIGURES:
         raise UsageError(f"unknown figure {name!r}{did_you_mean(name, FIGURES)}")
     if where and name not in FIGURES_OF_RUNS:
-        raise UsageError(f"--where chooses runs, and figure {name} is of what was measured on all")
+        raise UsageError(f"--where chooses runs, but figure {name} shows all that were measured")
 
 
 def image(figure: Figure, ending: str) -> bytes:
@@ -83,14 +83,14 @@ def image(figure: Figure, ending: str) -> bytes:
     with matplotlib.rc_context(STYLE), warnings.catch_warnings():
         # A letter that the font lacks is drawn as a box; the CSV next to the file has it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        # Words as long as the figure is wide are laid out as far as it goes.
+        # Words as long as the figure is wide cannot be laid out, which is no error.
         warnings.filterwarnings("ignore", message="constrained_layout not applied")
         figure.savefig(file, format=ending[1:], metadata=METADATA[ending])
     return file.getvalue()
 
 
 def write_figure(figure: Figure, data: pd.DataFrame, path: Path) -> Path:
-    """Write the figure, and what was drawn as CSV next to it, whose path is returned."""
+    """Write the figure, and what was drawn as CSV next to it; return the CSV's path."""
     write_bytes(path, image(figure, path.suffix.lower()))
     numbers = path.with_suffix(".csv")
     write_text(numbers, data.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
@@ -116,7 +116,7 @@ def bleu(bundle: Results) -> Plot:
 
 
 def _readable(arm: Arm) -> list[Bucket]:
-    """The buckets with enough sentences for a rule; all filled ones if these are under two."""
+    """The buckets with enough sentences for a rule; all filled ones if fewer than two have."""
     large = [bucket for bucket in arm.buckets if bucket.n >= READ_FROM]
     return large if len(large) > 1 else [bucket for bucket in arm.buckets if bucket.n]
 
@@ -136,7 +136,7 @@ def _plot(
     title: str, rows: Sequence[Mapping[str, Any]], x: str, every: Sequence[Arm], *notes: str,
     **options: bool,
 ) -> Plot:  # fmt: skip
-    """The plot of these arms; its panels end a little above the highest mark of all."""
+    """The plot of these arms; all panels end a little above the highest mark."""
     ends = [row.get(end, np.nan) for row in rows for end in ("value", "high")]
     look = {"x": x, "limits": (0, 1.04 * float(np.nanmax(ends))), **options}
     names = dict.fromkeys(row["panel"] for row in rows)
@@ -149,7 +149,7 @@ def _plot(
 def arms(bundle: Results) -> Plot:
     """BLEU of every arm (C10, C12) in the shortest and in the longest filled bucket.
 
-    Arms that differ in attention alone are at one x, named by what was changed.
+    Arms that differ only in attention share one x, which names what was changed.
     """
     every = every_arm(bundle)
     single = all(arm.name == arm.attention for arm in every)
@@ -165,7 +165,7 @@ def arms(bundle: Results) -> Plot:
             for arm in changed:
                 rows += _bucket_rows(arm, arm.buckets[index], panel=title, x=change)
     baseline = "" if single else "Baseline: the sweep's own settings. "
-    note = f"{baseline}Compare arms within a panel: texts of other lengths have other n-grams."
+    note = f"{baseline}Compare arms within a panel: texts of different lengths differ in n-grams."
     return _plot("BLEU of every arm by sentence length", rows, "", every, note, joined=False)
 
 
@@ -173,7 +173,7 @@ def compression(bundle: Results) -> Plot:
     """BLEU by compression ratio (C1): one panel per arm, one line per context size."""
     every = [arm for pair in compare_sizes(bundle) for arm in pair if arm]
     if len({arm.context_size for arm in every}) < 2:
-        raise UserError("all runs have one context size")
+        raise UserError("all runs have the same context size")
     titles = {NONE: "Without attention"}
     rows: list[dict[str, Any]] = []
     for arm in every:
@@ -199,13 +199,13 @@ def learning(bundle: Results) -> Plot:
         for bucket in arm.buckets:
             rows += _bucket_rows(arm, bucket, control=f"{bucket.name} words", **keys)
     if len({row["x"] for row in rows}) < 2:
-        raise UserError("all runs have as many updates")
+        raise UserError("all runs have the same number of updates")
     title = "How far does training go, by sentence length?"
     return _plot(title, rows, "updates", every, log_x=True)
 
 
 def attention_chart(bundle: Results) -> Chart:
-    """The shortest test sentence and the longest of the first run with attention and examples."""
+    """The shortest and the longest test sentence of the first run with attention and examples."""
     examples = dict(bundle.examples())
     runs = declared(bundle)
     for run in runs.loc[runs["attention"] != NONE, "run"]:
@@ -213,7 +213,7 @@ def attention_chart(bundle: Results) -> Chart:
             item for item in examples.get(run, ()) if item["hypothesis"] and item["sentence"] >= 0
         )
         if ordered := sorted(drawable, key=lambda example: len(example["source"])):
-            # More words of a source cannot be read on a slide.
+            # Longer sources cannot be read on a slide.
             short = [item for item in ordered if len(item["source"]) <= 26] or ordered[:1]
             return weights_chart(bundle, run, [short[0], short[-1]][: len(short)])
     raise UserError(
@@ -224,7 +224,7 @@ def attention_chart(bundle: Results) -> Chart:
 
 @rc_context(STYLE)
 def weights_chart(bundle: Results, run: str, examples: Sequence[Mapping[str, Any]]) -> Chart:
-    """The weights of sentences of a run next to each other, each weight as a row of the data."""
+    """The weights of a run's sentences side by side; the data have one row per weight."""
     runs = bundle.runs[bundle.runs["run"] == run]
     note = (
         f"n = {counted(len(examples), 'sentence')} of one run: {runs['arm'].iloc[0]}; "

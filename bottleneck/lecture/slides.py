@@ -1,7 +1,7 @@
-"""What the lecture's slides print, as ``slides.toml`` has it, and how it is judged.
+"""What the lecture's slides print (``slides.toml``), and how it is judged.
 
-Printed numbers and claims are compared with recomputed ones, and with the `Evidence`: what trained
-runs, a benchmark and the grammar answer.
+Printed numbers and claims are compared with recomputed ones, and with the `Evidence` of trained
+runs, a benchmark and the grammar.
 """
 
 import tomllib
@@ -44,12 +44,12 @@ L4 = [
     SimpleNamespace(words=words, quality=quality, ratio=words * 100 / 256, printed_ratio=printed)
     for words, quality, printed in zip(*_COLUMNS, SLIDES["L4"]["printed"]["ratio"], strict=True)
 ]
-"""The rows of L4; the ratio as printed and before rounding."""
+"""The rows of L4, with the ratio as printed and before rounding."""
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Attention weights, a row for each target word; ``gold`` is the column of its translation."""
+    """Attention weights, one row per target word; ``gold``: the column of its translation."""
 
     title: str
     rows: Sequence[str]
@@ -59,21 +59,21 @@ class Grid:
 
     @property
     def largest(self) -> Bool[np.ndarray, "rows columns"]:
-        """The largest cell of each row; several if they are equal."""
+        """True at the largest cell of each row, or at several that are equal."""
         return self.weights == self.weights.max(axis=1, keepdims=True)
 
     def aligned(self) -> int:
-        """Rows whose largest weight is on the word's translation alone."""
+        """The number of rows whose largest weight is on the translation alone."""
         on_gold = self.largest[np.arange(len(self.rows)), list(self.gold)]
         return int((on_gold & (self.largest.sum(axis=1) == 1)).sum())
 
 
 Alignment = tuple[Sequence[str], Sequence[str], Sequence[Sequence[int]]]
-"""Words of a sentence, words of its translation, and for each of the former its target places."""
+"""Source words, target words, and the target positions of each source word."""
 
 
 class Exponent(NamedTuple):
-    """Attention's seconds = constant x length ^ value, with a 95 % interval; both sides as long."""
+    """Attention's seconds = constant x length per side ^ value, with a 95 % interval."""
 
     arm: str
     value: float
@@ -82,7 +82,7 @@ class Exponent(NamedTuple):
 
 
 class ArmOutput(NamedTuple):
-    """What a trained run answers; ``steps`` (L17) are words, each with the next and their P."""
+    """A run's output; a step (L17) has the word before and likely next words with P."""
 
     arm: str
     run: str
@@ -92,7 +92,10 @@ class ArmOutput(NamedTuple):
 
 @dataclass(frozen=True)
 class Evidence:
-    """The slides, and what is not on them: see L16, L15, L10, and L17 and L-SHORT."""
+    """The slides, and what they are compared with.
+
+    ``alignment`` is for L16, ``cost`` for L15, ``learned`` for L10, ``arms`` for L17 and L-SHORT.
+    """
 
     alignment: Alignment
     cost: Exponent | None = None
@@ -107,21 +110,22 @@ class Evidence:
 
 RULES = {
     "right": "every recomputed number rounds to the printed one, and every claim holds",
-    "rounded freely": "a printed number is not the rounded one, but right somewhere in its range",
+    "rounded freely": "a printed number is not the rounded one, but it is right for some length in "
+    "its range",
     "in part": "some of the numbers and claims are right, others are not",
     "wrong": "none of the checked numbers and claims is right",
-    "illustration": "nothing on the slides gives the numbers, and what can be checked holds; in "
-    "L10, the largest weight is on the translation in at most half of the rows",
-    "not measured": "only a measurement can decide this, and none does so far; an order in L15 is "
-    "right if the whole interval of the measured exponent rounds to the printed one",
+    "illustration": "the slides do not say where the numbers come from, and what can be checked "
+    "holds; in L10, the largest weight is on the translation in at most half of the rows",
+    "not measured": "only a measurement can decide this, and there is none yet; an order in L15 is "
+    "right if both ends of the measured exponent's interval round to it",
 }
-"""The judgements of a check and of a whole id, and when each is passed."""
+"""The judgements of a check and of an id, and when each is given."""
 TOLERANCE = 1e-9
-"""For sums that end half-way between two printed numbers."""
+"""Allows for rounding errors of sums half-way between two printed numbers."""
 
 
 class Check(NamedTuple):
-    """Printed numbers or a printed claim, the same recomputed, and whether they agree."""
+    """Printed numbers or a printed claim, what was recomputed, and whether they agree."""
 
     name: str
     printed: str
@@ -131,7 +135,7 @@ class Check(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A step of a walk-through: its formula, columns of text, what is checked and noted in it."""
+    """A step of a walk-through: its formula, columns of text, checks and notes."""
 
     title: str
     formula: str = ""
@@ -152,7 +156,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """An id's steps and their summary: what the slide prints, the same recomputed, the verdict."""
+    """An id's steps and their summary: what is printed, what was recomputed, and the verdict."""
 
     id: str
     topic: str
@@ -164,7 +168,7 @@ class Audit:
 
 
 def rounds_to(printed: Number, value: Number, tens: bool = False) -> bool:
-    """Whether the value, rounded to the last printed digit, or to ``tens``, is as printed."""
+    """Whether the value rounds to the printed number, in its last digit or in ``tens``."""
     decimals = str(printed).partition(".")[2]
     unit = 10.0 if tens and printed % 10 == 0 else 10.0 ** -len(decimals)
     return bool(abs(printed - value) <= unit / 2 + TOLERANCE)
@@ -199,10 +203,10 @@ def combined(judgements: Iterable[str]) -> str:
 
 
 def formatted(form: str, values: Iterable[Number]) -> list[str]:
-    """Each number in one form; no "-0"."""
+    """Each number in the same format, without "-0"."""
     return [form.format(value + 0) for value in values]
 
 
 def listed(values: Iterable[Number], form: str = "{:.3f}") -> str:
-    """Numbers in one form, separated by spaces."""
+    """Numbers in the same format, separated by spaces."""
     return " ".join(formatted(form, values))

@@ -1,4 +1,4 @@
-"""The lecture's numbers recomputed step by step, a function for each kind of arithmetic.
+"""The lecture's numbers recomputed step by step, with one function per kind of arithmetic.
 
 A function takes what an id's slide prints and the `Evidence`, and yields the steps with their
 checks. The audit is the summary of the steps.
@@ -90,7 +90,7 @@ def compression(slide: Slide, _: Evidence) -> Steps:
 
 
 def relevance(slide: Slide, _: Evidence) -> Steps:
-    """L5: the shares sum to 100 %, so that the context is a weighted mean of the states."""
+    """L5: the shares sum to 100 %, so the context is a weighted mean of the states."""
     total = sum(slide["percent"])
     printed = f"{' '.join(map(str, slide['percent']))} %, sum {slide['total']}"
     mean, weights = "weighted mean of the states", f"weights sum to {total / 100:g}"
@@ -123,7 +123,7 @@ def attend(slide: Slide) -> tuple[np.ndarray, ...]:
 
 
 def worked_example(slide: Slide, _: Evidence) -> Steps:
-    """L7: scores, exponentials and their sum, weights, context; the slide's slips."""
+    """L7: scores, exponentials and their sum, weights, context, and the slide's slips."""
     states, scores, weights, context = attend(slide)
     words, exponentials, printed = list(slide["states"]), np.exp(scores), slide["weights"]
     total, share = float(exponentials.sum()), 100 * float(weights[words.index(slide["word"])])
@@ -147,7 +147,7 @@ def worked_example(slide: Slide, _: Evidence) -> Steps:
     quotient = slide["last_exponential"] / slide["sum"]
     if not rounds_to(printed[-1], quotient):
         division = f"{slide['last_exponential']} / {slide['sum']}"
-        notes.insert(0, f"the slide's own {division} is {quotient:.2f}, not {printed[-1]}")
+        notes.insert(0, f"the slide's {division} is {quotient:.2f}, not {printed[-1]}")
     yield Step("Weights", SOFTMAX, [words, formatted("{:.3f}", weights)], checks, notes)
 
     terms = [f"{a:.3f} {vector(state)}" for a, state in zip(weights, states, strict=True)]
@@ -173,7 +173,7 @@ def amplification(slide: Slide, _: Evidence) -> Steps:
 
 
 def example_matrix(slide: Slide, evidence: Evidence) -> Steps:
-    """L10: rows sum to 1; in how many is the largest weight on the word's translation."""
+    """L10: whether rows sum to 1, and how many have the largest weight on the translation."""
     weights = np.array(slide["weights"], float)
     grid = Grid("the slide's", slide["french"], slide["english"], weights, slide["gold"])
     grids = [grid] if evidence.learned is None else [grid, evidence.learned]
@@ -185,7 +185,7 @@ def example_matrix(slide: Slide, evidence: Evidence) -> Steps:
         Check("rows sum to", "1", f"{sums.min():.2f} to {sums.max():.2f}", parts(whole)),
         Check("shows", slide["claim"], largest, judgement),
     ]
-    key = "a row for each French word; [ ] translation, * the row's largest"
+    key = "a row for each French word; [ ] is the translation, * the row's largest weight"
     notes = []
     for grid in grids:
         gold = grid.weights[np.arange(len(grid.rows)), list(grid.gold)].mean()
@@ -206,7 +206,7 @@ def quality_drop(_: Slide, evidence: Evidence) -> Steps:
 
 
 def bucket_ratio(slide: Slide, evidence: Evidence) -> Steps:
-    """L12: L4's rule at the middle of each bucket, else at some length in the bucket."""
+    """L12: the ratio by L4's rule at the middle of each bucket, or else at some length in it."""
     printed, rule = evidence.column("L-FAIL", "compression_ratio"), evidence.slides["L4"]
     scale = rule["numbers_a_word"] / rule["context"]
     low, middle, high = (np.array(slide[name], float) for name in ("low", "middle", "high"))
@@ -222,7 +222,7 @@ def bucket_ratio(slide: Slide, evidence: Evidence) -> Steps:
 
 
 def improvement(slide: Slide, evidence: Evidence) -> Steps:
-    """L13: gain in per cent of no attention; whether attention's own BLEU falls too."""
+    """L13: attention's gain in per cent, and whether BLEU with attention falls, too."""
     none, attention = (np.array(evidence.column("L-VIND", arm)) for arm in ("none", "attention"))
     printed = evidence.column("L-VIND", "improvement_percent")
     check = numbers("improvement", printed, 100 * (attention / none - 1), "{:.1f}", " %")
@@ -231,7 +231,7 @@ def improvement(slide: Slide, evidence: Evidence) -> Steps:
     fall = f"with attention {listed(falls, '{:.1f}')} %"
     check = Check("the problem", slide["claim"], fall, parts([bool(falls.min() >= 0)]))
     stays = 100 * (attention[0] - attention[-1]) / (none[0] - none[-1])
-    note = f"with attention {stays:.0f} % of the loss stays"
+    note = f"with attention {stays:.0f} % of the loss remains"
     yield Step("Does attention solve it?", FROM_FIRST, checks=[check], notes=[note])
 
 
@@ -251,7 +251,7 @@ def long_sentence(slide: Slide, _: Evidence) -> Steps:
 
 
 def attention_cost(slide: Slide, evidence: Evidence) -> Steps:
-    """L15: the printed orders in T (Tx is T, Tx Ty is T^2) against the exponent's interval."""
+    """L15: the printed orders in T (Tx: T, Tx Ty: T^2) compared with the exponent's interval."""
     cost, checks, notes = evidence.cost, [], ["`bottleneck study cost` measures the orders"]
     if cost is not None:
         interval = f"T^{cost.value:.2f} [{cost.low:.2f}, {cost.high:.2f}]"
@@ -267,7 +267,7 @@ def attention_cost(slide: Slide, evidence: Evidence) -> Steps:
             elif not (any(good) or ends[0] <= order <= ends[1]):
                 judgement = "wrong"
             else:
-                notes[1:] = ["too wide an interval to decide"]
+                notes[1:] = ["the interval is too wide to decide"]
         checks.append(Check(name, printed, recomputed, judgement))
     power = slide["remedy_exponent"]
     solved = parts([power < slide["in_all"].count("T")])
@@ -278,7 +278,7 @@ def attention_cost(slide: Slide, evidence: Evidence) -> Steps:
 
 
 def gold_alignment(slide: Slide, evidence: Evidence) -> Steps:
-    """L16: the slide's links against the grammar's for the same sentence."""
+    """L16: the slide's links compared with the grammar's for the same sentence."""
     source, target, links = evidence.alignment
     phrases = [" ".join(target[place] for place in places) for places in links]
     grammar = [(a.lower(), b.lower()) for a, b in zip(source, phrases, strict=True)]
@@ -317,7 +317,7 @@ def first_steps(slide: Slide, evidence: Evidence) -> Steps:
 
 
 def attention_code(slide: Slide, evidence: Evidence) -> Steps:
-    """L18: the code run on L7, against the formulas."""
+    """L18: the slide's code, run on L7 and compared with the formulas."""
     states, scores, *expected = attend(evidence.slides["L7"])
     # The three operations of the slide's code.
     exponentials = np.exp(scores - np.max(scores))
@@ -330,7 +330,7 @@ def attention_code(slide: Slide, evidence: Evidence) -> Steps:
 
 
 def failure_pattern(_: Slide, evidence: Evidence) -> Steps:
-    """L-FAIL: its claim within its own numbers, BLEU falls as the ratio rises."""
+    """L-FAIL: whether its printed BLEU falls as its ratio rises, as it claims."""
     bleu, ratio = (evidence.column("L-FAIL", name) for name in ("bleu", "compression_ratio"))
     falls = all(b < a for a, b in pairwise(bleu)) and all(b > a for a, b in pairwise(ratio))
     slope, constant = np.polyfit(ratio, np.log(bleu), 1)
@@ -341,7 +341,7 @@ def failure_pattern(_: Slide, evidence: Evidence) -> Steps:
 
 
 def vindication(_: Slide, evidence: Evidence) -> Steps:
-    """L-VIND: its claim within its own numbers, the gain is largest where BLEU was lowest."""
+    """L-VIND: whether its printed gain is largest where BLEU was lowest, as it claims."""
     none, attention = (evidence.column("L-VIND", arm) for arm in ("none", "attention"))
     gains = np.subtract(attention, none)
     judgement = "illustration" if gains.argmax() == np.argmin(none) else "wrong"
@@ -351,9 +351,9 @@ def vindication(_: Slide, evidence: Evidence) -> Steps:
 
 
 def short_sentences(slide: Slide, evidence: Evidence) -> Steps:
-    """L-SHORT: lengths against the heading's; how many sentences an arm translates as the slide.
+    """L-SHORT: whether lengths are as in the heading, and how many translations are the slide's.
 
-    The same are texts that differ in case, the apostrophe's form or a final stop alone.
+    Case, the form of an apostrophe, and a final . ! or ? do not count.
     """
     (low, high), pairs = slide["lengths"], slide["pairs"]
     words = [len(source.split()) for source, _ in pairs]

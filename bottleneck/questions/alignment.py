@@ -1,8 +1,8 @@
 """C7: is alignment learned for free, and can it be read off the attention weights?
 
 The weights are teacher-forced on the references and compared with gold links. They must beat the
-diagonal, which knows no words, and IBM model 1, which was made to align. Links are (source, target)
-positions, 0-based. `alignment_gold` asks the same of the user's own gold links.
+diagonal, which ignores words, and IBM model 1, which was made to align. Links are (source, target)
+positions, 0-based. `alignment_gold` does the same with the user's gold links.
 """
 
 from collections.abc import Sequence
@@ -30,16 +30,16 @@ Links = frozenset[Link]
 BASELINES = {"diagonal": "diagonal", "ibm1": "IBM model 1"}
 RULE = (
     "Each target word is linked to the source word with its largest weight, teacher-forced on the "
-    "references. The rule compares the alignment error rate (AER) against the gold links, over all "
-    "lengths, with a baseline's, paired by sentence. Held if in every arm whose weights select the "
-    "95 % intervals of the baseline's AER minus the weights' lie above 0 for the diagonal and for "
-    "IBM model 1; partly if for the diagonal alone, or not in every arm; otherwise not held. Equal "
-    "weights (uniform) are not judged."
+    "references. The rule compares their alignment error rate (AER) against the gold links, over "
+    "all lengths, with those of the diagonal and of IBM model 1, paired by sentence. An arm beats "
+    "a baseline if the 95 % interval of the baseline's AER minus the arm's lies above 0. Held if "
+    "every arm whose weights select beats both; partly if one of them beats the diagonal; "
+    "otherwise not held. Equal weights (uniform) are not judged."
 )
 
 
 class LinkedPair(NamedTuple):
-    """A pair, the words of either side, and the gold links; the possible include the sure ones."""
+    """A pair, the words of both sides, and the gold links; possible links include the sure ones."""
 
     pair: SentencePair
     words: tuple[list[str], list[str]]
@@ -58,7 +58,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 
 
 def measure(subject: "Subject", pairs: Sequence[LinkedPair], model: IBM1) -> Columns:
-    """Count the links of these sentences, of every method, word by word."""
+    """Count the links of every method in these sentences, word by word."""
     encoded = subject.encode([item.pair for item in pairs])
     trained, untrained = (
         replace(subject.trained, weights=weights).attention(encoded, batch_size=128)
@@ -70,7 +70,7 @@ def measure(subject: "Subject", pairs: Sequence[LinkedPair], model: IBM1) -> Col
         for side, text in enumerate((item.pair.source, item.pair.target)):
             words, vocabulary = item.words[side], subject.vocabularies[side]
             pieces.append(shares_of(vocabulary.pieces(text), words, vocabulary.tokenizer))
-            # A word is linked where any of its word tokens is.
+            # A word is linked if any of its word tokens is.
             places.append(shares_of(tokens[side], words, WORDS).argmax(axis=1).tolist())
         aligned = frozenset((places[0][i], places[1][j]) for i, j in model.align(*tokens))
         rows.append(count_links(item, *(by_word(matrix, *pieces) for matrix in matrices), aligned))
@@ -101,7 +101,7 @@ def error_rate(sums: Real[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
 
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
-    """The error of every method, and gaps: by bucket, then of all sentences."""
+    """Every method's AER, and the gaps to the baselines: by bucket, then of all sentences."""
     columns = {
         name: [f"{name}_agreements", f"{name}_links"]
         for name in ("trained", "untrained", *BASELINES)
@@ -117,7 +117,7 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 
 
 def judge(estimates: Estimates) -> Judgement | str:
-    """C7: the weights align better than what knows no words, and than what was made to align."""
+    """C7: the weights align better than the diagonal, and than IBM model 1."""
     errors = {arm: error for arm in estimates.arms() if (error := estimates.get("aer", arm))}
     if not errors:
         return "no arm with weights that select was measured"

@@ -1,7 +1,7 @@
-"""C7 once more, on a gold set of the user's: three files of links, source and target sentences.
+"""C7 on a gold set of the user: three files with links, source sentences and target sentences.
 
-Its words stand between the spaces of the files. Its tokens (``l' homme ,``) become running text,
-which the run's own tokenizer reads. Every sentence counts but those with an empty side.
+Spaces separate the words of the files. Tokens such as ``l' homme ,`` become running text, which the
+run's own tokenizer reads. Sentences with an empty side do not count.
 """
 
 import re
@@ -27,7 +27,7 @@ LINK = re.compile(r"(\d{1,9})([-?p])(\d{1,9})", re.ASCII)
 
 
 def probe_gold(runs: Sequence[Path], sentences: Sequence[LinkedPair], tell: Tell) -> list[Probed]:
-    """Compare the weights of each run with the gold links; nothing is kept in the runs' folders."""
+    """Compare the weights of each run with the gold links; run folders stay unchanged."""
     from ..runs.run import cache_programs
     from .subject import Subject
 
@@ -41,7 +41,7 @@ def probe_gold(runs: Sequence[Path], sentences: Sequence[LinkedPair], tell: Tell
 
 
 def probe(subject: "Subject", sentences: Sequence[LinkedPair]) -> Columns:
-    """Count the links of the sentences, in the case of the run's text."""
+    """Count the links of the sentences, in lower case if the run's text is."""
     model = train(list(map(words_of, subject.corpus.train)))
     corpus, pairs = subject.settings.corpus, []
     lower = corpus.lowercase or corpus.name == "grammar"
@@ -71,16 +71,16 @@ def running_text(words: Sequence[str], vocabulary: Container[str]) -> str:
 def read_gold(
     gold: Path, source: Path, target: Path, first_word: int | None = None
 ) -> tuple[list[LinkedPair], int]:
-    """The sentences of the files, and the number of a sentence's first word (``first_word``: 0, 1).
+    """The sentences of the files, and the number of a sentence's first word, 0 or 1.
 
     A link is ``0-0`` (sure), ``0?0`` or ``0p0`` (possible), source first. Without ``first_word``
-    the links say it: a 0, or a place beyond its sentence.
+    the links decide: one with a 0 counts from 0, one beyond its sentence's last word from 1.
     """
     files = {"--gold": gold, "--source": source, "--target": target}
     texts = {option: read_lines(str(path), option) for option, path in files.items()}
     if len(set(map(len, texts.values()))) > 1:
         counts = ", ".join(f"{option} has {len(text)}" for option, text in texts.items())
-        raise UserError(f"give files of as many lines, one for each sentence: {counts}")
+        raise UserError(f"the files need the same number of lines, one per sentence: {counts}")
     lines = [(line.split(), (a, b)) for line, a, b in zip(*texts.values(), strict=True)]
     if first_word is None:
         places = [
@@ -102,7 +102,7 @@ def read_gold(
             i, j = (int(place) - first_word for place in match.group(1, 3)) if match else (-1, -1)
             if not (0 <= i < len(words[0]) and 0 <= j < len(words[1])):
                 raise UserError(
-                    f"--gold {str(gold)!r} line {number}: {entry!r} is no link in a sentence of "
+                    f"--gold {str(gold)!r} line {number}: {entry!r} is not a link in a sentence of "
                     f"{len(words[0])} source and {len(words[1])} target words; write i-j (sure) or "
                     f"i?j or ipj (possible), source first, counted from {first_word} (--first-word)"
                 )

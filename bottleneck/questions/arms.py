@@ -1,4 +1,4 @@
-"""Arms, which are runs that differ in their seed alone, and the rows of a question's table."""
+"""Arms (runs that differ only in their seed), and the rows of a question's table."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from ..settings.run import RunSettings
 from ..settings.sweep import Cell, declare
 
 Row = dict[str, Any]
-"""One number of ``probes/NAME.csv`` of the bundle, by ``schema.PROBE_COLUMNS``."""
+"""A row of the bundle's ``probes/NAME.csv``, with the columns ``schema.PROBE_COLUMNS``."""
 KEYS = ("arm", "bucket", "control", "part")
-"""What an estimate is of, besides its measure."""
+"""The columns that identify an estimate, besides its measure."""
 Statistics = Float[np.ndarray, "seeds sentences columns"]
 
 
@@ -34,7 +34,7 @@ class Probed:
 
 @dataclass(frozen=True, eq=False)
 class Arm:
-    """Runs that differ in their seed alone, by seed; ``name`` tells the arm from the others."""
+    """Runs that differ only in their seed, sorted by it; ``name`` distinguishes the arm."""
 
     name: str
     runs: tuple[Probed, ...]
@@ -74,7 +74,7 @@ class Arm:
         return rows
 
     def statistics(self, columns: Sequence[str]) -> Statistics:
-        """These columns of the probe, of every seed."""
+        """These columns of the probe, for every seed."""
         runs = [[run.found[name] for name in columns] for run in self.runs]
         return np.moveaxis(np.array(runs, np.float64), 1, 2)
 
@@ -86,14 +86,14 @@ class Arm:
         return self.with_seeds(measure, mean, by_seed, **{"n": statistics.shape[1]} | others)
 
     def estimate(self, score: Score, statistics: Statistics, stream: int) -> Estimate:
-        """The mean over seeds with its resamples: of a stream, the same for every seed and arm."""
+        """The mean over seeds with its resamples; a stream has the same for every seed and arm."""
         scoring = self.settings.scoring
         weights = draw(statistics.shape[1], scoring.resamples, seed=scoring.seed, bucket=stream)
         return estimate(score, statistics, weights)
 
 
 def arms_of(probed: Sequence[Probed]) -> list[Arm]:
-    """Runs by arm, seeds ascending; attention none first, then by context size and updates."""
+    """The runs by arm, seeds ascending; arms by attention (none first), context size, updates."""
     seeds = sorted(probed, key=lambda run: run.settings.training.seed)
     arms: dict[str, list[Probed]] = {}
     for run, cell in zip(seeds, declare([Cell("", run.settings) for run in seeds]), strict=True):
@@ -107,7 +107,7 @@ def arms_of(probed: Sequence[Probed]) -> list[Arm]:
 
 
 def by_arm(summary: Callable[[Arm], Iterable[Row]]) -> Callable[[Sequence[Probed]], list[Row]]:
-    """Make the ``summarise`` of a question whose arms do not depend on each other."""
+    """Make ``summarise`` from a summary of one arm, if arms do not depend on each other."""
     return lambda probed: [row for arm in arms_of(probed) for row in summary(arm)]
 
 
@@ -117,10 +117,11 @@ def rows_by_bucket(
     splits: Iterable[str] = ("",),
     whole: bool = False,
 ) -> list[Row]:
-    """The rows of scores of per-sentence counts, for every arm and bucket that has sentences.
+    """The rows of scores for every arm, and every bucket that has sentences.
 
-    ``scores`` are a measure, its control, its score, and the columns that it is a score of. A split
-    is a part of the table; with ``whole`` all sentences come last, under the name "".
+    ``scores`` has measures, each with its control, its score, and the columns of counts that the
+    score takes. Each split is a part of the table. With ``whole``, all sentences come last, as
+    bucket "".
     """
     rows: list[Row] = []
     for arm, split in product(arms_of(probed), splits):
@@ -138,9 +139,9 @@ def rows_by_bucket(
 
 
 class Estimates:
-    """The means over seeds of ``probes/NAME.csv`` by measure and `KEYS`, whose rows are ``means``.
+    """The means over seeds in ``probes/NAME.csv``, by measure and `KEYS`.
 
-    ``attention`` is that of each arm, in the order of the arms.
+    ``means`` are their rows; ``attention`` has each arm's attention, in the order of the arms.
     """
 
     def __init__(self, frame: pd.DataFrame) -> None:

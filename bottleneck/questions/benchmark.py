@@ -1,7 +1,7 @@
 """What `bottleneck study cost` measures: a training step of each arm, by length (C9).
 
-Each length is measured in a process of its own, so that none is influenced by what another left
-behind. All arms are compiled first; then they take turns, A B A B, a group of steps each.
+Each length is measured in its own process, so that lengths do not affect each other. All arms are
+compiled first. Then they take turns, A B A B, with a group of steps each.
 """
 
 import time
@@ -34,7 +34,7 @@ CONTEXT, EMBEDDING, BATCH, VOCABULARY = 256, 100, 64, 2_000
 """The sizes of every step."""
 LENGTHS, QUICK_LENGTHS = (10, 20, 30, 50, 70, 100, 140, 200), (10, 30, 90)
 GROUPS = 5
-"""Groups of steps that are timed, after a first one that is not."""
+"""Groups of steps that are timed; one group before them is not."""
 TRAINING = TrainingSettings()
 
 
@@ -59,7 +59,7 @@ def measure(folder: Path, quick: bool, tell: Tell) -> None:
 def point_rows(
     length: int, arm: str, seconds: Mapping[str, Sequence[float]], machine: str
 ) -> list[Row]:
-    """The rows of an arm at a length; attention's seconds and share are taken round by round."""
+    """The rows of an arm at a length; attention's seconds and share are computed round by round."""
     timed = {"seconds": seconds[arm]}
     if arm != baseline(arm):
         pairs = list(zip(seconds[arm], seconds[baseline(arm)], strict=True))
@@ -85,7 +85,7 @@ def measure_length(emit: Callable[[int, dict[str, Any]], None], length: int) -> 
     """The task of a worker process: seconds of each arm's groups of steps."""
     cache_programs()
     steps = {arm: Step(arm, length) for arm in ARMS}
-    # A group takes 0.3 seconds, or a step.
+    # A group takes 0.3 seconds, or one step if that is longer.
     counts = {arm: max(1, round(0.3 / step.seconds(1))) for arm, step in steps.items()}
     rounds = [
         {arm: step.seconds(counts[arm]) for arm, step in steps.items()} for _ in range(1 + GROUPS)
@@ -117,7 +117,7 @@ class Step:
         self.seconds(1)
 
     def seconds(self, steps: int) -> float:
-        """Seconds per step of so many steps in turn; none waits for the host to look at it."""
+        """Seconds per step of this many steps, which run without waiting for the host."""
         start = time.perf_counter()
         for _ in range(steps):
             self.state, _ = self.update(self.state, self.batch)

@@ -1,8 +1,8 @@
-"""C2, C12: how many words does a context of so many numbers hold after so much training?
+"""C2, C12: how many words does a context hold, by its size and the amount of training?
 
-Words survive as in `survival`, less the share by chance: (r - c) / (1 - c). A capacity is the
-length up to which 90 % or 50 % of the words survive, or a bound of it, after one training: an
-answer can only be "at least".
+Words survive as in `survival`, without the share by chance: (r - c) / (1 - c). A capacity is the
+length up to which 90 % or 50 % of the words survive, or a bound on it. More training may add to it,
+so the true capacity is "at least" this.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
     from .subject import Subject
 
 FEWEST = 20
-"""Sentences of a point of the curve: neighbouring lengths with fewer are taken together."""
+"""Fewest sentences of a point on the curve: neighbouring lengths with fewer share a point."""
 SHARES = {"90 %": 0.9, "50 %": 0.5}
 COUNTS = ("kept", "kept_by_chance", "words")
-"""The probe's columns: words kept, by chance, and in all."""
+"""The probe's columns: words kept, words kept by chance, and all words."""
 SIZE, MOST_ADDED = 256, 0.1
-"""Numbers of the lecture's context, and the share of the length that twice the updates may add."""
+"""The lecture's context size, and the most that twice the updates may add, as a share."""
 RULE = (
-    "The number is the length of the sentences of which half of the words survive beyond chance, "
-    f"without attention, in {SIZE} numbers (else the largest context), on `copy` if it was trained "
-    "on. Held if it grows with the context size (95 % interval of the exponent above 0) and twice "
-    f"the updates add less than {MOST_ADDED:.0%} to it (upper end of the interval). Not held if it "
-    "does not grow, or if twice the updates add an amount whose interval is above 0 and which is "
-    f"{MOST_ADDED:.0%} of the length or more. Partly otherwise. Not measured without several "
-    "context sizes, without runs trained twice as long, or beyond the tested lengths."
+    "The number is the sentence length up to which half of the words survive beyond chance, "
+    f"without attention, in {SIZE} numbers (or else the largest context), on `copy` if runs were "
+    "trained on it. Held if it grows with the context size (95 % interval of the exponent above 0) "
+    f"and twice the updates add less than {MOST_ADDED:.0%} to it (upper end of the interval). Not "
+    "held if it does not grow, or if twice the updates add an amount whose interval is above 0 and "
+    f"which is {MOST_ADDED:.0%} of the length or more. Partly otherwise. Not measured with one "
+    "context size, without runs trained twice as long, or if it is beyond the tested lengths."
 )
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """One row per test sentence: its point of the curve; its words kept, by chance and in all."""
+    """One row per test sentence: its point on the curve, and its words as in `COUNTS`."""
     tell("looking for the words")
     lengths = np.array([pair.words for pair in subject.corpus.test], np.int64)
     points = points_of(lengths)
@@ -57,7 +57,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 
 
 def points_of(words: Int[ndarray, "sentences"]) -> Int[ndarray, "sentences"]:
-    """The point of the curve of each sentence: neighbouring lengths, `FEWEST` or more sentences."""
+    """Each sentence's point on the curve: neighbouring lengths with `FEWEST` or more sentences."""
     lengths, counts = np.unique(words, return_counts=True)
     point, inside, left, points = 0, 0, len(words), []
     for count in counts.tolist():
@@ -79,8 +79,8 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
         varied = set(varying([Cell("", arm.settings) for arm in arms]))
         if others := sorted(varied - {"model.context_size", "training.updates", SEED}):
             raise UserError(
-                f"the {' '.join(names)} runs differ in {', '.join(others)}, and their capacities "
-                "cannot stand in one table: choose one value with `--where`"
+                f"the {' '.join(names)} runs differ in {', '.join(others)}, so their capacities "
+                "cannot be in one table: choose one value with `--where`"
             )
         measured: dict[tuple[float, int], dict[str, list[Censored]]] = {}
         for arm in sorted(arms, key=lambda arm: arm.settings.training.updates):
@@ -102,7 +102,7 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 
 
 def lengths_of(arm: Arm) -> dict[str, list[Censored]]:
-    """By share, the length of the mean over seeds, then that of each seed."""
+    """For each share, the length for the mean over seeds, then for each seed."""
     probed, statistics = arm.runs[0].found, arm.statistics(COUNTS)
     at, survival, words = [], [], []
     for point in np.unique(probed["point"]):
@@ -132,7 +132,7 @@ def last_length(
     words: Float[ndarray, "points"],
     share: float,
 ) -> float:
-    """The last length at which as many words still survive, or a bound; rises are pooled."""
+    """The last length at which this share still survives, or a bound; rises are pooled."""
     from scipy.optimize import isotonic_regression  # here, because it takes a second to import
 
     curve = isotonic_regression(survival, weights=words, increasing=False).x
@@ -145,7 +145,7 @@ def last_length(
 
 
 def change(once: Censored, twice: Censored) -> dict[str, Any]:
-    """Twice minus once, paired by resample: what censored lengths allow."""
+    """Twice minus once, paired by resample; a bound where lengths are censored."""
     (least, most), (once_least, once_most) = twice.bounds(), once.bounds()
     least, most = least - once_most, most - once_least
     unknown = isinf(once.value) and once.value == twice.value
@@ -175,7 +175,7 @@ def beyond_chance(sums: Float[ndarray, "*rows 3"]) -> Float[ndarray, "*rows"]:
 
 
 def judge(estimates: Estimates) -> Judgement | str:
-    """C2: 256 numbers hold so many words and no more."""
+    """C2: 256 numbers hold a fixed number of words."""
     rows = estimates.means.query('attention == "none" and part == "50 %"')
     if rows.empty:
         return "no run without attention was measured"
@@ -212,7 +212,7 @@ def judge(estimates: Estimates) -> Judgement | str:
 
 
 def panel(part: str, corpus: str) -> Axes:
-    """Lengths by context size; the attention is the arm, its lines the budgets, the most first."""
+    """Lengths by context size: an arm per attention, a line per number of updates, most first."""
 
     def select(rows: pd.DataFrame) -> pd.DataFrame:
         rows = rows[(rows["corpus"] == corpus) & (rows["part"] == part)]

@@ -1,7 +1,7 @@
 """A number of words or steps that is known only within the range that was tested.
 
-Beyond the range it is infinite: +inf reads "at least the highest tested", -inf "under the lowest".
-In the rows of a table the bound is the end of the range, and ``note`` says so ("value at least").
+Beyond the range it is infinite: +inf means "at least the highest tested", -inf "under the lowest".
+A table's row has the end of the range instead, and its ``note`` says so ("value at least").
 """
 
 from dataclasses import dataclass
@@ -40,14 +40,14 @@ class Censored:
         return inside | {"note": ", ".join(bounds)}
 
     def bounds(self) -> tuple[Float[ndarray, "numbers"], Float[ndarray, "numbers"]]:
-        """The least and the most that the value, and then each resample, can be."""
+        """Lower bounds and upper bounds: of the value, then of each resample."""
         numbers = np.append(self.value, self.draws)
         least = np.select([numbers == inf, numbers == -inf], [self.highest, 0.0], numbers)
         return least, np.where(numbers == -inf, self.lowest, numbers)
 
 
 def percentiles(draws: Float[ndarray, "resamples"]) -> tuple[float, float]:
-    """The draws that end the 95 % interval, infinite ones among them; nan without any."""
+    """The ends of the 95 % interval, which may be infinite; nan without draws."""
     if not len(draws):
         return nan, nan
     low, high = (1 - LEVEL) / 2, (1 + LEVEL) / 2
@@ -56,7 +56,7 @@ def percentiles(draws: Float[ndarray, "resamples"]) -> tuple[float, float]:
 
 
 def text(number: Measured, form: str = "{:.1f}") -> str:
-    """``14.2 [13.8, at least 14.9]``; a number beyond the tested range stands alone."""
+    """``14.2 [13.8, at least 14.9]``; a number beyond the tested range has no interval."""
     written = in_line(cell(number.value, number.low, number.high, form, form, number.note))
     return written.replace(">", "at least ").replace("<", "under ")
 

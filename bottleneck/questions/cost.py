@@ -1,9 +1,9 @@
 """C9 and L15: does attention's cost grow with source length times target length?
 
-`benchmark` measures it: ``seconds`` of a training step by arm and length, which is the same on both
-sides, and what attention adds to them, ``attention_seconds`` and ``attention_share``, beside the
-same model without it. Part of that occurs once per word, so that its exponent climbs from 1 to 2 as
-sentences grow: the rule reads that of the upper lengths.
+`benchmark` measures the ``seconds`` of a training step by arm and length (the same on both sides),
+and what attention adds to the same model without it, ``attention_seconds`` and ``attention_share``.
+Part of attention's work is done once per word, so its exponent climbs from 1 to 2 as sentences
+grow: the rule reads the exponent of the upper lengths.
 """
 
 import math
@@ -24,13 +24,13 @@ from .arms import Estimates, Measured
 from .question import Axes, Judgement, Question, Row, StudyColumn, StudyTable
 
 OUTPUT = "-output"
-"""Behind the name of an arm in Luong's placement."""
+"""Suffix of the names of arms in Luong's placement."""
 FITTED = ("seconds", "attention_seconds")
 """What exponents are fitted to."""
 
 
 def exponents(points: Sequence[Row]) -> list[Row]:
-    """The rows of the exponents of measured points, over all lengths and over the upper ones."""
+    """The rows of exponents of the measured points, over all lengths and over the upper ones."""
     frame, rows = pd.DataFrame(points), []
     fitted = frame[frame["measure"].isin(FITTED)]
     for (_, measure), part in fitted.groupby(["arm", "measure"], sort=False):
@@ -45,7 +45,7 @@ def exponents(points: Sequence[Row]) -> list[Row]:
 
 
 def fit(sizes: Float[ndarray, "points"], values: Float[ndarray, "points"]) -> Measured | None:
-    """The exponent of values that grow as a power of their sizes; None with under three sizes."""
+    """The exponent of values that grow as a power of their sizes; None without three sizes."""
     from scipy.special import stdtrit  # here, because it takes half a second to import
 
     x = np.log(sizes)
@@ -59,12 +59,12 @@ def fit(sizes: Float[ndarray, "points"], values: Float[ndarray, "points"]) -> Me
 
 
 def baseline(arm: str) -> str:
-    """The arm without attention in the placement of an arm."""
+    """The arm without attention in the same placement as an arm."""
     return f"none{OUTPUT}" if arm.endswith(OUTPUT) else "none"
 
 
 FEWEST_POINTS, WIDEST, LINEAR, QUADRATIC = 4, 1.0, 1.0, (1.5, 2.5)
-"""Fewest upper lengths; widest interval; the exponent of what occurs once per word, of a square."""
+"""Fewest upper lengths; widest interval; exponents of linear and of quadratic growth."""
 RULE = (
     "What counts are exponents of the length from a least-squares fit of log on log, with 95 % "
     "intervals, over the lengths from the geometric middle of their range up: of the seconds that "
@@ -176,7 +176,7 @@ QUESTION = Question(
         Axes(
             "Length", "ms per training step", "length, tokens per side", "groups",
             measure="seconds", scale=1e3,
-            # A line is an attention in a placement.
+            # There is one line per attention and placement.
             select=lambda rows: rows.assign(
                 arm=rows["attention"], control=rows["placement"].replace("input", "")
             ),

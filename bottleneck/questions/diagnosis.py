@@ -1,4 +1,4 @@
-"""A sentence through trained runs, as the slide L-LOST shows one: what each arm kept of it."""
+"""What each arm keeps of a sentence, word by word, as the slide L-LOST shows it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,20 +23,20 @@ FATES = {
     LOST: ("-", "red", "[{}]"),
     UNLINKED: ("?", "dim", "{}?"),
 }
-"""Of each fate its mark in the table of words, its style, and a word of it in a sentence."""
+"""Each fate's mark in the table of words, its style, and the format of its words in a sentence."""
 Reports = Mapping[str, tuple[str, Sequence[WordReport]]]
-"""Of each arm its output, and the report of every source word."""
+"""Each arm's output, and its report on every source word."""
 
 
 def diagnose(sentence: str, runs: Mapping[str, Path]) -> tuple[SentencePair, Reports, list[str]]:
-    """A sentence of the runs' language with its reference, its reports, and its unknown words."""
+    """A sentence with its reference, each arm's reports, and the sentence's unknown words."""
     loaded = {arm: load_run(folder) for arm, folder in runs.items()}
     first = next(iter(loaded.values()))
     corpus, source = first.settings.corpus, first.prepare(sentence)
     pair = english_french(corpus.lexicon).parse(source) if corpus.name == "grammar" else None
     if pair is None:
         raise UserError(
-            "no reference is known for this sentence, which is not of the grammar's language: "
+            "no reference is known for this sentence, because the grammar cannot form it: "
             "`bottleneck translate` translates it"
         )
     reports = {}
@@ -50,7 +50,7 @@ def diagnose(sentence: str, runs: Mapping[str, Path]) -> tuple[SentencePair, Rep
 def diagnosis_page(
     pair: SentencePair, arms: Reports, unknown: Sequence[str], notes: Sequence[str]
 ) -> Page:
-    """Each arm's sentence, its lost words marked, and a row for each source word."""
+    """Each arm's sentence with its lost words marked, and one row per source word."""
     title, columns = "Survived and lost, word by word (C3, L-LOST)", {}
     lines = [f"Sentence: {counted(pair.words, 'word')}.", *notes]
     sentences = Table.grid(padding=(0, 2, 0, 0))

@@ -1,8 +1,8 @@
 """C4: how many of the context's numbers are in use ("capacity used: 200 of 256")?
 
-Measured are the contexts h_Tx of new sentences, for every arm. A resample has sentences twice and
-so fewer dimensions: intervals are those of the delete-a-group jackknife (Quenouille 1949, Tukey
-1958), se^2 = (G - 1) / G  sum_g (theta_(-g) - mean theta_(-g))^2,  value +- t_(G-1, .975) se.
+The probe measures contexts h_Tx of new sentences. A bootstrap resample repeats sentences and so has
+fewer dimensions: intervals are those of the delete-a-group jackknife (Quenouille 1949, Tukey 1958),
+se^2 = (G - 1) / G  sum_g (theta_(-g) - mean theta_(-g))^2,  value +- t_(G-1, .975) se.
 """
 
 from collections.abc import Iterator
@@ -29,10 +29,11 @@ REPLICATES = ("value", *(f"without_{group}" for group in range(GROUPS)))
 RULE = (
     "The rule reads how many principal components explain 95 % of the variance of the contexts "
     f"without attention, in the bucket of {SENTENCE_WORDS} words. The slide says {SLIDE_USED} of "
-    f"{SLIDE_SIZE}, proportionally for other context sizes. Held if the 95 % interval lies within "
-    f"{TOLERANCE:.0%} of that and above an untrained encoder's (interval of the paired difference "
-    "above 0); partly if it is above the untrained encoder's and grows from the shortest filled "
-    "bucket to the longest (interval of the difference above 0); otherwise not held."
+    f"{SLIDE_SIZE}; other context sizes are scaled. Held if the 95 % interval lies within "
+    f"{TOLERANCE:.0%} of that, and training adds to the components of an untrained encoder "
+    "(interval of the paired difference above 0); partly if training adds to them, and they grow "
+    "from the shortest filled bucket to the longest (interval of the difference above 0); "
+    "otherwise not held."
 )
 
 
@@ -53,7 +54,7 @@ def probe(subject: "Subject", tell: Tell, wanted: int = 2_500) -> Columns:
 
 
 def dimensions(contexts: Float[ndarray, "sentences context"]) -> Float[ndarray, "replicates"]:
-    """How many principal axes have 95 % of the variance; then without each group of sentences."""
+    """Principal components with 95 % of the variance: of all sentences, then without each group."""
     # The same groups for every run, so that all are paired.
     stream = np.random.Generator(np.random.PCG64([1, 0]))
     group, counts = stream.permutation(len(contexts)) % GROUPS, []
@@ -69,7 +70,7 @@ def dimensions(contexts: Float[ndarray, "sentences context"]) -> Float[ndarray, 
 
 
 def jackknife(replicates: Float[ndarray, "replicates"]) -> Measured:
-    """The first replicate with its 95 % t-interval; the others are without a group each."""
+    """The first replicate with its 95 % t-interval; each of the others leaves out one group."""
     from scipy.special import stdtrit  # here, because it takes half a second to import
 
     value, left_out = float(replicates[0]), replicates[1:]

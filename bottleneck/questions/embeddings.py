@@ -1,7 +1,7 @@
 """C13: does training place similar words near each other?
 
-Similar is what the grammar knows: the word class, and the gender that a noun has in French, which
-no English noun shows: the encoder's embedding has it only because of the translation.
+Words are similar if they have the same word class, or nouns if they have the same gender in French.
+English nouns do not show this gender, so the encoder can learn it only from the translation.
 """
 
 from collections.abc import Iterator
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from .subject import Subject
 
 CONTROLS = {"untrained": "untrained", "frequency": "next in frequency"}
-"""``frequency``: neighbours are the words next in the training text's order of frequency."""
+"""``frequency``: neighbours are next to the word in order of frequency in the training text."""
 LABELS = {"class": "Word class", "gender": "Gender of nouns"}
 LEAST_ADDED = 0.2
-"""Share of a word's neighbours."""
+"""The share of a word's neighbours that training must add."""
 RULE = (
     "The rule reads the share of each word's nearest neighbours (by cosine, among the encoder's "
-    "embeddings) that have its word class, and of each noun's nearest nouns whose French has its "
-    "gender. Held if in every arm training adds to the class's share, compared with the same "
-    f"network untrained, at least {LEAST_ADDED:.0%} of the neighbours, and adds to the gender's "
-    f"share (lower ends of the 95 % intervals over words at or above {LEAST_ADDED:.0%} and above "
-    "0), and if the class's interval is above that of words next in frequency; partly if the "
-    f"class's conditions hold in every arm; otherwise not held."
+    "embeddings) that have its word class, and the share of each noun's nearest nouns that have "
+    "its gender in French. Held if in every arm training adds to the class's share, compared with "
+    f"the same network untrained, at least {LEAST_ADDED:.0%} of the neighbours (lower end of the "
+    "95 % interval over words), the class's interval lies above that of the words next in "
+    "frequency, and training adds to the gender's share (lower end above 0); partly if the "
+    "conditions on the class hold in every arm; otherwise not held."
 )
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """A row for each word of the source's vocabulary: what share of its neighbours is like it."""
+    """One row per word of the source vocabulary: the share of its neighbours that are like it."""
     subject.require_words()
     tell("neighbours of words")
     words = subject.vocabularies[0].words
@@ -46,7 +46,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     genders = [
         noun_gender(word) if kind == "noun" else "" for word, kind in zip(words, kinds, strict=True)
     ]
-    # On a quarter of a circle cosines fall with the distance in the order of frequency.
+    # On a quarter circle, cosines fall with the distance in order of frequency.
     angles = np.linspace(0, np.pi / 2, len(words))
     vectors = {"frequency": np.stack([np.cos(angles), np.sin(angles)], axis=1)}
     for control, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
@@ -64,7 +64,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 def same_label(
     embeddings: Float[ndarray, "words size"], labels: Int[ndarray, "words"], *, k: int
 ) -> Float[ndarray, "words"]:
-    """Share of each word's k nearest by cosine, itself left out, that have its label."""
+    """Share of each word's k nearest by cosine, without itself, that have its label."""
     vectors = embeddings.astype(np.float64)
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     directions = vectors / np.where(norms > 0, norms, 1.0)
@@ -93,7 +93,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
 
 
 def judge(estimates: Estimates) -> Judgement | str:
-    """C13: similar words are near each other, and training placed them so."""
+    """C13: similar words are near each other, and training put them there."""
     keys = [("same_class", ""), ("same_class", "frequency"), ("same_class_added", ""),
             ("same_gender", ""), ("same_gender_added", "")]  # fmt: skip
     clauses, by_class, by_gender, added = [], [], [], {}

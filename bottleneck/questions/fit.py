@@ -1,7 +1,7 @@
 """C12: BLEU of training sentences by length, next to that of test sentences.
 
-What a model cannot translate of its training sentences was not learned, or the context cannot hold
-it. No claim is decided by it: C12's rule is in `claims.rules`.
+If a model cannot translate its training sentences, it has not learned them, or the context cannot
+hold them. This study decides no claim: C12's rule is in `claims.rules`.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ SPLITS = {"train": "trained on", "test": "test"}
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """BLEU counts of the first 240 sentences of every bucket, training text and test set."""
+    """BLEU counts of the first 240 sentences of every bucket, of training text and test set."""
     from ..runs.translate import BATCH
 
     parts = []
@@ -46,7 +46,7 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 
 QUESTION = Question(
     name="fit",
-    question="Are the training sentences translated, or not even those? (C12)",
+    question="Can an arm translate at least the sentences that it was trained on? (C12)",
     title="Training and test sentences (C12)",
     probe=probe,
     summarise=summarise,

@@ -1,9 +1,9 @@
 """C8: does attention shorten the path for gradients?
 
-For each target word with gold links: the norm of the gradient of its loss at the embedding of its
-aligned source word, over the norm at the last source position (the end token, whose state is
-h_Tx). The ratio's geometric mean by steps is the curve. Steps are counted in words, in every arm by
-the shortest way without attention: through the encoder to h_Tx and one step on.
+For each target word with gold links, the probe takes the norm of the gradient of its loss at the
+embedding of its aligned source word, over the norm at the last source position (the end token,
+whose state is h_Tx). The curve is the geometric mean of this ratio by steps. In every arm, steps
+are words on the shortest path without attention: through the encoder to h_Tx, and one step more.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,21 +34,21 @@ BANDS = (1, 6, 11, 21, 31, 41)
 """First steps of each band of the curve."""
 BAND_NAMES = bucket_labels(BANDS)
 LEAST_RATIO = 1e-12
-"""What a lesser ratio counts as."""
+"""A smaller ratio counts as this."""
 RULE = (
-    "The rule reads, of each target word in trained networks, the norm of its loss's gradient at "
-    "its aligned source word over that at the last source position, by the steps between the two "
-    "words without attention. Two numbers count: the half-distance (steps over which the "
-    "exponential that fits the ratio best halves) and the ratio in the farthest band of steps "
-    "that both arms have. A number is clear if its 95 % interval with attention lies above the one "
-    "without; a half-distance beyond the tested steps counts as infinite. Held if both are clear "
-    "in every arm with attention; partly if the same one of them is; otherwise not held. Arms of "
-    "equal weights (uniform) do not count."
+    "The rule reads, for each target word in trained networks, the norm of its loss's gradient at "
+    "its aligned source word, divided by that at the last source position, by the steps between "
+    "the two words without attention. Two numbers count: the half-distance (the steps over which "
+    "the exponential that fits this ratio best halves), and the ratio in the farthest band of "
+    "steps that both arms have. A number is clear if its 95 % interval with attention lies above "
+    "the one without; a half-distance beyond the tested steps counts as infinite. Held if both are "
+    "clear in every arm with attention; partly if one of the two is clear in every such arm; "
+    "otherwise not held. Arms with equal weights (uniform) do not count."
 )
 
 
 def probe(subject: "Subject", tell: Tell, sentences: int = 60) -> Columns:
-    """A row for each gold link of the first so many sentences of a bucket: steps, both norms."""
+    """One row per gold link of each bucket's first sentences: steps, and both norms."""
     subject.require_words()
     linked = [pair for pair in subject.corpus.test if pair.links]
     pairs = [pair for pairs in subject.first_of_each(linked, sentences) for pair in pairs]
@@ -74,7 +74,7 @@ def probe(subject: "Subject", tell: Tell, sentences: int = 60) -> Columns:
 def gradient_norms(
     graph: "nnx.GraphDef", pairs: EncodedPairs, networks: Iterable["Weights"]
 ) -> list[list[Float[ndarray, "target source"]]]:
-    """Of each network and sentence the norms of a target word's loss gradient at a source word.
+    """For each network and sentence, norms of target words' loss gradients at source words.
 
     There is one backward pass per target position, for all sentences of a batch at once.
     """
@@ -114,14 +114,14 @@ def gradient_norms(
 
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """The half-distance, and the ratio by bands that every seed has."""
+    """The half-distance, and the ratio in each band that every seed has."""
     probes, scoring = [run.found for run in arm.runs], arm.settings.scoring
     steps = 1 + max(int(columns["steps"].max()) for columns in probes)
     sentences = 1 + int(probes[0]["sentence"].max())
     edges = len(scoring.lower_edges)
     weights = draw(sentences, scoring.resamples, seed=scoring.seed, bucket=edges)
     for network, control in (("trained", ""), ("untrained", "untrained")):
-        # Of each seed, sentence and number of steps the sum of log ratios, and the links.
+        # By seed, sentence and number of steps: the sum of log ratios, and the number of links.
         sums = np.zeros((len(probes), sentences, steps, 2))
         for columns, cells in zip(probes, sums, strict=True):
             aligned, last = (columns[f"{network}_{name}"] for name in ("aligned", "last"))
@@ -147,11 +147,11 @@ def half_distance(
     sums: Float[ndarray, "seeds sentences steps 2"],
     weights: Float[ndarray, "resamples sentences"],
 ) -> Censored | None:
-    """Steps over which the exponential that fits the ratio best halves; None under two distances.
+    """Steps over which the exponential that fits the ratio best halves; None without two distances.
 
     The fit is least squares of the log ratio (its mean over seeds) on the distances that have links
-    in every seed, each distance weighted by its links. "At least" the tested span where the
-    exponential does not halve within it.
+    in every seed, each distance weighted by its links. If the exponential does not halve within the
+    tested span, the result is "at least" that span.
     """
     distances = np.flatnonzero(sums[..., 1].sum(axis=1).all(axis=0))
     if len(distances) < 2:
@@ -159,7 +159,7 @@ def half_distance(
     parts = [estimate(ratio_of_sums, sums[:, :, place], weights) for place in distances]
     logs = np.stack([np.append(part.value, part.draws) for part in parts], axis=-1)
     links = sums[:, :, distances, 1].sum(axis=(0, 1)) * np.isfinite(logs)
-    with np.errstate(divide="ignore", invalid="ignore"):  # nan where a resample has one distance
+    with np.errstate(divide="ignore", invalid="ignore"):  # nan if a resample has one distance
         middle = (links * distances).sum(axis=-1) / links.sum(axis=-1)
         x = links * (distances - middle[:, None])
         slopes = (x * np.nan_to_num(logs)).sum(axis=-1) / (x * distances).sum(axis=-1)
@@ -183,7 +183,7 @@ def judge(estimates: Estimates) -> Judgement | str:
     none = estimates.without_attention()
     attending = [arm for arm in estimates.arms(selective=True) if arm in halves]
     if not (none in halves and attending):
-        return "both arms are needed, with attention and without, that differ in nothing else"
+        return "the rule needs arms with and without attention that differ in nothing else"
     slower, more, clauses = [], [], [f"the gradient of {', '.join(fades[''])}"]
     for arm in attending:
         for band in reversed(BAND_NAMES):

@@ -1,4 +1,4 @@
-"""IBM model 1: which word is the translation of which, learned from sentence pairs alone.
+"""IBM model 1 learns from sentence pairs alone which words translate which.
 
 P(target | source) = prod_j sum_i t(f_j | e_i) / (I + 1), where source word 0 is NULL, no word
 (Brown et al. 1993, section 4.1).
@@ -23,7 +23,7 @@ CHUNK = 500
 
 @dataclass(frozen=True, eq=False)
 class IBM1:
-    """A trained model: t(target | source) of every word pair that stood in one sentence pair."""
+    """A trained model: t(target | source) of every word pair that occurs in a sentence pair."""
 
     source_ids: dict[str, int]
     target_ids: dict[str, int]
@@ -31,7 +31,7 @@ class IBM1:
     probabilities: Float[ndarray, "entries"]
 
     def table(self, source: Tokens, target: Tokens) -> Float[ndarray, "target source_and_null"]:
-        """t(target word | source word), NULL in column 0; 0 where unseen together."""
+        """t(target word | source word), NULL in column 0; 0 for pairs never seen."""
         e = np.array([0, *(self.source_ids.get(word, -1) for word in source)], np.int64)
         f = np.array([self.target_ids.get(word, -1) for word in target], np.int64)
         keys = e[None, :] * len(self.target_ids) + f[:, None]
@@ -40,7 +40,7 @@ class IBM1:
         return np.where(seen, self.probabilities[entries], 0.0)
 
     def align(self, source: Tokens, target: Tokens) -> frozenset[Link]:
-        """(source, target) positions of the likeliest source word of each target word."""
+        """Link each target word to its likeliest source word, if that is not NULL."""
         table = self.table(source, target)
         equal = table[:, 1:] == table.max(axis=1, keepdims=True)
         nearest = nearest_to_diagonal(equal) if source and target else ()
@@ -48,9 +48,9 @@ class IBM1:
 
 
 def nearest_to_diagonal(allowed: Bool[ndarray, "target source"]) -> frozenset[Link]:
-    """Link each target word to the allowed source word nearest to the diagonal, else to any.
+    """Link each target word to the allowed source word nearest to the diagonal, or else to any.
 
-    If all are allowed this is the baseline that knows no words: i = floor((j + 1/2) I / J).
+    If all words are allowed, this is the diagonal baseline: i = floor((j + 1/2) I / J).
     """
     targets, sources = allowed.shape
     i, j = np.arange(sources)[None, :], np.arange(targets)[:, None]

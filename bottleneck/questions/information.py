@@ -1,9 +1,9 @@
 """C5, C6: how many bits of the source reach the decoder, and how do they grow with length?
 
-A test sentence's exact bits, less the bits that remain given the encoder's memory, are what the
-memory tells of it. What remains is measured by the *probe*, a fresh decoder that learns to write
-the source from the frozen encoder's memory, and by the *translator*, as its loss on the reference.
-On average over sentences the difference is a lower bound on the information.
+The memory's information on a test sentence is the sentence's exact bits minus the bits that remain
+unknown, given the memory. Two measures estimate what remains: the *probe*, a new decoder that
+learns to write the source from the frozen encoder's memory, and the *translator*, by its loss on
+the reference. On average over sentences, the difference is a lower bound on the information.
 """
 
 from collections.abc import Sequence
@@ -30,40 +30,41 @@ MEASURES = {
     "probe_untrained": ("probe", "untrained"),
     "nll": ("translator", ""),
 }
-"""The probe's columns of what remains, in nats: their part and control."""
+"""The probe's columns of what remains, in nats, each with its part and control."""
 LONGER = {part: f"{part} longer" for part in ("probe", "translator")}
-"""How the longer half of the buckets is called, by part; the middle bucket is in it."""
+"""The name of the longer half of the buckets, by part; the middle bucket belongs to it."""
 SLIDE_LOST, LOST_WORDS = 0.91, 30
-"""L9: 2,744 of 3,000 numbers, of a sentence of so many words."""
+"""L9: 2,744 of 3,000 numbers are lost, for a sentence of this many words."""
 TOLERANCE, RISES, LEARNED = 0.10, 0.75, 0.10
-"""The shares (0 to 1) that the rules speak of."""
+"""Shares (0 to 1) in the rules."""
 LOST_RULE = (
-    "Lost is 1 minus the share of the source's bits that is recovered without attention, by the "
-    "probe of the source or by the translator itself, whichever recovers more, in the bucket of "
-    f"{LOST_WORDS} words. Held if its 95 % interval lies within {100 * TOLERANCE:.0f} points of "
-    f"{SLIDE_LOST:.0%} ({SLIDE_LOST - TOLERANCE:.0%} or more); partly if not, but more is lost "
-    "there than in the shortest filled bucket (interval of the difference above 0); otherwise not "
-    "held. Not measured without bits of the source, where that bucket is empty or the shortest, or "
-    f"where under {LEARNED:.0%} of the shortest bucket's bits are recovered (lower end)."
+    "The rule reads the share of the source's bits that is lost without attention in the bucket of "
+    f"{LOST_WORDS} words: 1 minus the share that the probe of the source or the translator "
+    "recovers, whichever recovers more. Held if its 95 % interval lies within "
+    f"{100 * TOLERANCE:.0f} points of {SLIDE_LOST:.0%} ({SLIDE_LOST - TOLERANCE:.0%} or more); "
+    "partly if more is lost there than in the shortest filled bucket (interval of the difference "
+    "above 0); otherwise not held. Not measured without bits of the source, if that bucket is "
+    f"empty or the shortest, or if under {LEARNED:.0%} of the shortest bucket's bits are recovered "
+    "(lower end)."
 )
 KEPT_RULE = (
-    "Kept is the share of each further word's bits that arrives: the slope of the recovered bits "
-    "over the words, over the slope of the source's bits, in the longer half of the buckets, by "
-    "the measure (probe or translator) by which attention keeps more. Held if the 95 % interval "
-    f"with attention lies above {RISES:g} and that of attention minus none, paired, above 0; "
-    "partly if the latter alone does; otherwise not held. Not measured with fewer than three "
-    "filled buckets, without both arms, or where attention recovers under "
+    "The rule reads the share of each further word's bits that arrives: the slope of the recovered "
+    "bits over the number of words, divided by the slope of the source's bits, in the longer half "
+    "of the buckets. It takes the measure (probe or translator) by which attention keeps more. "
+    f"Held if the 95 % interval with attention lies above {RISES:g} and that of attention minus "
+    "none, paired, above 0; partly if only the second does; otherwise not held. Not measured with "
+    "fewer than three filled buckets, without both arms, or if attention recovers under "
     f"{LEARNED:.0%} of the shortest bucket's bits (lower end)."
 )
 UNLEARNED = (
-    f"of the shortest sentences' bits under {LEARNED:.0%} are recovered: nothing has been learned "
-    "to judge"
+    f"under {LEARNED:.0%} of the shortest sentences' bits are recovered: too little was learned to "
+    "judge"
 )
 POINTS = ("{} more", "{} less", "{:z.0f}", " points")
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """A row for each test sentence: exact bits, and what remains by each measure."""
+    """One row per test sentence: its exact bits, and what remains by each measure."""
     from .subject import losses, train_reader, written_back
 
     pairs = subject.corpus.test
@@ -147,14 +148,14 @@ def _percent(share: Measured) -> str:
 
 
 def _lost(estimates: Estimates) -> Judgement | str:
-    """C5. Neither measure finds more than there is: the one that finds more is judged."""
+    """C5: both measures are lower bounds, so the one that recovers more is judged."""
     none = estimates.without_attention()
     bucket = next((name for name in estimates.buckets() if holds(name, LOST_WORDS)), "")
     by_part = {part: _shares(estimates, none, part) for part in LONGER}
     shares = {part: by[bucket] for part, by in by_part.items() if bucket in by}
     part = max(shares, key=lambda part: shares[part].value, default="")
     if not part or bucket == next(iter(by_part[part])):
-        return f"no share of the bits of {LOST_WORDS} words, and of shorter ones, without attention"
+        return f"the rule needs bits of {LOST_WORDS} words and of shorter ones, without attention"
     share, shortest = shares[part], next(iter(by_part[part].values()))
     if not shortest.low >= LEARNED:
         return UNLEARNED
@@ -170,7 +171,7 @@ def _lost(estimates: Estimates) -> Judgement | str:
 
 
 def _kept(estimates: Estimates) -> Judgement | str:
-    """C6, for the first arm with attention that is compared with one without."""
+    """C6: judges the first arm with attention that has a baseline without."""
     measured: list[tuple[str, str, Measured, Measured, Measured]] = []
     for arm, (name, part) in product(estimates.arms(selective=True), LONGER.items()):
         gain = estimates.get("kept_gain", arm, part=part)
@@ -179,7 +180,7 @@ def _kept(estimates: Estimates) -> Judgement | str:
             measured.append((arm, name, estimates.get("kept", arm, part=part), theirs, gain))
     of_first = [item for item in measured if item[0] == measured[0][0]]
     if not of_first:
-        return "bits over three lengths with attention and without are needed"
+        return "the rule needs bits in three length buckets, with attention and without"
     arm, name, ours, theirs, gain = max(of_first, key=lambda item: item[2].value)
     if not next(iter(_shares(estimates, arm, name).values())).low >= LEARNED:
         return UNLEARNED
@@ -205,12 +206,12 @@ def _drawn(rows: pd.DataFrame) -> pd.DataFrame:
 
 QUESTION = Question(
     name="information",
-    question="Do the source bits that reach the decoder level off, or rise with it? (C5, C6, L9)",
+    question="Do the bits that reach the decoder rise with length, or level off? (C5, C6, L9)",
     title="Bits of the source that reach the decoder (C5, C6)",
     version=2,
     probe=probe,
     summarise=summarise,
-    # The bits of a text are known where a language was drawn, and not joined.
+    # A text's bits are known if it was drawn from a language and its sentences are not joined.
     suits=lambda settings: settings.corpus.is_drawn and settings.corpus.joined == 1,
     rules={"C5": (LOST_RULE, _lost), "C6": (KEPT_RULE, _kept)},
     notes=[
@@ -229,7 +230,7 @@ QUESTION = Question(
                 StudyColumn("untr.\n%", "share", part="probe", control="untrained", **PERCENT),
                 StudyColumn("trans.\n%", "share", part="translator", **PERCENT),
             ],
-            # Per cent kept by the slide, beside the bucket that its sentence is in.
+            # The per cent that the slide says are kept, in the bucket of its sentence.
             printed=lambda estimates, keys: (
                 f"{100 * (1 - SLIDE_LOST):.0f}"
                 if estimates.attention[keys["arm"]] == "none" and holds(keys["bucket"], LOST_WORDS)

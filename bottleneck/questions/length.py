@@ -1,7 +1,7 @@
-"""C11: does one network serve any length, in and out? What the lengths of its outputs say.
+"""C11: does one network serve any length, in and out? The lengths of its outputs tell.
 
-A loop is a stretch of one or more tokens written at least three times in a row. References can loop
-too (". . ."), hence a column for them.
+A loop is one or more tokens that are repeated at least three times in a row. References can loop,
+too (". . ."), so they have a column.
 """
 
 import re
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 FAULTS = ("empty", "unfinished", "repeating", "repeating_references")
 """Measures that are shares of the sentences, 0 to 1."""
 RATIO, MOST_FAULTS, ENOUGH = (0.9, 1.1), 0.05, 0.5
-"""Ends of the length ratio; shares (0 to 1) of the outputs, and of the buckets."""
+"""Range of the length ratio; most faulty outputs, fewest handled buckets, as shares (0 to 1)."""
 RULE = (
     "An arm handles a bucket if the 95 % interval of its length ratio (output tokens per reference "
-    f"token) lies within {RATIO[0]:g} to {RATIO[1]:g}, and if the upper ends of the intervals of "
-    "its shares of empty, of unfinished and of repeating outputs (the last minus the references' "
-    f"own share) are each under {MOST_FAULTS:.0%}. Held if every arm with attention handles every "
-    f"filled bucket; partly if they handle at least {ENOUGH:.0%} of them; otherwise not held. Not "
-    "measured with fewer than two."
+    f"token) lies within {RATIO[0]:g} to {RATIO[1]:g}, and its shares of empty, unfinished and "
+    f"repeating outputs (the last minus the references' share) are each under {MOST_FAULTS:.0%} "
+    "(upper ends of their intervals). Held if every arm with attention handles every filled "
+    f"bucket; partly if they handle at least {ENOUGH:.0%} of them; otherwise not held. Not "
+    "measured with fewer than two filled buckets."
 )
 
 

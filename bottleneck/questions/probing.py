@@ -1,6 +1,6 @@
-"""Measuring a question: each run is probed in a process of its own, one per core.
+"""Probes runs for a question: each run in its own process, one per core.
 
-What a probe found on a run is kept in the run's folder, ``probes/NAME-VERSION.csv``.
+A probe's result is stored in the run's folder, ``probes/NAME-VERSION.csv``.
 """
 
 import io
@@ -22,9 +22,9 @@ from .question import Probed, Question, Row, Tell, find_question
 
 
 def probe_runs(study: Question, runs: Sequence[Path], tell: Tell) -> list[Probed]:
-    """What the study's probe finds on runs; those that lack it now are measured, one per core.
+    """The results of the study's probe; runs that lack them are probed now, one per core.
 
-    A failure is a UserError.
+    A failure is a ``UserError``.
     """
     missing = [run for run in runs if not kept_file(run, study).is_file()]
 
@@ -40,7 +40,7 @@ def probe_runs(study: Question, runs: Sequence[Path], tell: Tell) -> list[Probed
 
 
 def probe_run(emit: Callable[[int, dict[str, Any]], None], study: str, run: str) -> None:
-    """The task of a worker process: measure a question on a run, and keep what was measured."""
+    """The task of a worker process: probe a run for a question, and store the result."""
     from ..runs.run import cache_programs
     from .subject import Subject
 
@@ -53,12 +53,12 @@ def probe_run(emit: Callable[[int, dict[str, Any]], None], study: str, run: str)
 
 
 def kept_file(run: Path, study: Question) -> Path:
-    """Where this version of the study is kept, if it has been measured on a run."""
+    """The file of this version's result on a run; it exists once the run is probed."""
     return run / PROBES / f"{study.name}-{study.version}.csv"
 
 
 def read_kept(run: Path, settings: RunSettings, study: Question) -> Probed:
-    """What was found, as arrays; a column that is not all numbers is text."""
+    """A stored result as arrays; a column that is not all numbers is text."""
     path = kept_file(run, study)
     with reading(path):
         frame = pd.read_csv(io.BytesIO(read_checked(path)), dtype=str, keep_default_na=False)

@@ -1,9 +1,9 @@
 """What a question of the lecture is, and the parts that all questions share.
 
-A question is one file of this folder, which ends with a `Question`. Its probe looks at one trained
-run and is costly; what it finds is stored in the run's folder. `summarise` sees all runs, so that
-arms and seeds are resampled together, and gives the rows of ``probes/NAME.csv``. The verdict, the
-table and the figure are made from that file alone.
+A question is one file of this folder; it ends with a `Question`. Its probe measures one trained
+run. This is slow, so the result is stored in the run's folder. `summarise` gets the results of all
+runs, so that arms and seeds are resampled together, and returns the rows of ``probes/NAME.csv``.
+The verdict, the table and the figure are made from that file alone.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     from .subject import Subject
 
 Line = tuple[Sequence[str], dict[str, str]]
-"""A row's texts, and its keys: arm, and where they differ by row measure, bucket, control, part."""
+"""A row's texts, and its keys: the arm and, where rows differ, measure, bucket, control, part."""
 Columns = Mapping[str, Any] | pd.DataFrame
-"""Columns of one length, by name: what a probe found."""
+"""What a probe found: columns of equal length, by name."""
 Tell = Callable[[str], None]
-"""Called with a few words on what a probe is doing."""
+"""Takes a few words on what a probe is doing, and shows them to the user."""
 
 
 @dataclass(frozen=True)
 class StudyColumn:
-    """A column of numbers: which keys they have, if not the row's, and how they are printed.
+    """A column of numbers: their keys, if not the row's, and how they are printed.
 
-    ``ends`` is the form of the interval's ends, None for that of the number, "" for no interval.
+    ``ends`` is the format of the interval's ends: None is the number's format, "" is no interval.
     """
 
     head: str
@@ -62,15 +62,15 @@ class StudyColumn:
 
 
 PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
-"""Of a column whose numbers are shares."""
+"""For a column of shares."""
 
 
 @dataclass(frozen=True)
 class StudyTable:
-    """A table of a question: its columns of texts (``heads``), n, and its columns of numbers.
+    """A table of a question: columns of text (``heads``), n, and columns of numbers.
 
-    ``lines`` are its rows, by default each bucket and arm; those without their first number are
-    left out. ``printed`` gives a last column, the slide's.
+    ``lines`` gives its rows, by default one per bucket and arm. A row without its first number is
+    left out. ``printed`` gives the last column, the slide's numbers.
     """
 
     title: str
@@ -103,11 +103,10 @@ class StudyTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Axes(Panel):
-    """A panel of a question's figure: measures by length, or by a column, times ``scale``.
+    """A panel of a question's figure: measures times ``scale``, by length or another column.
 
-    ``names`` are words for what is in the column. ``select`` chooses among the measure's rows, or
-    changes them. ``lines`` are the controls that are drawn, None for all. ``printed`` are the
-    slide's numbers.
+    ``names`` are labels for the column's values. ``select`` filters or changes the measure's rows.
+    ``lines`` are the controls that are drawn, None for all. ``printed`` gives the slide's numbers.
     """
 
     measure: str | Sequence[str]
@@ -134,14 +133,14 @@ def run_lines(frame: pd.DataFrame, over: str) -> tuple[str, list[str], str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A question of the lecture: how it is measured, and all that a reader sees of it.
+    """A question of the lecture: how it is measured, its rules, tables and figure.
 
     ``question`` ends with the ids of its claims and slides. ``version`` rises when the probe
-    measures something different. ``suits`` says whether a run can be probed at all.
+    measures something different. ``suits`` says whether a run can be probed.
 
-    ``rules`` are those of its claims, in words and in code. ``measures`` are the columns of its
-    CSV; ``keys`` say what a row is of. ``notes`` are the caption of the table, then ``run_lines``.
-    Its intervals are ``over`` test sentences, or over what this says.
+    ``rules`` has each claim's rule, in words and in code. A row of its CSV has ``keys`` and
+    ``measures``. The table's caption is ``notes``, then ``run_lines``. ``over`` says what its
+    intervals are over.
     """
 
     name: str
@@ -163,14 +162,14 @@ class Question:
     over: str = "test sentences"
 
     def verdict(self, frame: pd.DataFrame | str) -> Sequence[Verdict]:
-        """The verdict on each claim; a text is the reason why nothing can be judged."""
+        """The verdict on each claim; a text says why nothing can be judged."""
         return [
             Verdict.of(claim, rule, frame if isinstance(frame, str) else judge(Estimates(frame)))
             for claim, (rule, judge) in self.rules.items()
         ]
 
     def page(self, frame: pd.DataFrame) -> Page:
-        """The table with all that belongs to it."""
+        """The table with its caption."""
         estimates, body = Estimates(frame), Table.grid()
         for item in self.tables:
             if (table := item.table(estimates)).row_count:
@@ -203,7 +202,7 @@ class Question:
 
 
 def find_question(name: str) -> Question:
-    """The question of a name; UsageError for a name that is none."""
+    """The question of this name; a ``UsageError`` if there is none."""
     if name not in (*QUESTIONS, GOLD):
         raise UsageError(f"unknown study {name!r}{did_you_mean(name, QUESTIONS)}")
     return import_module(f".{name.replace('-', '_')}", __package__).QUESTION

@@ -1,10 +1,10 @@
 """C14: is the state the "understanding so far", word by word?
 
-After each word a linear probe is asked for the words so far, by distance back: a lower bound of
-what the state holds. The baseline answers with the most frequent word at each distance.
+After each word, a linear probe names the words so far, by their distance back. What it reads is a
+lower bound on what the state holds. The baseline names the most frequent word at each distance.
 
-The probe is softmax regression on whitened inputs, one for each distance. It starts at the linear
-discriminant (Fisher 1936; Rao 1948), which knows rare words from few examples, and goes on by Adam.
+The probe is a softmax regression on whitened inputs, one per distance. It starts at the linear
+discriminant (Fisher 1936; Rao 1948), which knows rare words from few examples; Adam trains it.
 """
 
 from collections.abc import Iterator
@@ -27,41 +27,41 @@ if TYPE_CHECKING:
     from .subject import Subject
 
 DISTANCES = 20
-"""Words asked for: the one just read, which is 0 back, to that 19 back."""
+"""How many words the probe names: from the word just read (distance 0) to distance 19."""
 NO_ANSWER = -1
-"""Fills the distances at which a state has read no word."""
+"""Marks distances beyond the first word of the sentence."""
 NAMES = ("trained", "untrained", "last_word", "baseline")
-"""Who answers: the probe of either network's states, the last word alone, the most frequent."""
+"""Who answers: a probe of either network's states, a guess from the last word, the baseline."""
 LEAST_VARIANCE = 1e-6
-"""Of the mean variance: less counts as noise of rounding, and is not blown up."""
+"""As a share of the mean variance: less is rounding noise, which whitening must not amplify."""
 BATCH, RATE = 512, 1e-2
-"""Rows of each step of Adam, and its first rate, which falls linearly to 0."""
+"""Adam's batch size, and its first learning rate, which falls linearly to 0."""
 Inputs, Answers = Float[ndarray, "_ size"], Int[ndarray, "_ distances"]
 ENOUGH = 0.5
-"""Share of the words that are to be read."""
+"""The share of the words that must be read."""
 RULE = (
-    "The rule reads, without attention and by how many words the state has read, how many of the "
-    "last words (20, or as many as every state of the bucket has read) a linear probe names from "
-    "the state beyond always answering the most frequent word. Held if in every bucket these are "
-    f"at least {ENOUGH:.0%} of the words that the most frequent word leaves, and more than from an "
-    "untrained encoder's states and than from the word just read alone (95 % intervals over test "
-    f"sentences: the lower end at or above {ENOUGH:.0%}, the paired difference from the untrained "
-    "above 0, the interval above that of the word just read); partly if they are more than both in "
-    "every bucket; otherwise not held."
+    "The rule counts how many of the last words a linear probe names from the state without "
+    "attention, beyond always naming the most frequent word. Buckets are by the number of words "
+    "read so far; the last words are 20, or as many as every state of the bucket has read. Held if "
+    f"in every bucket the probe names at least {ENOUGH:.0%} of the words that the most frequent "
+    "word misses (lower end of the 95 % interval over test sentences), more than from an untrained "
+    "encoder's states (interval of the paired difference above 0), and more than can be guessed "
+    "from the word just read (interval above that of the guess); partly if the last two conditions "
+    "hold in every bucket; otherwise not held."
 )
 
 
 def probe(subject: "Subject", tell: Tell, sentences: int = 6_000, steps: int = 200) -> Columns:
-    """A row for each bucket of words so far and test sentence: its states, and right answers.
+    """One row per test sentence and bucket of words so far: its states, and right answers.
 
-    Asked are the nearest words that every state of the bucket has read, at most `DISTANCES`.
+    The probe names the nearest words that every state of the bucket has read, at most `DISTANCES`.
     """
     subject.require_words()
     texts = subject.corpus.train[:sentences], subject.corpus.test
     # The end token is left out.
     ids = [[np.array(row[:-1], np.int64) for row in subject.encode(pairs).source]
            for pairs in texts]  # fmt: skip
-    # For each word itself, the one before it, and so on.
+    # For each position its word, the word before it, and so on.
     before, window = np.full(DISTANCES - 1, NO_ANSWER), np.lib.stride_tricks.sliding_window_view
     training, words = (
         np.concatenate([window(np.r_[before, row], DISTANCES)[:, ::-1] for row in rows])
@@ -92,14 +92,14 @@ def probe(subject: "Subject", tell: Tell, sentences: int = 6_000, steps: int = 2
 
 
 def most_frequent(words: Answers) -> Int[ndarray, "distances"]:
-    """The word that stands most often at each distance; the least id of equals."""
-    # Ids are counted from NO_ANSWER, whose count is put away.
+    """The most frequent word at each distance; the lowest id if several are equal."""
+    # Counts begin with that of NO_ANSWER, which is dropped.
     counts = [np.bincount(column - NO_ANSWER)[1:] for column in words.T]
     return np.array([count.argmax() if count.size else NO_ANSWER for count in counts], np.int64)
 
 
 def from_last_word(training: Answers, asked: Answers) -> Answers:
-    """At each distance, what most often stands there before the same last word in training."""
+    """At each distance, the most frequent word in training there, given the same last word."""
     answers = np.tile(most_frequent(training), (len(asked), 1))
     for word in np.unique(training[:, 0]):
         best, rows = most_frequent(training[training[:, 0] == word]), asked[:, 0] == word
@@ -110,14 +110,14 @@ def from_last_word(training: Answers, asked: Answers) -> Answers:
 def read_words(
     inputs: Inputs, answers: Answers, others: Inputs, *, classes: int, steps: int
 ) -> Answers:
-    """Fit the probe to inputs and answers, 0 to ``classes`` - 1; what it reads from others."""
+    """Fit the probe to inputs and answers (0 to ``classes`` - 1); return its answers for others."""
     import jax
     import jax.numpy as jnp
     import optax
 
     from ..model.parts import on_host
 
-    # Means of 0 and variances of 1.
+    # Whiten: means of 0 and variances of 1.
     mean = inputs.mean(axis=0, dtype=np.float64)
     variances, axes = np.linalg.eigh(np.atleast_2d(np.cov(inputs - mean, rowvar=False)))
     least = max(LEAST_VARIANCE * float(variances.mean()), np.finfo(np.float32).tiny)
@@ -131,7 +131,7 @@ def read_words(
         return jnp.einsum("bs,psc->pbc", inputs, matrix) + bias[:, None, :]
 
     def loss(maps: tuple, inputs: "Array", answers: "Array") -> "Array":
-        """The mean cross-entropy of the answers that there are."""
+        """The mean cross-entropy, without `NO_ANSWER`."""
         asked, right = (answers != NO_ANSWER).astype(jnp.float32), jnp.maximum(answers, 0)
         losses = optax.softmax_cross_entropy_with_integer_labels(logits(maps, inputs), right.T)
         return jnp.sum(losses * asked.T) / jnp.maximum(jnp.sum(asked), 1.0)
@@ -156,7 +156,7 @@ def read_words(
 def _discriminant(
     inputs: Inputs, answers: Int[ndarray, "rows"], classes: int
 ) -> tuple[Float[ndarray, "size classes"], Float[ndarray, "classes"]]:
-    """The linear discriminant of one distance; nothing but a bias where nothing was asked."""
+    """The linear discriminant of one distance; without answers, only a bias."""
     asked = answers != NO_ANSWER
     rows, labels = inputs[asked], answers[asked]
     counts = np.bincount(labels, minlength=classes).astype(np.float64)
@@ -165,7 +165,7 @@ def _discriminant(
     by_class = pd.DataFrame(rows.astype(np.float64)).groupby(labels).sum()
     sums = by_class.reindex(range(classes), fill_value=0.0).to_numpy()
     centre = sums.sum(axis=0) / max(1.0, counts.sum())
-    # A class's mean is drawn to that of all as if 20 more of its examples were there.
+    # A class's mean is shrunk towards the overall mean, as if 20 more examples were there.
     shrunken = (sums + 20.0 * centre) / (counts + 20.0)[:, None]
     means = sums / np.maximum(counts, 1.0)[:, None]
     within = (rows.T @ rows).astype(np.float64) - means.T @ (means * counts[:, None])
@@ -177,7 +177,7 @@ def _discriminant(
 
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """Words read, by how many words had been read."""
+    """Words that the probe names, by the number of words so far."""
     edges, found = arm.settings.scoring.lower_edges, arm.runs[0].found
     for bucket, first in zip(bucket_labels(edges), edges, strict=True):
         inside = found["words"] == first

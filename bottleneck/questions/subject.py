@@ -1,7 +1,7 @@
-"""A finished run opened again: its text, its weights, the weights that it began with, its memory.
+"""A finished run, opened for a probe: its text, its weights at the start and the end, its states.
 
-The *probe of the source* is a fresh decoder that learns to write the source and the end token from
-an encoder's memory: -log P of the whole is what remains to be told once the memory is known.
+The *probe of the source* is a new decoder that learns to write the source and the end token from an
+encoder's memory. Its -log P of the source measures what the memory does not tell.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ from .question import Tell
 
 
 class Subject:
-    """What a probe may look at; ``graph`` is of trained and fresh weights alike."""
+    """What a probe may read of a run; trained and untrained weights have the same ``graph``."""
 
     def __init__(self, folder: Path, trained: TrainedRun | None = None) -> None:
         trained = trained or load_run(folder)
@@ -54,7 +54,7 @@ class Subject:
 
     @cached_property
     def corpus(self) -> Corpus:
-        """The run's text, made or read again; a UserError where it is not the same any more."""
+        """The run's text, made or read again; a ``UserError`` if it has changed."""
         corpus = load_corpus(self.settings.corpus, self.edges)
         if corpus.fingerprint != read_object(self.folder / ENVIRONMENT).get("fingerprint"):
             raise UserError(
@@ -64,14 +64,14 @@ class Subject:
         return corpus
 
     def first_of_each(self, pairs: Sequence[SentencePair], most: int) -> list[Pairs]:
-        """The first pairs of each length bucket, at most so many."""
+        """The first pairs of each length bucket, at most ``most``."""
         buckets = bucket_members([pair.words for pair in pairs], self.edges)
         return [tuple(pairs[i] for i in inside[:most]) for inside in buckets.values()]
 
     def fresh_sentences(self, wanted: int) -> list[Pairs]:
-        """For each length bucket new sentences of the run's language, the same for all runs.
+        """New sentences of the run's language for each length bucket, the same for all runs.
 
-        Of real text, which has no new ones, it is some of the test and validation sentences.
+        Real text has no new sentences: test and validation sentences take their place.
         """
         corpus, edges = self.settings.corpus, self.edges
         if not corpus.is_drawn:
@@ -98,7 +98,7 @@ class Subject:
     def read(
         self, weights: Weights, pairs: Sequence[SentencePair]
     ) -> list[tuple[Float[np.ndarray, "words context"], Float[np.ndarray, "context"]]]:
-        """h_t of each sentence after each of its tokens, and h_Tx, after the end token."""
+        """For each sentence, h_t after each of its tokens, and h_Tx after the end token."""
         source = self.encode(pairs).source
         batches = evaluation_batches(EncodedPairs(source, source), 128)
         memories = (self._encode(weights, *item.batch[:2]) for item in batches)
@@ -107,16 +107,16 @@ class Subject:
         return [(states[: len(ids) - 1], context) for (states, context), ids in read]
 
     def require_words(self) -> None:
-        """UserError for a run of subwords, where a study speaks of the model's tokens as words."""
+        """A ``UserError`` for a run on subwords: the study takes the model's tokens for words."""
         if self.settings.corpus.tokens != "words":
             raise UserError(
-                "it asks for words one by one, and the run reads subwords: choose runs that read "
+                "it needs single words, but the run reads subwords: choose runs that read "
                 "words with `--where tokens=words`, or train some with corpus.tokens=words"
             )
 
 
 class SourceReader(Translator):
-    """A translator from the source to itself whose encoder is never changed."""
+    """A translator from the source to itself; its encoder does not change."""
 
     def encode(
         self,
@@ -124,7 +124,7 @@ class SourceReader(Translator):
         lengths: Int[Array, " batch"],
         key: PRNGKeyArray | None = None,  # noqa: ARG002 (nothing is dropped)
     ) -> Memory:
-        """The memory, through which no gradient goes back; the keys are the probe's own."""
+        """The memory, without a gradient to the encoder; the keys are the probe's own."""
         mask = real_positions(lengths, source.shape[1])
         values, last = jax.lax.stop_gradient(self.encoder(source, mask))
         return Memory(values, self.decoder.attention.keys(values), mask, last)
@@ -133,7 +133,7 @@ class SourceReader(Translator):
 def train_reader(
     subject: Subject, encoder: Weights, tell: Tell, name: str
 ) -> tuple[nnx.GraphDef, Weights]:
-    """Structure and weights of the probe of an encoder (a whole translator's weights)."""
+    """Train the probe of a translator's encoder; return the probe's structure and weights."""
     plain = {"dropout": 0.0, "initial_state": "context"}
     model, words = subject.settings.changed(model=plain).model, len(subject.vocabularies[0])
     training = subject.settings.training
@@ -162,7 +162,7 @@ def train_reader(
 
 
 def written_back(subject: Subject, pairs: Sequence[SentencePair]) -> EncodedPairs:
-    """The source as the encoder reads it, and as the probe is to write it: in its own order."""
+    """The source as the encoder reads it, and as the probe must write it: in its own order."""
     words = subject.vocabularies[0]
     return EncodedPairs(subject.encode(pairs).source, encode_pairs(pairs, words, words).source)
 

@@ -2,11 +2,11 @@
 
 A source word survives if the output has the words of the reference that it is linked to. If the
 reference has a word m times and the output k times, each copy has the share min(m, k) / m, as in
-BLEU's clipping. A source word with several target words has the mean of their shares. Chance is the
-same outputs against other sources.
+BLEU's clipping. A source word with several target words has the mean of their shares. Chance is
+measured by pairing the same outputs with other sources.
 
-Gist is nouns and verbs; detail is modifiers (adjectives, adverbs, numerals) and names: the text is
-the grammar's, which knows both classes and links.
+Gist is nouns and verbs; detail is modifiers (adjectives, adverbs, numerals) and names. The text is
+drawn from the grammar, which has the classes and the links of all words.
 """
 
 from collections import Counter
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Tokens = Sequence[str]
 SURVIVED, PARTLY, LOST, UNLINKED = "survived", "in part", "lost", "not linked"
 CLASSES = ("noun", "verb", "adjective", "adverb, numeral", "name", "function word")
-"""Adverbs and numerals together: either is missing in parts of some bucket's sentences."""
+"""Adverbs and numerals are one class: in parts of some buckets, one of the two is missing."""
 
 DETAILS = ("modifiers", "names")
 DOUBLINGS = (0, *(2**power for power in range(4, 16)))
@@ -49,11 +49,11 @@ RULE = (
     "The rule reads recall beyond chance, (recall - chance) / (1 - chance) at equal positions, "
     "without attention, in the two longest filled buckets. The gist (nouns and verbs) survives "
     "better than modifiers (adjectives, adverbs, numerals) or than names if the 95 % interval of "
-    "the difference lies above 0 in both buckets. Held if it survives better than both, and itself "
-    f"by at least {SURVIVES:.0%} in both buckets; partly if it survives better than at least one "
-    "of them; otherwise not held. Not measured without two filled buckets, with too few words of a "
-    "class for an interval, or if recall beyond chance of all words is under "
-    f"{LEARNED:.0%} in the shortest bucket."
+    "the difference lies above 0 in both buckets. Held if it survives better than both, and its "
+    f"recall beyond chance is at least {SURVIVES:.0%} in both buckets; partly if it survives "
+    "better than at least one of them; otherwise not held. Not measured without two filled "
+    "buckets, with too few words of a class for an interval, or if recall beyond chance of all "
+    f"words is under {LEARNED:.0%} in the shortest bucket."
 )
 
 
@@ -67,11 +67,11 @@ def survival(
     pairs: Sequence[SentencePair], outputs: Sequence[Tokens], groups: Int[ndarray, "sentences"],
     *, seed: int,
 ) -> Float[ndarray, "words 2"]:  # fmt: skip
-    """Share of each source token that survived, 0 to 1, and by chance; nan where it has no link.
+    """Share of each source token that survived (0 to 1), and by chance; nan without a link.
 
-    Chance is the mean over the outputs of ten other sentences of the group: ten times all sentences
-    of a group take the output of the next one in a random cycle (PCG64 of seed, group + 1). It is
-    nan for a sentence that is alone.
+    Chance is a mean over ten rounds: in each, every sentence of a group takes the output of the
+    next one in a random cycle (PCG64 of seed, group + 1). It is nan for the only sentence of a
+    group.
     """
     others = np.full((10, len(pairs)), -1, np.int64)
     for group in np.unique(groups):
@@ -97,7 +97,7 @@ def survival(
 
 
 def source_words(subject: "Subject", groups: Int[ndarray, "sentences"]) -> pd.DataFrame:
-    """A row for each token of the test set's sources, with its `survival`; punctuation has none."""
+    """One row per token of the test set's sources, with its `survival`; punctuation has none."""
     pairs = subject.corpus.test
     outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
     sources = [tokenize(pair.source) for pair in pairs]
@@ -111,7 +111,7 @@ def source_words(subject: "Subject", groups: Int[ndarray, "sentences"]) -> pd.Da
 
 
 class WordReport(NamedTuple):
-    """A source word, what became of it, its words in the reference, and those in the output."""
+    """A source word, its fate, its words in the reference, and those of them in the output."""
 
     word: str
     fate: str
@@ -122,7 +122,7 @@ class WordReport(NamedTuple):
 def word_reports(
     source: Tokens, reference: Tokens, links: Sequence[Link], output: Tokens
 ) -> list[WordReport]:
-    """What became of every source token but punctuation, in order."""
+    """A report on every source token except punctuation, in order."""
     shares, reports = found_shares(reference, output), []
     for i, word in enumerate(source):
         linked = sorted({j for position, j in links if position == i})
@@ -135,14 +135,14 @@ def word_reports(
 
 
 def class_of(token: str) -> str:
-    """The class, of `CLASSES`, of a token of the grammar; "" of punctuation."""
+    """The class (one of `CLASSES`) of a token of the grammar; "" for punctuation."""
     name = word_class(token) if is_word(token) else ""
     content = (item for item in CLASSES if name in item.split(", "))
     return next(content, CLASSES[-1]) if name else ""
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """A row for each token of the test set's sources: how far it survived, and what it is."""
+    """One row per token of the test set's sources: how far it survived, and what it is."""
     tell("counting")
     lengths = np.array([pair.words for pair in subject.corpus.test], np.int64)
     words = source_words(subject, bucket_of(lengths, subject.edges))
@@ -158,7 +158,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """Every measure of all words, of each fifth, class and kind, and gist less detail."""
+    """Every measure of all words, of each fifth, class and kind, and gist minus detail."""
     columns = arm.runs[0].found
     thirds, fifths = (
         ((2 * columns["position"] + 1) * bands // (2 * columns["tokens"])).astype(np.int64)
@@ -201,9 +201,10 @@ def summarise(arm: Arm) -> Iterator[Row]:
 def _sums(
     arm: Arm, *groups: tuple[Int[ndarray, "words"], int]
 ) -> Float[ndarray, "seeds sentences *groups 3"]:
-    """Words that survived, that do by chance, and all: by sentence and by groups, of so many each.
+    """Words that survived, words that do by chance, and all words, by sentence and groups.
 
-    Words without a link and of a group under 0 are left out.
+    ``groups`` are each word's group, and the number of groups. Words without a link or in a group
+    under 0 are left out.
     """
     indices = arm.runs[0].found["sentence"].astype(np.int64), *(index for index, _ in groups)
     shape = 1 + int(indices[0][-1]), *(count for _, count in groups)
@@ -219,12 +220,12 @@ def _sums(
 def rates(
     cells: Real[ndarray, "*rows groups bands 3"], matched: bool = False
 ) -> dict[str, Float[ndarray, "*rows groups"]]:
-    """`MEASURES` of each group: averages over bands; (r - c) / (1 - c) takes chance away.
+    """`MEASURES` of each group, averaged over bands; (r - c) / (1 - c) takes chance away.
 
-    A band weighs as many words as all groups have in it (direct standardisation); with ``matched``,
-    for two groups of which either may lack some bands, w_gb w_hb / (w_gb + w_hb), as in Mantel and
-    Haenszel's estimate of a difference between two rates (1959). A rate is nan for a group without
-    words in a band that weighs something.
+    A band's weight is the number of words that all groups have in it (direct standardisation). With
+    ``matched``, for two groups that may each lack bands, it is w_gb w_hb / (w_gb + w_hb), as in
+    Mantel and Haenszel's estimate of a difference between two rates (1959). A rate is nan if the
+    group has no words in a band of positive weight.
     """
     words = cells[..., 2]
     weights = words.sum(axis=-2)
@@ -244,7 +245,7 @@ def _rate(
     measure: str, cells: Real[ndarray, "seeds sentences groups bands 3"], group: int = 0,
     minus: int | None = None, *, matched: bool = False,
 ) -> tuple[Score, Real[ndarray, "seeds sentences columns"]]:  # fmt: skip
-    """A measure of a group, less that of another, and the sums of which it is the score."""
+    """The score of a measure of a group (minus that of another), and the sums that it takes."""
 
     def score(sums: Real[ndarray, "*rows columns"]) -> Float[ndarray, "*rows"]:
         numbers = rates(sums.reshape(*sums.shape[:-1], *cells.shape[2:]), matched)[measure]
@@ -299,7 +300,7 @@ def judge(estimates: Estimates) -> Judgement | str:
 
 
 def by_part(parts: Sequence[str], first: int = 0) -> Callable[[Estimates], Iterator]:
-    """Rows for each part, filled bucket from the ``first`` on, and arm."""
+    """Rows for each part, arm and filled bucket, from the ``first`` bucket on."""
 
     def lines(estimates: Estimates) -> Iterator:
         for part, arm in product(parts, estimates.arms()):

@@ -1,4 +1,4 @@
-/* The explorer: one sentence, its words kept and lost, and where each arm looked. */
+/* The explorer: one sentence, the words that each arm kept or lost, and where it looked. */
 (() => {
   "use strict";
   const data = JSON.parse(document.getElementById("explorer-data").textContent);
@@ -6,9 +6,9 @@
   const choice = document.getElementById("explorer-choice");
   const shown = document.getElementById("explorer-shown");
   const KINDS = { survived: "", lost: "lost", "in part": "part", "not linked": "unjudged" };
-  const SIDE_BY_SIDE = 28; // source tokens up to which the maps of two arms are next to each other
+  const SIDE_BY_SIDE = 28; // up to this many source tokens, two arms' maps are side by side
 
-  /** An element with its class and children; texts stay texts. */
+  /** An element with its class and children; text is never read as markup. */
   function make(name, kind, ...children) {
     const element = document.createElement(name);
     if (kind) element.className = kind;
@@ -16,7 +16,7 @@
     return element;
   }
 
-  /** A table in a box that scrolls; heads are the cells of its first row, and of its first column. */
+  /** A table in a box that scrolls; heads is its first row, and each row begins with its own head. */
   function table(name, kind, heads, rows) {
     const header = (scope) => (child) => {
       const cell = make("th", "", child);
@@ -40,7 +40,7 @@
     return `${count("survived")} of ${judged} ${what}${part}`;
   }
 
-  /** The judged words in their order, each as this arm kept or lost it; the pointer shows how. */
+  /** The judged words in order, marked as kept or lost by this arm; the pointer shows details. */
   function words(sentence, result) {
     const spans = sentence.words.map(([word, reference], index) => {
       const [fate, found] = result.fates[index];

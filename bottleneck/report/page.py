@@ -1,7 +1,7 @@
-"""A results folder as one page that needs no other file and no network, or as many files.
+"""Exports a results folder as one page that needs no other file and no network, or as many files.
 
-Both have the tables and figures that `bottleneck table` and `bottleneck plot` make. The page,
-``report.html``, is in the lecture's order: this file collects what ``page.html.j2`` lays out.
+Both have the tables and figures of `bottleneck table` and `bottleneck plot`. The page is in the
+lecture's order: this module collects what ``page.html.j2`` lays out.
 """
 
 import hashlib
@@ -50,9 +50,9 @@ BESIDE: Mapping[str, Sequence[str]] = {
     "C10": ("arms",),
     "C12": ("fit",),
 }
-"""By claim the tables and figures that go with it, besides those of its study."""
+"""Tables and figures that go with a claim, besides those of its study."""
 HOMES = {name: claim.home for claim in ALL_CLAIMS for name in BESIDE.get(claim.id, ())}
-"""By table and figure the experiment it shows, if a folder has several; else ``vindication``."""
+"""The experiment that a table or figure shows if a folder has several; else ``vindication``."""
 
 
 def write_report(folder: Path, path: Path) -> int:
@@ -82,7 +82,7 @@ def make_report(folder: Path) -> str:
         colours=ATTENTION,
         versions=f"bottleneck {__version__}, Python {platform.python_version()}",
     )
-    if folder.is_absolute() and folder.parent != Path(folder.anchor):  # a folder of this machine
+    if folder.is_absolute() and folder.parent != Path(folder.anchor):  # hide its place
         page = page.replace(escape(f"{folder.parent}/"), "")
     return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]", "\ufffd", page)
 
@@ -97,12 +97,12 @@ def check_results(folder: Path) -> None:
 
 
 def prose(text: str) -> Markup:
-    """A text in which `backticks` stand around what is typed."""
+    """A text as HTML, with `backticks` as code."""
     return Markup(re.sub("`([^`]*)`", r"<code>\1</code>", str(escape(text))))
 
 
 def cell(text: str) -> str:
-    """A cell of a terminal's table; an interval on its second line is in small type."""
+    """A terminal's cell as HTML; an interval on its second line is in small type."""
     return in_line(text, Markup("{} <small>{} to {}</small>"))
 
 
@@ -140,11 +140,11 @@ def collect(folder: Path) -> dict[str, Any]:
 
 
 def questions(decisions: Sequence[claims.Decision]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What goes with each claim that has numbers; what two claims share goes with the first."""
+    """The views of each claim that has numbers; views that two claims share go with the first."""
     seen: dict[tuple[Path, str], str] = {}
     for item in decisions:
         claim, folder, bundle = item.claim, item.folder, item.bundle
-        # Some compare: they say nothing of a single arm or size.
+        # Views of C1 and C10 compare: a single size or arm has nothing to show.
         compared = item.measured or claim.id not in ("C1", "C10")
         first = {
             name: seen.setdefault((folder, name), claim.id)
@@ -165,9 +165,9 @@ def questions(decisions: Sequence[claims.Decision]) -> Iterator[tuple[str, dict[
 
 
 def find_views(names: Iterable[str], folder: Path, bundle: Results | None) -> dict[str, Any]:
-    """The tables and figures that a folder has under these names, as the template shows them.
+    """The tables and figures of these names that a folder has, as the template shows them.
 
-    ``kinds`` of a table says which columns are text, and which the slide's numbers.
+    A table's ``kinds`` say which columns are text, and which are the slide's numbers.
     """
     pages, figures, reasons = make_views(names, folder, bundle)
     grids: list[dict[str, Any]] = []
@@ -181,7 +181,7 @@ def find_views(names: Iterable[str], folder: Path, bundle: Results | None) -> di
             title = str(table.title or page.title)
             grids.append({"title": title, "heads": heads, "rows": rows, "kinds": kinds})
     images = []
-    for figure, _ in figures.values():  # as addresses, in which no script runs
+    for figure, _ in figures.values():  # as data addresses: no script runs in them
         drawing = quote(image(figure, ".svg"), safe=" !$()*+,/:;=?@[]{}~'")
         address = Markup(f"data:image/svg+xml,{drawing}")
         images.append({"alt": figure.get_suptitle(), "address": address})
@@ -196,9 +196,9 @@ def find_views(names: Iterable[str], folder: Path, bundle: Results | None) -> di
 def make_views(
     names: Iterable[str], folder: Path, bundle: Results | None
 ) -> tuple[list[Page], dict[str, Chart], dict[str, str]]:
-    """The tables and the figures that a folder has under these names, and why it lacks others.
+    """The tables and figures of these names that a folder has, and why it lacks others.
 
-    Those of runs are of one experiment: that of the claim which they go with, or else the first.
+    Views of runs show one experiment (see `HOMES`), or else the first.
     """
     pages: list[Page] = []
     figures: dict[str, Chart] = {}
@@ -275,10 +275,10 @@ def explorer_data(bundle: Results) -> dict[str, Any] | None:
 
 
 def _sentence(examples: Sequence[Example], corpus: CorpusSettings) -> dict[str, Any]:
-    """A sentence through every arm. Weights are in thousandths, a row for each output token.
+    """A sentence through every arm. Weights are in thousandths, one row per output token.
 
-    Where the grammar gives links, source words are judged as the question ``survival`` judges them;
-    of other text the words of the reference are looked for in the output.
+    If the grammar gives links, source words are judged as in the question ``survival``. Otherwise
+    the words of the reference are looked for in the output.
     """
     source, reference = _words(examples[0]["source"], corpus), examples[0]["reference"]
     target, arms, judged = list(map(without_joiner, tokenize(reference))), [], []
@@ -290,7 +290,7 @@ def _sentence(examples: Sequence[Example], corpus: CorpusSettings) -> dict[str, 
         and [*map(without_joiner, tokenize(pair.source))] == source
         and pair.target == reference
     )
-    if made:  # by the grammar, which has its links
+    if made:  # the grammar made it, and has its links
         words, links = source, pair.links
     for example in examples:
         output = _words(example["hypothesis"], corpus)

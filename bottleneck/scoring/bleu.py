@@ -1,6 +1,6 @@
 """BLEU (Papineni et al. 2002) from counts, as sacreBLEU scores them, and chrF2 (Popović 2015).
 
-A sentence is one row of counts; of a bucket, a resample or the whole test set, rows are added.
+Each sentence has one row of counts. A bucket, a resample or the whole test set has their sum.
 """
 
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ from sacrebleu.metrics import BLEU, CHRF
 from ..settings.errors import UsageError, UserError, did_you_mean, quoted
 
 HYPOTHESIS, REFERENCE = 0, 1
-"""Columns of BLEU's two lengths, in tokens of the scorer; sacreBLEU's own order of columns."""
+"""Columns of BLEU's two lengths, in the scorer's tokens; columns are in sacreBLEU's order."""
 
 
 @cache
 def bleu_metric(tokenize: str) -> BLEU:
-    """SacreBLEU's metric with one of its own tokenizers."""
+    """sacreBLEU's BLEU with one of its tokenizers."""
     if tokenize not in BLEU.TOKENIZERS:
         hint = did_you_mean(tokenize, BLEU.TOKENIZERS)
         raise UsageError(f"sacreBLEU has no tokenizer {quoted(tokenize)}{hint}")
@@ -35,10 +35,9 @@ def bleu_metric(tokenize: str) -> BLEU:
 def bleu_statistics(
     hypotheses: Sequence[str], *references: Sequence[str], tokenize: str = "13a"
 ) -> Int[ndarray, "sentences 10"]:
-    """Count each sentence: both lengths, then matching and all n-grams of orders 1 to 4.
+    """Count for each sentence both lengths, then matching and all n-grams of orders 1 to 4.
 
-    Of several references, each a text of as many lines, the length is that nearest to the
-    hypothesis's.
+    With several references, the reference length is the one nearest to the hypothesis's length.
     """
     metric, rows = bleu_metric(tokenize), []
     for hypothesis, *gold in zip(hypotheses, *references, strict=True):
@@ -65,7 +64,7 @@ def precisions(sums: Real[ndarray, "*rows 10"]) -> Float[ndarray, "*rows 4"]:
 
 
 def brevity_penalty(sums: Real[ndarray, "*rows 10"]) -> Float[ndarray, "*rows"]:
-    """Penalty exp(1 - reference / hypothesis) on too short a text, at most 1; nan as in `bleu`."""
+    """Penalty on short texts, min(1, exp(1 - reference / hypothesis)); nan as in `bleu`."""
     hypothesis, reference = sums[..., HYPOTHESIS], sums[..., REFERENCE]
     shortfall = np.minimum(0.0, 1.0 - reference / np.maximum(hypothesis, 1))
     penalty = np.where(hypothesis > 0, np.exp(shortfall), 0.0)
@@ -73,19 +72,19 @@ def brevity_penalty(sums: Real[ndarray, "*rows 10"]) -> Float[ndarray, "*rows"]:
 
 
 def chrf(hypotheses: Sequence[str], *references: Sequence[str]) -> float:
-    """sacreBLEU's chrF2, 0 to 100, of texts of as many lines; nan where no reference has text."""
+    """sacreBLEU's chrF2, 0 to 100, of texts line by line; nan where no reference has text."""
     if not any(text.strip() for text in chain(*references)):
         return nan
     return CHRF().corpus_score(list(hypotheses), [list(texts) for texts in references]).score
 
 
 def bleu_signature(tokenize: str = "13a", references: int = 1) -> str:
-    """SacreBLEU's own signature of BLEU with so many references per sentence (Post 2018)."""
+    """sacreBLEU's signature of BLEU with this number of references per sentence (Post 2018)."""
     metric = bleu_metric(tokenize)
     metric.num_refs = references
     return str(metric.get_signature())
 
 
 def chrf_signature(references: int = 1) -> str:
-    """SacreBLEU's own signature of this chrF."""
+    """sacreBLEU's signature of this chrF."""
     return str(CHRF(references=[[""]] * references).get_signature())

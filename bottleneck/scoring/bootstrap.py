@@ -1,8 +1,8 @@
 """Percentile bootstrap over test sentences (Koehn 2004), and paired tests of two systems.
 
-One resample draws the same sentences for every seed and arm of a bucket, so that the difference of
-two estimates is paired; a difference between buckets is not. The interval speaks of other test
-sentences, not of other seeds.
+A resample draws the same sentences for every seed and arm of a bucket, so the difference between
+two arms is paired. The difference between two buckets is not. An interval covers other test
+sentences, not other seeds.
 """
 
 from collections.abc import Callable
@@ -14,24 +14,24 @@ from jaxtyping import Float, Int, Real
 from numpy import ndarray
 
 Score = Callable[[Real[ndarray, "..."]], Float[ndarray, "..."]]
-"""From sums of statistics in the last axis to scores: `bleu`, `ratio_of_sums`."""
+"""Turns sums of statistics (last axis) into scores: `bleu`, `ratio_of_sums`."""
 
 LEVEL = 0.95  # share of the resamples that lies within every interval
 
 
 class Number:
-    """A number and the ends of its 95 % interval; one of nan is on neither side of zero."""
+    """A number and the ends of its 95 % interval; nan is neither above nor below 0."""
 
     value: float
     low: float
     high: float
 
     def row(self) -> dict[str, float]:
-        """``value``, ``low`` and ``high`` of a table's row."""
+        """``value``, ``low`` and ``high`` for a table's row."""
         return {"value": self.value, "low": self.low, "high": self.high}
 
     def within(self, low: float, high: float) -> bool:
-        """Whether the interval lies within these ends."""
+        """Whether the interval lies between these ends."""
         return low <= self.low and self.high <= high
 
     def text(self, form: str = "{:.1f}", unit: str = "", sign: int = 1) -> str:
@@ -41,7 +41,7 @@ class Number:
         return f"{value}{unit} [{low}, {high}]"
 
     def change(self, more: str, less: str, form: str = "{:.1f}", unit: str = "") -> str:
-        """The number in a phrase for its direction: ``grows by {}`` or ``shrinks by {}``."""
+        """The number in the phrase for its sign: ``grows by {}`` or ``shrinks by {}``."""
         phrase, sign = (more, 1) if self.value >= 0 else (less, -1)
         return phrase.format(self.text(form, unit, sign))
 
@@ -94,7 +94,7 @@ def difference(minuend: Estimate, subtrahend: Estimate) -> Estimate:
 
 
 def percent_change(new: Estimate, base: Estimate) -> Estimate:
-    """100 (new / base - 1): a drop against the first bucket, a gain over none; nan at base 0."""
+    """100 (new / base - 1): a drop from the first bucket, a gain over none; nan if base is 0."""
     ratio = ratio_of_sums(np.array([new.value, base.value]))
     ratios = ratio_of_sums(np.stack([new.draws, base.draws], axis=-1))
     return Estimate(100.0 * (float(ratio) - 1.0), 100.0 * (ratios - 1.0))
@@ -109,8 +109,8 @@ def ratio_of_sums(sums: Real[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
 def bootstrap_p(gain: Estimate) -> float:
     """Two-sided p-value of the paired bootstrap; nan where there was nothing to score.
 
-    Koehn 2004 (section 4) counts the resamples in which the other system is ahead; here that share
-    is doubled, and what was observed counts as one of them (Riezler and Maxwell 2005, figure 2).
+    Koehn 2004 (section 4) counts the resamples in which the other system is ahead. Here their share
+    is doubled, and the observed difference is one of them (Riezler and Maxwell 2005, figure 2).
     """
     if np.isnan(gain.draws).any():
         return np.nan
@@ -127,12 +127,12 @@ def randomisation_p(
     seed: int,
     bucket: int,
 ) -> float:
-    """Two-sided p-value of the difference in score of two systems, of their statistics.
+    """Two-sided p-value of the difference between two systems' scores, from their statistics.
 
-    Approximate randomisation (Riezler and Maxwell 2005, figure 1): each trial swaps every
-    sentence's outputs or not, by the toss of a coin, and scores both halves. The p-value is the
-    share of trials that differ at least as much as the systems do, whose own difference counts as
-    one; nan where there is nothing to score.
+    Approximate randomisation (Riezler and Maxwell 2005, figure 1): in each trial, a coin toss for
+    every sentence swaps the two outputs or not, and both halves are scored. The p-value is the
+    share of trials that differ at least as much as the systems do; the systems themselves count as
+    one trial. It is nan where there is nothing to score.
     """
     first, total = a.sum(axis=0), a.sum(axis=0) + b.sum(axis=0)
 
@@ -148,6 +148,6 @@ def randomisation_p(
         swapped = stream.integers(2, size=(min(rows, trials - done), len(a)), dtype=bool)
         # Sums of the first half: A's output of a sentence, or B's where the two are swapped.
         halves = first + swapped.astype(np.float64) @ (b - a)
-        # Two trials tie below 1e-9: swapping all sentences is to tie with swapping none.
+        # Differences below 1e-9 are ties: swapping all sentences must tie with swapping none.
         beyond += int((distance(halves) >= observed - 1e-9).sum())
     return (beyond + 1) / (trials + 1)

@@ -1,9 +1,8 @@
-"""The verdict on every claim, from what a results folder holds, and all of them as text.
+"""The verdict on every claim from a results folder, and the table of all verdicts.
 
-Each claim is decided by one experiment, on the arms that come first in its sweep's file. What
-cannot be decided is "not measured", with the reason and the command that would measure it. What a
-folder's own runs do not decide, a results folder inside it may. A study's claim says nothing of a
-network that has not learned to translate.
+One experiment decides each claim, with the arms that come first in its sweep's file. A claim that
+cannot be decided is "not measured", with the reason and the command that would measure it. Results
+folders inside the folder may decide what the folder's own runs do not.
 """
 
 import shlex
@@ -48,7 +47,7 @@ from .render import MEASURE, cell
 from .selection import where
 
 VERDICTS = {"held": "green", "partly": "yellow", "not held": "red", "not measured": "dim"}
-"""The verdicts, and how each is coloured on a terminal."""
+"""Each verdict's colour on a terminal."""
 CAPTION = (
     "The rules were written as code before the reference runs; --format csv prints them. Ranges "
     "are 95 % intervals, over test sentences unless it is said otherwise. Nothing is corrected for "
@@ -58,7 +57,7 @@ CAPTION = (
 
 @dataclass(frozen=True)
 class Decision:
-    """A claim, its verdict, the runs it rests on in words, and the folder with its runs."""
+    """A claim, its verdict, the runs behind it in words, and the folder with these runs."""
 
     claim: Claim
     verdict: Verdict
@@ -73,7 +72,7 @@ class Decision:
 
     @property
     def command(self) -> str:
-        """The command that would produce what a verdict lacks."""
+        """The command that would measure the claim; empty if there is a verdict."""
         if self.measured:
             return ""
         words = f"bottleneck {self.claim.command}"
@@ -84,9 +83,9 @@ class Decision:
 
 
 def decide_all(folder: Path, conditions: Sequence[str] = ()) -> list[Decision]:
-    """Every claim, by the runs of a folder that meet the conditions of `where`.
+    """Decide every claim by the runs of a folder that meet the conditions of `where`.
 
-    Without conditions, results folders inside it decide what it does not, the claim's home first.
+    Without conditions, results folders inside it decide the rest; the claim's home comes first.
     """
     bundle = Results.find(folder)
     bundle = bundle and where(bundle, conditions)
@@ -105,11 +104,11 @@ def decide_all(folder: Path, conditions: Sequence[str] = ()) -> list[Decision]:
 
 
 def decide(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
-    """The decision on one claim, by a folder's runs; None where there are none.
+    """Decide one claim by a folder's runs; ``bundle`` is None if it has none.
 
-    Of several experiments the claim's home decides, or else the first that can.
+    If there are several experiments, the claim's home decides, or else the first that can.
     """
-    # C7 is also decided by the user's gold links.
+    # The user's gold links decide C7, too.
     tables = [claim.study, *([GOLD] if claim.study == "alignment" else [])]
     table = next((item for item in tables if item and probe_file(folder, item)), None)
     runs = ""
@@ -141,7 +140,7 @@ def decide(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
 
 
 def by_experiment(claim: str, bundle: Results) -> tuple[Verdict, pd.DataFrame]:
-    """The verdict of an experiment's runs, and those it rests on; a ``UserError`` says why not."""
+    """The verdict and the runs behind it; a ``UserError`` says why there is none."""
     runs = declared(bundle)
     if claim == "C1":
         arms = [none for none, _ in compare_sizes(bundle, together=True)]
@@ -171,10 +170,10 @@ def by_experiment(claim: str, bundle: Results) -> tuple[Verdict, pd.DataFrame]:
 def _controlled(
     bundle: Results, none: pd.DataFrame, attention: pd.DataFrame
 ) -> tuple[Verdict, pd.DataFrame]:
-    """The verdict on C10, in the longest filled bucket, and the runs that it is of.
+    """The verdict on C10 in the longest filled bucket, and the runs behind it.
 
-    A control is an arm of the same test sentences that does not select, compared with attention on
-    the seeds that both have. A variation is a group in which both arms were changed alike.
+    A control is an arm that does not select. It is compared with attention on the same test
+    sentences and common seeds. A variation is a group in which both arms have the same change.
     """
     runs, selecting, base = declared(bundle), arm_of(bundle, attention), none["arm"].iloc[0]
     index = selecting.longest
@@ -215,30 +214,30 @@ def _controlled(
 def judge_study(
     claim: Claim, frame: pd.DataFrame, runs: pd.DataFrame | None
 ) -> tuple[Verdict, pd.DataFrame]:
-    """The verdict on a claim from its study's table, and the rows of the arms it rests on.
+    """The verdict on a claim from its study's table, and the rows behind it.
 
-    ``runs`` is the tidy table of the chosen runs, None where there are none: a table that rests on
-    others decides nothing. A claim with runs of its own takes all, others one `FAMILY`.
+    ``runs`` is the tidy table of the chosen runs, None if there are none. A study's table of other
+    runs decides nothing. A claim with ``own_runs`` reads all rows, any other claim one `FAMILY`.
     """
     chosen = set() if runs is None else set(runs.loc[(runs["arm"] != "") | claim.own_runs, "run"])
     missing = sorted(set(frame["run"]) - chosen - {""})
     if missing and not (claim.own_runs and runs is None):
         because = (
-            f"probes/{claim.study}.csv rests on runs that were not chosen, were replaced by later "
-            f"ones, or are not there ({', '.join(missing[:3])}{' ...' if missing[3:] else ''}): "
+            f"probes/{claim.study}.csv has runs that were not chosen, were replaced by later "
+            f"ones, or are missing ({', '.join(missing[:3])}{' ...' if missing[3:] else ''}): "
             f"measure again with `bottleneck study {claim.study}`, with the same --where"
         )
         return study_verdict(claim, because), frame[:0]
     if claim.own_runs:
         return study_verdict(claim, frame), frame
     family = _family(claim, runs[runs["run"].isin(frame["run"])])
-    # Its arms are named by their attention, as is enough; so is a difference's note of an arm.
+    # In a family, its attention is enough to name an arm, also in the note of a difference.
     names = frame[frame["run"].isin(family["run"])].set_index("arm")["attention"].to_dict()
     rows = frame[frame["arm"].isin(names)]
     rows = rows.assign(arm=rows["arm"].map(names), note=rows["note"].replace(names))
     low: dict[str, tuple[str, float]] = {}
     for arm, scores in family.groupby("attention", sort=False) if claim.learned else ():
-        # Its BLEU in its shortest filled bucket says whether an arm has learned to translate.
+        # BLEU in the shortest filled bucket says whether an arm has learned to translate.
         filled = scores[scores["bleu"].notna()]
         bucket = "every bucket" if filled.empty else str(filled["bucket"].iloc[0])
         bleu = float(filled.loc[filled["bucket"] == bucket, "bleu"].mean())
@@ -262,7 +261,7 @@ def judge_study(
 
 
 def _family(claim: Claim, runs: pd.DataFrame) -> pd.DataFrame:
-    """The family that a claim judges, of the runs of a study's table: see `FAMILY`."""
+    """The runs of the family that a claim judges: see `FAMILY`."""
     runs = runs.sort_values("experiment", key=lambda names: names != claim.home, kind="stable")
     bases = runs["baseline"].where(runs["baseline"] != "", runs["arm"])
 
@@ -275,7 +274,7 @@ def _family(claim: Claim, runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _kinds(attentions: set[str]) -> set[str]:
-    """`NONE`, and `ATTENTION` if any of these selects: the arms as the claims name them."""
+    """The kinds of arms, as claims name them: `NONE`, and `ATTENTION` if any of these selects."""
     return attentions & {NONE} | ({ATTENTION} if attentions - set(UNSELECTIVE) else set())
 
 
@@ -283,7 +282,7 @@ def _kinds(attentions: set[str]) -> set[str]:
 
 
 def number(row: Mapping[str, object]) -> str:
-    """``45.7 [41.0, 50.1]``, as many digits as the greatest of them needs; empty without one."""
+    """``45.7 [41.0, 50.1]``, with the digits that the largest needs; empty without a number."""
     sizes = [abs(row[name]) for name in ("value", "low", "high") if not pd.isna(row[name])]
     greatest = max(sizes, default=0)
     form = f"{{:.{1 if greatest >= 10 else 2 if greatest >= 0.1 else 4}f}}"
@@ -298,7 +297,7 @@ def summary(decisions: Sequence[Decision]) -> str:
 
 
 def claims_page(decisions: Sequence[Decision]) -> Page:
-    """Every claim as a row; on a terminal id, verdict, claim, number, why, runs or command."""
+    """Every claim as a row; on a terminal, id, verdict, claim, number, reason, runs, command."""
     title, rows, texts = f"The lecture's {summary(decisions)}", [], []
     bundles = [item.bundle for item in decisions if item.bundle]
     caption = [

@@ -1,4 +1,4 @@
-"""An experiment's arms, and an arm and its baseline bucket by bucket, as paired estimates."""
+"""The arms of an experiment with their scores, and pairs of an arm and its baseline."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,14 +20,14 @@ from .selection import as_condition, list_values
 NONE, UNIFORM = "none", "uniform"
 SIZE, TEXT = "context_size", "corpus_fingerprint"
 WIDTHS = ("hidden_size", "attention_size")
-"""Columns of the sizes that follow the context if they are not set."""
+"""Columns of sizes that equal the context size if they are not set."""
 SAME = [name for name in (*SETTING_COLUMNS, TEXT) if name != "seed"]
-"""Columns in which the runs of an arm are the same."""
+"""Columns that have one value per arm."""
 
 
 @dataclass(frozen=True, eq=False)
 class Arm:
-    """Runs that differ in their seed alone, a row each, and their scores, shortest bucket first."""
+    """Runs that differ only in their seed, one per row, and their scores, shortest bucket first."""
 
     name: str
     attention: str
@@ -46,12 +46,12 @@ class Arm:
 
 
 Pair = tuple[Arm, Arm | None]
-"""The arm without attention and, where there is one, with it, of the same seeds and sentences."""
+"""The arm without attention and, if there is one, the arm with it: same seeds and sentences."""
 
 
 @lru_cache(maxsize=8)
 def declared(bundle: Results) -> pd.DataFrame:
-    """The bundle's runs, a row each: of one experiment, in whose arms only the seed differs."""
+    """The bundle's runs, one per row; refused if of several experiments or if an arm is mixed."""
     names = list(bundle.runs["experiment"].unique())
     if len(names) > 1:
         raise UserError(
@@ -65,20 +65,20 @@ def declared(bundle: Results) -> pd.DataFrame:
 
 
 def of_experiment(bundle: Results, home: str) -> Results:
-    """The runs of one experiment alone: of ``home`` if the bundle has it, else of its first."""
+    """The runs of one experiment: of ``home`` if the bundle has it, else of its first."""
     names = bundle.runs["experiment"]
     chosen = home if home in set(names) else names.iloc[0]
     return replace(bundle, runs=bundle.runs[names == chosen])
 
 
 def usual(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs but for those of twice the training, unless there are no others."""
+    """The runs without those of twice the training, unless there are no others."""
     shorter = runs[~runs["arm"].str.endswith(LONGER)]
     return shorter if len(shorter) else runs
 
 
 def pairs(runs: pd.DataFrame) -> list[Sequence[pd.DataFrame]]:
-    """Each baseline without attention and an arm with it, of common seeds; uniform weights last."""
+    """Pairs of a baseline and an arm with attention, on common seeds; uniform weights last."""
     arms = {str(name): rows for name, rows in usual(runs).groupby("arm", sort=False)}
     result = []
     for rows in arms.values():
@@ -96,7 +96,7 @@ def common_seeds(*arms: pd.DataFrame) -> Sequence[pd.DataFrame]:
 
 
 def compare(bundle: Results, *, alone: bool = False) -> Pair:
-    """The first arm with attention and its baseline; ``alone``: or else the first without."""
+    """The first arm with attention, and its baseline; ``alone``: or else the first arm without."""
     runs = declared(bundle)
     candidates, none = pairs(runs), usual(runs[runs["attention"] == NONE])
     if alone and len(none):
@@ -104,16 +104,16 @@ def compare(bundle: Results, *, alone: bool = False) -> Pair:
     if not candidates:
         others = "; ".join([list_values(runs["arm"]), *bundle.left_out()])
         raise UserError(
-            "this table compares an arm with attention with its baseline without, of one seed; "
-            f"the finished arms are {others}"
+            "this table compares an arm with attention and its baseline without, on the same "
+            f"seeds; the finished arms are {others}"
         )
     return paired(bundle, *candidates[0])
 
 
 def compare_sizes(bundle: Results, *, together: bool = False) -> list[Pair]:
-    """The first arm without attention at each context size, smallest first, with its pair if any.
+    """At each context size, smallest first, the first arm without attention, and its pair if any.
 
-    Arms differ in the size alone, and in widths that always equal it (``together``: both or none).
+    Arms differ only in the size and in widths that equal it (``together``: both widths or none).
     """
     runs = declared(bundle)
     none = usual(runs[runs["attention"] == NONE])
@@ -131,19 +131,19 @@ def compare_sizes(bundle: Results, *, together: bool = False) -> list[Pair]:
 
 
 def paired(bundle: Results, none: pd.DataFrame, attention: pd.DataFrame) -> Pair:
-    """The two arms of these runs, of which the second may have none."""
+    """The two arms of these runs; the second may have no runs."""
     check_alike(pd.concat([none, attention]), [name for name in SAME if name != "attention"])
     return arm_of(bundle, none), arm_of(bundle, attention) if len(attention) else None
 
 
 def check_alike(runs: pd.DataFrame, columns: Sequence[str]) -> None:
-    """A ``UserError`` where runs differ in one of these: merged folders may, by mistake."""
+    """A ``UserError`` if runs differ in one of these columns, as merged folders may by mistake."""
     for column in columns:
         if runs[column].nunique(dropna=False) > 1:
             common = as_condition(runs[column].mode(dropna=False).iloc[0])
             raise UserError(
-                f"the results hold several values of {column} ({list_values(runs[column])}), this "
-                f"table takes one: choose with `--where {column}={common}`"
+                f"the results hold several values of {column} ({list_values(runs[column])}), but "
+                f"this table takes one: choose with `--where {column}={common}`"
             )
 
 
@@ -168,7 +168,7 @@ def arm_of(bundle: Results, runs: pd.DataFrame) -> Arm:
 def _scores(
     seeds: tuple[Counts, ...], scoring: ScoringSettings, embedding_size: int, context_size: int
 ) -> tuple[Bucket, ...]:
-    """The scores of an arm from its seeds' counts, all with a bucket's same resamples."""
+    """The scores of an arm from its seeds' counts; all arms have a bucket's same resamples."""
     words = seeds[0].words.astype(np.int64)
     statistics = np.stack([counts.statistics.T for counts in seeds])  # seeds, columns, sentences
     buckets = []
@@ -189,7 +189,7 @@ def rows_of(*arms: Arm | None) -> list[Row]:
 
 
 def describe(runs: pd.DataFrame) -> str:
-    """``4 runs: none, additive, seeds 1, 2``; empty for none. Names with commas are in quotes."""
+    """``4 runs: none, additive, seeds 1, 2``; empty without runs. Names with commas are quoted."""
     runs = runs.drop_duplicates("run")
     arms = [repr(arm) if "," in arm else arm for arm in runs["arm"].unique()]
     texts = [*arms, _seeds_text(runs["seed"])]
@@ -197,7 +197,7 @@ def describe(runs: pd.DataFrame) -> str:
 
 
 def what_was_run(rows: pd.DataFrame) -> str:
-    """``grammar; context 256; 2,000 updates; seeds 1, 2``, of runs or of the rows of a study."""
+    """``grammar; context 256; 2,000 updates; seeds 1, 2``, for runs or for the rows of a study."""
     corpora = rows["corpus"].astype("object")
     if "lexicon" in rows:
         small = (corpora == "grammar") & (rows["lexicon"] == "small")

@@ -21,7 +21,7 @@ INDENT = 3
 
 
 def audit_page(audits: Sequence[Audit]) -> Page:
-    """A row for each id, all columns text; the verdicts are counted, and their rules given."""
+    """One row per id; the caption counts the verdicts and gives their rules."""
     title = "The lecture's printed numbers, recomputed"
     texts = [Text(title, "bold")]
     for audit in audits:
@@ -67,7 +67,7 @@ def print_walkthrough(audit: Audit, console: Console) -> None:
 
 
 def grid_table(grid: Grid) -> Table:
-    """A matrix as the slide draws it: ``[0.29]`` is the translation's cell, ``*`` the largest."""
+    """A matrix as the slide draws it: ``[0.29]`` is the translation, ``*`` the largest."""
     table = Table(title=grid.title, title_justify="left", box=None, padding=0)
     table.add_column("", no_wrap=True, min_width=6)
     for word in grid.columns:

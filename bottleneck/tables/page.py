@@ -1,4 +1,4 @@
-"""One table and what belongs to it, in every form: terminal, CSV, Markdown, LaTeX, JSON, HTML."""
+"""A table, its verdicts and caption in every form: terminal, CSV, Markdown, LaTeX, JSON, HTML."""
 
 import json
 import re
@@ -24,7 +24,7 @@ ESCAPES = {
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """One table and what belongs to it; ``setup`` says in one line what was run."""
+    """A table with its verdicts and caption; ``setup`` says in one line what was run."""
 
     name: str
     title: str
@@ -55,8 +55,8 @@ class Page:
         print_prose(console, f"{self.setup}. {more}" if brief else self.caption, "dim")
 
     def render(self, form: str) -> str:
-        """The page as text in one of `FORMATS` but rich; ``UsageError`` for a different one."""
-        if form == "csv":  # four decimals; small numbers have four digits
+        """The page as text in one of `FORMATS` except rich; any other is a ``UsageError``."""
+        if form == "csv":  # four decimals, or four digits of a small number
             return self.frame.to_csv(
                 index=False,
                 float_format=lambda x: f"{x:.4f}" if x == 0 or abs(x) >= 0.1 else f"{x:.4g}",
@@ -116,7 +116,7 @@ class Page:
 
 
 def in_line(cell: str, interval: str = "{} [{}, {}]") -> str:
-    """A cell of a terminal's table in one line; ``interval`` is its form if it has one."""
+    """A terminal's cell in one line; ``interval`` is the format of a number with an interval."""
     if parts := re.fullmatch(r"(.*)\n(.*)\.\.(.*)", cell):
         return interval.format(*parts.groups())
     return re.sub(r"(?<=\w)-\n(?=[a-z])", "", cell).replace("\n", " ")
@@ -128,13 +128,13 @@ def page_files(pages: Iterable[Page]) -> dict[str, str]:
     return {f"{p.name}.{end}": p.render(form) for p in pages for end, form in forms.items()}
 
 
-# Of a study's numbers, ``probes/NAME.csv``.
+# The numbers of a study, ``probes/NAME.csv``.
 
 
 def wide(frame: pd.DataFrame, measures: Sequence[str], keys: Sequence[str]) -> pd.DataFrame:
-    """Means over seeds: a row per combination of ``keys``, the measures' numbers as columns.
+    """Means over seeds: one row per combination of ``keys``, with columns for each measure.
 
-    ``NAME_bounds`` says which numbers lie beyond what was tested.
+    ``NAME_bounds`` says which numbers are only bounds, because they lie beyond the tested range.
     """
     means = frame[frame["seed"].isna() & frame["measure"].isin(measures)]
     rows = means[[*keys]].drop_duplicates(ignore_index=True)

@@ -1,4 +1,4 @@
-"""The tables by name: of a bundle's runs, with their captions, of a study, of gold links."""
+"""The tables by name, with their captions: of a bundle's runs, of a study, of gold links."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -70,7 +70,7 @@ SPECS = {
     ),
     "arms": ("BLEU of every arm by sentence length", ""),
 }
-"""Title of each table, and columns of its data; measured numbers have both ends, too."""
+"""Each table's title and data columns; measured numbers also have the ends of their interval."""
 COLUMNS = [
     Column("context", SIZE),
     *BUCKET_COLUMNS,
@@ -113,7 +113,7 @@ LIKE_SLIDE = {
         Column("Quality", "bleu", lambda row: row["slide_word"] and QUALITY.format_map(row)),
     ],
 }
-"""The columns of the slide's own table, by the data that fill them."""
+"""The columns of the slide's own table, and the data that fill them."""
 LEVELS = (
     "The slide's numbers are its illustration: compare shapes (order, drop, gain), never levels. "
     "BLEU is not comparable across buckets either, because texts of different lengths have "
@@ -124,7 +124,7 @@ SLIDE_WORDS = "Slide L4: its word for the highest of its ratios that does not ex
 
 
 def default_pages(bundle: Results) -> list[Page]:
-    """The tables that show every arm of a bundle: the slides', that of context sizes, or `arms`."""
+    """The tables that show every arm of a bundle: the slides' two, `context-size` or `arms`."""
     names, every = ["arms"], set(usual(declared(bundle))["arm"])
     with suppress(UserError):  # there is no arm without attention
         sizes = compare_sizes(bundle)
@@ -135,7 +135,7 @@ def default_pages(bundle: Results) -> list[Page]:
 
 
 def study_page(study: str, folder: Path, runs: pd.DataFrame | None = None) -> Page:
-    """The table of a question of a folder; ``runs`` is its tidy table, if it has been read."""
+    """A study's table in a folder; ``runs`` is the folder's tidy table, if it has been read."""
     question = import_module("...questions.question", __name__).find_question(study)
     frame = load_probe(folder, study)
     if runs is None and holds_results(folder):
@@ -146,7 +146,7 @@ def study_page(study: str, folder: Path, runs: pd.DataFrame | None = None) -> Pa
 
 
 def check_name(name: str, like_slide: bool = False) -> str:
-    """The name of a table with ``-``; what `make_page` cannot make is a ``UsageError``."""
+    """A table's name with ``-`` for ``_``; a ``UsageError`` if `make_page` cannot make it."""
     name = name.replace("_", "-")
     if name not in ALL_TABLES:
         raise UsageError(f"unknown table {name!r}{did_you_mean(name, ALL_TABLES)}")
@@ -156,7 +156,7 @@ def check_name(name: str, like_slide: bool = False) -> str:
 
 
 def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
-    """The table of a name in `ALL_TABLES`, ``like_slide``: with the columns of its slide.
+    """The table of a name in `ALL_TABLES`; ``like_slide``: with the columns of its slide.
 
     A ``UserError`` says what the bundle lacks for the table.
     """
@@ -245,7 +245,7 @@ def _listed(values: Sequence[float], form: str) -> str:
 
 
 def _facts(used: pd.DataFrame, bundle: Results) -> list[str]:
-    """Settings of these runs that are not usual, and what the intervals are."""
+    """Settings unlike the default preset's, how intervals are made, and sacreBLEU's signatures."""
     preset = setting_columns(resolve("lecture"))
     unlike = [
         f"{column} {list_values(used[column])}"
@@ -264,11 +264,11 @@ def _facts(used: pd.DataFrame, bundle: Results) -> list[str]:
 
 
 def run_data(name: str, pairs: Sequence[Pair]) -> pd.DataFrame:
-    """The data of a table: a row per context size and bucket.
+    """The data of a table: one row per context size and bucket.
 
-    ``quality_drop`` is per cent of the first filled bucket without attention, ``improvement`` of
-    the arm without attention. ``numbers`` are mean source words times the embedding size;
-    ``slide_words``, ``slide_ratio`` and ``slide_word`` are of the row's L4.
+    ``quality_drop`` is the change in per cent from the first filled bucket without attention,
+    ``improvement`` from the arm without attention. ``numbers`` is mean source words x embedding
+    size; ``slide_words``, ``slide_ratio`` and ``slide_word`` are from the slide's L4.
     """
     rows = []
     for pair in pairs:
@@ -285,7 +285,7 @@ def run_data(name: str, pairs: Sequence[Pair]) -> pd.DataFrame:
 
 
 def _row(row: Row, base: Estimate) -> dict[str, Any]:
-    """All that is known of a bucket, by column; drops are from the ``base``."""
+    """All columns of a bucket; drops are relative to the ``base``."""
     bucket, attention = row.none, row.attention
     cells = {
         SIZE: bucket.context_size,
@@ -319,14 +319,14 @@ def _row(row: Row, base: Estimate) -> dict[str, Any]:
 
 
 def _relative(measured: Estimate, base: Estimate) -> Estimate | None:
-    """Per cent over the base; None if that is under `LEAST_BASE`."""
+    """The change from the base in per cent; None if the base is under `LEAST_BASE`."""
     return percent_change(measured, base) if base.value >= LEAST_BASE else None
 
 
 def slide_table(
     name: str, frame: pd.DataFrame, title: str
 ) -> tuple[pd.DataFrame, CompactTable, str]:
-    """A table in its slide's columns: as text, for a terminal; and what its cells leave out."""
+    """A table in its slide's columns, as text and for a terminal, and a phrase on its intervals."""
     numbers = frame.drop(columns=[n for n in frame if n.endswith(("_low", "_high"))])
     columns, rows = LIKE_SLIDE[name], numbers.to_dict("records")
     texts = {column.head: [column.text(row) for row in rows] for column in columns}
@@ -338,7 +338,7 @@ def slide_table(
 
 
 def arms_table(title: str, arms: Sequence[Arm]) -> tuple[pd.DataFrame, CompactTable]:
-    """The data by arm and bucket; the table by arm, with n and ratio above where they change."""
+    """The data by arm and bucket, and the table by arm; n and ratio are above where they change."""
     rows = [
         {
             "arm": arm.name,

@@ -21,12 +21,12 @@ from ..scoring.bootstrap import Estimate
 from ..settings.errors import plain
 
 MEASURE = 100
-"""The most columns of a line of prose, which is hard to read when it is longer."""
+"""The most columns of a line of prose: longer lines are hard to read."""
 SHADES = " ░▒▓█"
 STEPS = (0.1, 0.3, 0.5, 0.8)
-"""The least weight of each shade but the first."""
+"""The least weight of each shade except the first."""
 CELL = 2
-"""Columns of the terminal for a source word."""
+"""Terminal columns per source word."""
 
 
 class PlainConsole(Console):
@@ -38,13 +38,13 @@ class PlainConsole(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """The segments of rich, with their text escaped; rich's own control codes are not."""
+        """rich's segments with their text escaped, but not rich's own control codes."""
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else plain(text), style, control)
 
 
 class CompactTable(Table):
-    """A table that reduces the space between its columns before it breaks a number."""
+    """A table that narrows the space between its columns before it breaks a number."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         wide = console.options.update_width(1_000)  # more than any table needs
@@ -64,13 +64,13 @@ def new_table(title: str, heads: Sequence[str], texts: int = 1) -> CompactTable:
     look = {"title_justify": "left", "title_style": "bold", "box": box.SIMPLE_HEAD}
     table = CompactTable(title=title, padding=(0, 1, 0, 0), pad_edge=False, **look)
     for index, head in enumerate(heads):
-        # A name is folded, not cut: the end of it may be what distinguishes an arm.
+        # A name is folded, not cut: arms may differ only at the end of their names.
         table.add_column(head, justify="left" if index < texts else "right", overflow="fold")
     return table
 
 
 def beyond(note: str, end: str) -> str:
-    """The sign of a number (``value``, ``low`` or ``high``) that a note says is a bound."""
+    """``>`` or ``<`` if a note says that ``value``, ``low`` or ``high`` is a bound, else ""."""
     return ">" if f"{end} at least" in note else "<" if f"{end} under" in note else ""
 
 
@@ -80,8 +80,8 @@ def cell(
 ) -> str:  # fmt: skip
     """A number, and on a second line its 95 % interval: ``44.0``, ``41.2..46.3``.
 
-    A number that the note calls a bound has its sign: ``>60.0``. ``ends`` is the form of the
-    interval's ends if it is not the number's; "" for no interval.
+    A number that the note calls a bound has a sign: ``>60.0``. ``ends`` is the format of the
+    interval's ends, by default the number's; "" leaves out the interval.
     """
     ends = re.sub("[+%]", "", form) if ends is None else ends
     texts = [
@@ -100,7 +100,7 @@ def cell(
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its head, and the form of a number, or of a row; ``zero`` replaces 0."""
+    """A column; ``form`` formats its number, or makes its cell of a row; ``zero`` replaces 0."""
 
     head: str
     name: str = ""
@@ -118,7 +118,7 @@ class Column:
 
 
 def filled_table(title: str, frame: pd.DataFrame, columns: Sequence[Column]) -> CompactTable:
-    """A table with a row for each of the data; what the slide printed is dim."""
+    """A table with a row for each row of the data; the slide's columns are dim."""
     table = new_table(title, [column.head for column in columns])
     for drawn, column in zip(table.columns, columns, strict=True):
         drawn.style = "dim" if column.head.startswith("slide") else ""
@@ -142,7 +142,7 @@ def texts_of(table: Table) -> list[tuple[str, ...]]:
 
 
 def count(n: int) -> str:
-    """A count of sentences, with a star if it is small."""
+    """A count, with a star if it is under `MARKED_BELOW`."""
     return f"{n:,}*" if n < MARKED_BELOW else f"{n:,}"
 
 
@@ -154,7 +154,7 @@ BUCKET_COLUMNS = [
 
 
 def with_bounds(name: str, measured: Estimate | None) -> dict[str, float | None]:
-    """A number and its 95 % interval as ``name``, ``name_low``, ``name_high``; blank without."""
+    """A number and its 95 % interval as ``name``, ``name_low``, ``name_high``; None without one."""
     if measured is None or not measured.filled:
         return dict.fromkeys((name, f"{name}_low", f"{name}_high"))
     return {name: measured.value, f"{name}_low": measured.low, f"{name}_high": measured.high}
@@ -177,7 +177,7 @@ def heatmap(
 ) -> list[str]:
     """Lines of at most ``width`` columns: a row per output word, a column per source word.
 
-    Source words are written downwards; what does not fit side by side is continued below.
+    Source words are written downwards; words that do not fit side by side continue below.
     """
     label = max(map(len, output), default=0)
     fit = max(1, (width - label - 1) // CELL)

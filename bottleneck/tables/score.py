@@ -1,6 +1,6 @@
-"""Any system's output by source length, and two systems on one test set: B minus A in BLEU.
+"""Scores of any system's output by source length, and of two systems on one test set (B - A).
 
-Nothing in the text is normalised: scores are those of sacreBLEU's own command on the same files.
+Text is not normalised: scores are those of sacreBLEU's own command on the same files.
 """
 
 import re
@@ -62,12 +62,12 @@ PAIR = [
 FAIRSEQ = re.compile(r"([STHD])-(\d{1,9})\t(?:[^\t]*\t)?(.*)")
 """A line of fairseq-generate: its kind, the number of its sentence, a score, the text."""
 SUBWORDS = {"@@ ": "sed -r 's/@@( |$)//g'", "▁": "sed 's/ //g; s/▁/ /g; s/^ //'"}
-"""What subword-nmt and sentencepiece leave in text, and a command that joins the subwords."""
+"""Marks of subword-nmt and sentencepiece, and a command that joins the subwords."""
 
 
 @dataclass(frozen=True)
 class Output:
-    """What one system made of a test set: its name in the caption, then texts line by line."""
+    """One system's output on a test set: its name in the caption, and the texts line by line."""
 
     name: str
     sources: Sequence[str]
@@ -83,9 +83,9 @@ class Output:
 def read_systems(
     systems: Mapping[str, Path], references: Sequence[Path], sources: Path | None
 ) -> list[Output]:
-    """Systems by what messages call them: folders of runs, or files of one test set.
+    """Read systems, by their names in messages: folders of runs, or files for one test set.
 
-    The files of the test set are read once, for they may be pipes.
+    The test set's files are read once, because they may be pipes.
     """
     outputs, test_set = [], None
     for label, path in systems.items():
@@ -97,7 +97,7 @@ def read_systems(
         if path.is_dir() or not (references and sources):
             raise UsageError(
                 f"{label} {str(path)!r} is not the folder of one run; for a file of translations "
-                "give --references and --sources too"
+                "also give --references and --sources"
             )
         name, hypotheses = _read(path, label, "DH")
         if test_set is None:
@@ -106,7 +106,7 @@ def read_systems(
             if len(lines) != len(hypotheses):
                 raise UserError(
                     f"{label} {name!r} has {len(hypotheses):,} lines and {str(file)!r} has "
-                    f"{len(lines):,}; each line must be of the same sentence"
+                    f"{len(lines):,}; line by line they must belong to the same sentence"
                 )
         outputs.append(Output(name, *test_set, hypotheses))
     for other in outputs[1:]:
@@ -114,7 +114,7 @@ def read_systems(
         for number, (ours, theirs) in enumerate(zip_longest(*rows, fillvalue=()), 1):
             if [text.split() for text in ours] != [text.split() for text in theirs]:
                 raise UserError(
-                    f"{outputs[0].name} and {other.name} are not of one test set: their sources or "
+                    f"{outputs[0].name} and {other.name} have different test sets: sources or "
                     f"references differ (first in line {number:,}); give two outputs for the same "
                     "sentences in the same order"
                 )
@@ -122,15 +122,15 @@ def read_systems(
 
 
 def _read(path: Path, option: str, kinds: str) -> tuple[str, list[str]]:
-    """A file's name and lines; of fairseq's output those of the first kind that it has, by number.
+    """A file's name and lines; of fairseq's output, lines of the first of ``kinds`` that it has.
 
-    ``H-12<TAB>score<TAB>text`` is a translation, D the same detokenised, T its reference, S its
+    ``H-12<TAB>score<TAB>text`` is translation 12, D the same detokenised, T its reference, S its
     source.
     """
     lines = lines_as_given(str(path), option)
     matches = [match for match in map(FAIRSEQ.fullmatch, lines) if match]
     for kind in kinds:
-        # Backwards, so that of several translations of a sentence the first stays, the best.
+        # Backwards, so that the first of several translations stays: it is the best.
         if texts := {int(match[2]): match[3] for match in reversed(matches) if match[1] == kind}:
             return f"{path} (fairseq's {kind} lines)", [texts[number] for number in sorted(texts)]
     return str(path), lines
@@ -144,20 +144,20 @@ def _read_references(paths: Sequence[Path]) -> list[list[str]]:
         rows = [line.split("\t") if "\t" in lines[0] else [line] for line in lines]
         if wrong := [number for number, row in enumerate(rows, 1) if len(row) != len(rows[0])]:
             raise UserError(
-                f"--references {name!r} line {wrong[0]:,} has another number of references, "
-                "separated by tabs, than line 1: give each line as many"
+                f"--references {name!r} line {wrong[0]:,} has a different number of references, "
+                "separated by tabs, than line 1: give each line the same number"
             )
         columns += map(list, zip(*rows, strict=True))
     if lengths := {len(column) for column in columns} - {len(columns[0])}:
         raise UserError(
-            f"--references have {len(columns[0]):,} and {lengths.pop():,} lines; each line must be "
-            "of the same sentence"
+            f"--references have {len(columns[0]):,} and {lengths.pop():,} lines; line by line "
+            "they must belong to the same sentence"
         )
     return columns
 
 
 def score_page(outputs: Sequence[Output], scoring: ScoringSettings, trials: int = 10_000) -> Page:
-    """The table of one system, or of two, with what a reader should know of the texts."""
+    """The table of one system, or of two, with a caption on texts and tests."""
     frame, edges = score_data(outputs, scoring, trials), scoring.lower_edges
     gold, two = outputs[0], len(outputs) > 1
     (whole,) = frame[frame["bucket"] == "all"].to_dict("records")
@@ -167,7 +167,8 @@ def score_page(outputs: Sequence[Output], scoring: ScoringSettings, trials: int 
     lines = [
         *(f"{head}: {output.name}." for head, output in zip(heads, outputs, strict=True)),
         *([f"References: {len(gold.references)} per sentence."] if gold.references[1:] else []),
-        "BLEU levels are not comparable across buckets: texts of other lengths have other n-grams.",
+        "BLEU levels are not comparable across buckets: texts of different lengths have different "
+        "n-grams.",
         f"Ranges: 95 % bootstrap over test sentences ({scoring.resamples:,} resamples, seed "
         f"{scoring.seed}); they do not cover a second training run.",
         f"Outside the buckets: {outside} of fewer than {edges[0]} source words.",
@@ -177,26 +178,26 @@ def score_page(outputs: Sequence[Output], scoring: ScoringSettings, trials: int 
     ]
     if not two:
         lines.append(
-            f"All {whole['n']:,} sentences, those outside the buckets too: BLEU "
+            f"All {whole['n']:,} sentences, also those outside the buckets: BLEU "
             f"{whole['bleu']:.2f}, chrF {whole['chrf']:.2f}."
         )
         title, frame = "BLEU by sentence length", frame[frame["bucket"] != "all"]
         return Page("score", title, frame, filled_table(title, frame, SINGLE), [], lines)
     title = "Two systems by sentence length: B minus A in BLEU"
     lines += [
-        "p: two-sided, not corrected for the number of rows; by the bootstrap (Koehn 2004; not of "
-        f"under {READ_FROM} sentences), and by approximate randomisation ({trials:,} trials), the "
-        "safer one where sentences are few (Riezler and Maxwell 2005).",
-        "Interaction: the difference in the longest bucket minus that in the shortest, of those "
-        f"with {READ_FROM} sentences or more. All: every sentence, those outside, too.",
+        "p: two-sided, not corrected for the number of rows. boot.: bootstrap (Koehn 2004), for "
+        f"{READ_FROM} sentences or more. random: approximate randomisation ({trials:,} trials), "
+        "which is safer where sentences are few (Riezler and Maxwell 2005).",
+        "Interaction: the difference in the longest bucket minus that in the shortest, of buckets "
+        f"with {READ_FROM} sentences or more. All: every sentence, also those outside the buckets.",
     ]
     return Page("compare", title, frame, filled_table(title, frame, PAIR), [], lines)
 
 
 def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int) -> pd.DataFrame:
-    """A row per bucket, one of the whole test set, and of two systems one of the interaction.
+    """One row per bucket, one for the whole test set and, for two systems, one for the interaction.
 
-    Columns of two systems end in ``_a`` and ``_b``; a resample has the same sentences of both.
+    Columns of two systems end in ``_a`` and ``_b``; a resample has the same sentences for both.
     """
     gold, sides = outputs[0], ("_a", "_b") if len(outputs) > 1 else ("",)
     counts = [
@@ -248,7 +249,7 @@ def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int)
 
 
 def text_warnings(outputs: Sequence[Output], tokenize: str) -> list[str]:
-    """What is likely to be wrong with systems' texts, or with this tokenizer for them."""
+    """Warnings about the systems' texts, and about a tokenizer that does not suit them."""
     gold, lines = outputs[0], []
     texts = {f"hypotheses of {output.name}": output.hypotheses for output in outputs}
     texts |= {"references": [*chain(*gold.references)], "sources": gold.sources}

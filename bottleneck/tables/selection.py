@@ -1,4 +1,4 @@
-"""Which runs a table stands on, as the user chooses them with ``--where``."""
+"""``--where``: the user chooses the runs of a table."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,7 +12,7 @@ from ..results.schema import RUN_COLUMNS, SETTING_COLUMNS
 from ..settings.errors import UsageError, UserError, did_you_mean
 
 CONDITIONS = ("run", "experiment", "arm", "corpus_fingerprint", *SETTING_COLUMNS)
-"""Columns that say which run of which experiment a row belongs to."""
+"""Columns that a condition may name."""
 SETTINGS = {
     name: column
     for column, (place, _) in SETTING_COLUMNS.items()
@@ -24,22 +24,22 @@ SETTINGS = {
 def where(bundle: Results, conditions: Sequence[str]) -> Results:
     """The bundle's runs that meet every ``column=value``; values of one column are alternatives.
 
-    A column is one of `CONDITIONS` or a setting's full name (``model.context_size``). Nothing left
-    is a ``UserError`` with what there is, a condition that cannot be read a ``UsageError``.
+    A column is one of `CONDITIONS` or a setting's full name (``model.context_size``). If no run is
+    left, a ``UserError`` lists the values. A condition that cannot be read is a ``UsageError``.
     """
     runs, chosen = bundle.runs, {}
     for condition in conditions:
         name, _, text = (part.strip() for part in condition.partition("="))
         values = [part.strip() for part in text.split(",")]
         if not (name and all(values)):
-            raise UsageError(f"--where {condition!r}: write column=value, as attention=none")
+            raise UsageError(f"--where {condition!r}: write column=value, such as attention=none")
         column = SETTINGS.get(name, name)
         if column not in CONDITIONS:
             raise UsageError(f"--where: unknown column {name!r}{did_you_mean(name, CONDITIONS)}")
-        if text in set(runs[column].map(as_condition)):  # whatever commas are in it
+        if text in set(runs[column].map(as_condition)):  # commas and all
             values = [text]
         elif RUN_COLUMNS[column] != "str":
-            # Numbers and truths as `as_condition` writes them.
+            # Numbers and booleans as `as_condition` writes them.
             for place, value in enumerate(values):
                 values[place] = value.lower()
                 with suppress(ValueError):
@@ -59,14 +59,14 @@ def where(bundle: Results, conditions: Sequence[str]) -> Results:
 
 
 def list_values(values: pd.Series) -> str:
-    """The distinct values in order, as they are written in a condition; in quotes with commas."""
+    """The distinct values in order, as conditions write them; in quotes if they have commas."""
     distinct = values.drop_duplicates()
     texts = map(as_condition, [*sorted(distinct.dropna()), *distinct[distinct.isna()]])
     return ", ".join(repr(text) if "," in text else text for text in texts)
 
 
 def as_condition(value: Any) -> str:
-    """A value as it is written in a condition; ``none`` is that of a setting that is not set."""
+    """A value as a condition writes it; ``none`` for a setting that is not set."""
     if pd.isna(value) or value == "":
         return "none"
     if isinstance(value, float):

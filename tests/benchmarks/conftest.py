@@ -1,4 +1,4 @@
-"""The benchmarks are programs of their own beside the package: their folder joins the path."""
+"""The benchmarks are separate programs: their folder is added to the path."""
 
 import sys
 from pathlib import Path

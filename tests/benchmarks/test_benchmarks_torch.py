@@ -1,4 +1,4 @@
-"""The PyTorch program is the same model: same losses, same gradients, from the same weights."""
+"""The PyTorch program is the same model: equal weights give equal losses and gradients."""
 
 import jax
 import numpy as np
@@ -21,7 +21,7 @@ WORDS = (9, 8)
 
 
 def padded_batch():
-    """Unequal lengths on both sides; words in the padding that nothing may depend on."""
+    """A batch of unequal lengths on both sides; words in its padding must not matter."""
     draw = np.random.default_rng(3)
     source = draw.integers(3, WORDS[0], (4, 6), dtype=np.int32)
     target = draw.integers(3, WORDS[1], (4, 5), dtype=np.int32)
@@ -30,7 +30,7 @@ def padded_batch():
 
 
 def both_models(arm, folder):
-    """Ours as (structure, weights), no weight zero, and PyTorch's with the same numbers."""
+    """Our model as (structure, weights) without zeros, and PyTorch's with the same numbers."""
     settings = ModelSettings(embedding_size=3, context_size=4, **ARMS[arm])
     graph, weights = create(settings, *WORDS, 1)
     weights = random_weights(weights, 2)

@@ -1,4 +1,4 @@
-"""Planted numbers flip the verdict of each rule at its threshold; C1's against scipy, too."""
+"""Planted numbers flip each rule's verdict at its threshold; C1's numbers equal scipy's."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ FALLING = (30, 25, 20, 15, 10)
 
 
 def row(name, n, *scores):
-    """A bucket of arms with these BLEU scores."""
+    """One bucket of arms with these BLEU scores."""
     return Row(*(Bucket(name, n, 10.0, 256, 4.0, score, np.array([]), 1.0) for score in scores))
 
 
@@ -39,23 +39,23 @@ def rows(none, attention=None, halves=(0,) * 5, none_halves=(0,) * 5, sentences=
 
 
 def gained(gains, last=0.0, second=0.0):
-    """Buckets in which attention gains so much, with half widths of the last and second gain."""
+    """Buckets with these gains of attention, and the half widths of the last and second gain."""
     halves = (0, second, 0, 0, last)
     return rows(FALLING, [none + gain for none, gain in zip(FALLING, gains, strict=True)], halves)
 
 
 def improved(attention, half=0.0):
-    """Buckets of 10 BLEU without attention; ``half`` is the width of the last with it."""
+    """Buckets with 10 BLEU without attention; ``half`` is the half width of the last with it."""
     return rows([10] * 5, attention, (0, 0, 0, 0, half))
 
 
 def short(none, attention, half=0.0):
-    """Buckets of which the first has these scores, and an interval of the arm without attention."""
+    """Buckets; the first has these scores, and this half width without attention."""
     return rows([none, 20, 20, 20, 20], [attention, 30, 30, 30, 30], none_halves=(half, 0, 0, 0, 0))
 
 
 def fails(none, half=0.0):
-    """Buckets of the arm without attention; ``half`` is the width of the last."""
+    """Buckets of the arm without attention; ``half`` is the half width of the last."""
     return rows(none, none_halves=(0, 0, 0, 0, half))
 
 
@@ -109,7 +109,7 @@ def test_what_cannot_be_judged_is_not_measured(claims, buckets, reason):
         assert reason in result.because
 
 
-def test_a_bucket_of_a_handful_decides_nothing_and_is_named():
+def test_a_bucket_of_few_sentences_decides_nothing_and_is_named():
     buckets = rows([30, 20, 10, 90], [35, 30, 25, 6])
     few, ten = (buckets[3]._replace(none=replace(buckets[3].none, n=count)) for count in (9, 10))
     result = verdict_on("L-VIND", [*buckets[:3], few])
@@ -118,7 +118,7 @@ def test_a_bucket_of_a_handful_decides_nothing_and_is_named():
     assert verdict_on("L-VIND", [*buckets[:3], ten]).verdict != "held"
 
 
-# C1: from planted cells.
+# C1, with planted cells.
 
 WORDS = {"5-10": 7.5, "11-20": 15.5, "21-30": 25.5, "31-40": 35.5, "41+": 50.0}
 SIZES = (32, 64, 128, 256, 512)
@@ -139,7 +139,7 @@ def cells_of(bleu, sizes=SIZES, words=WORDS, noise=0.0, sentences=300):
 
 
 def flat(ratio, _words):
-    """The printed table's own curve, flatter so that no cell falls under BLEU .5."""
+    """The slide's own curve, made flatter so that no cell falls under BLEU .5."""
     return 42.3 * np.exp(-0.02 * ratio)
 
 
@@ -185,7 +185,7 @@ def test_numbers_are_those_of_scipy_and_least_squares_with_ties():
     assert length_points.value == pytest.approx(explained - ratio_points.value)
 
 
-# C10 and C12: planted gains of controls, planted moves of more training.
+# C10 and C12, with planted gains of controls and planted effects of more training.
 
 BUCKETS = ("5-10", "21-30", "41+")
 
@@ -216,7 +216,7 @@ def controlled(uniform=10.0, others=10.0, halves=(1.0, 1.0), variation=60.0, **c
         (
             {"controls": dict.fromkeys((PLAIN, "x"), (estimate(7), estimate(80)))},
             "not measured",
-            "were not both trained",
+            "another control must be trained",
         ),
         ({"attention": row("41+", 200, estimate(4.9)).none}, "not measured", "under 5 in 41+"),
     ],
@@ -242,7 +242,7 @@ def trained(moves, halves=(0.1, 0.1, 0.1), attention=(90, 90, 88), once=(50, 12,
         (trained((0, 0, 8.1)), "held", ""),  # a tenth of the gap of 80
         (trained((0, 0, 7.9)), "partly", ""),
         (trained((0, 0, 8.1), (0.1, 0.1, 8.2)), "not held", ""),  # not clear of 0
-        (trained((0.2, 0, 0)), "partly", ""),  # in another bucket alone
+        (trained((0.2, 0, 0)), "partly", ""),  # only in a different bucket
         (trained((0, 0, -5)), "not held", "take away 5.00 [4.90, 5.10] BLEU, -6.2% of what"),
         (trained((0, 0, 0), once=(4.9, 1, 1)), "not measured", "is under 5 in every bucket"),
         (trained((0, 0, 2), attention=(90, 90, 8)), "not measured", "there is no loss to explain"),

@@ -1,4 +1,4 @@
-"""Commands as a user gives them, and a sweep whose training is in the test's hands."""
+"""Commands as a user types them, and a sweep that writes planted runs in place of training."""
 
 import shlex
 
@@ -9,14 +9,14 @@ from seq2seq_bottleneck.cli.main import run
 
 
 def words(parts):
-    """The words of a command line: strings are split as a shell does, lists and paths are not."""
+    """The words of a command line: strings are split as in a shell, lists and paths are not."""
     split = [shlex.split(part) if isinstance(part, str) else part for part in parts]
     return [str(word) for part in split for word in (part if isinstance(part, list) else [part])]
 
 
 @pytest.fixture
 def ok(capsys):
-    """Run a command that succeeds; gives what it prints."""
+    """Run a command that must succeed; return what it prints."""
 
     def printed(*parts):
         capsys.readouterr()
@@ -28,7 +28,7 @@ def ok(capsys):
 
 @pytest.fixture
 def fails(capsys):
-    """Run a command that fails with this exit code; gives the one line on stderr."""
+    """Run a command that must fail with this exit code; return its one line on stderr."""
 
     def message(*parts, code=1):
         capsys.readouterr()
@@ -44,13 +44,13 @@ def fails(capsys):
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
-    """Compiled programs of one module alone: what its tests spoil is nobody else's."""
+    """A cache of compiled programs for one module, which its tests may spoil."""
     return tmp_path_factory.mktemp("cache")
 
 
 @pytest.fixture
 def planted(tmp_path, monkeypatch):
-    """A sweep's file in a folder of its own; in the place of training, runs with known scores."""
+    """A sweep's file in its own folder; runs with known scores take the place of training."""
     run_cells = planted_cells(lambda _, n: (f"run{n}", [0.1, 0.2, 0.3, 0.4, 0.5], n))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("seq2seq_bottleneck.runs.pool.run_cells", run_cells)

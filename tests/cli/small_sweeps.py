@@ -1,4 +1,4 @@
-"""Sweep files of the smallest size, for the command, and runs in the place of training."""
+"""The smallest sweep files, and planted runs in place of training."""
 
 from collections.abc import Callable
 
@@ -52,10 +52,10 @@ resamples = 20
 
 
 def planted_cells(describe: Callable[[Cell, int], tuple[str, list[float], int]]) -> Callable:
-    """What runs cells by writing runs with known scores, in the place of training.
+    """A function that writes runs with known scores in place of training cells.
 
-    ``describe`` gives a cell's run, of the cell and its place by label: the name, the share of
-    words lost in each bucket, and the seed by which they are drawn.
+    ``describe`` gives a cell's run from the cell and its place by label: its name, the share of
+    words lost in each bucket, and the seed that draws them.
     """
 
     def run_cells(cells, store, listener, **_):

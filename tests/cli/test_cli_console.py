@@ -1,6 +1,6 @@
-"""What is printed: data on a terminal as plain text, the live display, the time left.
+"""What is printed: data as plain text, the live display, the time left.
 
-Data holds no escape sequence, mark of direction or markup of rich that a terminal would obey.
+No escape sequence, direction mark or rich markup of the data may reach a terminal.
 """
 
 import json
@@ -26,7 +26,7 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=())))
-def test_nothing_that_acts_is_left_and_nothing_is_lost(text):
+def test_plain_spells_out_control_characters_and_keeps_other_text(text):
     spelled = plain(text)
     assert not OBEYED.search(spelled)
     spelled.encode()
@@ -41,8 +41,8 @@ READ = [
 ]
 
 
-def test_a_terminal_is_sent_no_command_of_the_data(tmp_path, ok, monkeypatch):
-    """But for rich's own colours: one of them is in the names of the runs, too."""
+def test_data_send_no_command_to_a_terminal(tmp_path, ok, monkeypatch):
+    """Except for rich's own colours; the data try to send one of them."""
     for arm in ("none", "additive"):
         texts = translations(sentences(), [0.1] * 5, [1])
         write_run(tmp_path, f"{arm}run", planted_settings(arm), texts, sentences(), notes=[ACTING])
@@ -60,7 +60,7 @@ def test_a_terminal_is_sent_no_command_of_the_data(tmp_path, ok, monkeypatch):
         assert "\x1b[31m" not in printed.out
 
 
-def test_another_program_gets_the_data_as_it_is_and_a_person_does_not(capfdbinary):
+def test_output_is_unchanged_for_programs_and_plain_for_people(capfdbinary):
     say(ACTING, nl=False)
     say(ACTING.encode(), nl=False)
     say(ACTING, err=True, nl=False)
@@ -72,8 +72,8 @@ EARLY = {"phase": "training", "epoch": 0.1, "update": 5, "updates": 3000, "loss"
 EARLY |= {"valid_loss": None, "tokens_per_second": 900.0, "seconds_left": 42.0}
 
 
-def test_the_time_left_is_that_of_the_runs_trained_here(monkeypatch):
-    """Not of those that were finished before. Two at once; the fourth and the fifth wait."""
+def test_the_time_left_counts_only_runs_that_this_command_trains(monkeypatch):
+    """Runs that were finished before do not count. Two train at once; the fourth and fifth wait."""
     now = [100.0]
     monkeypatch.setattr(console, "time", SimpleNamespace(monotonic=lambda: now[0]))
     cells = [Cell("", resolve("lecture"), name) for name in "abcdef"]

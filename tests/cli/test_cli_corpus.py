@@ -1,4 +1,4 @@
-"""``bottleneck corpus``, and the flags that name text, as a user meets them."""
+"""``bottleneck corpus``, and the flags that name text, as a user sees them."""
 
 import pytest
 from loopback import named_corpora
@@ -12,7 +12,7 @@ SMOKE = "--preset smoke"
 
 @pytest.fixture
 def site(tmp_path, monkeypatch):
-    """The catalogue with its corpora on a server of this machine; the cache and the folder ours."""
+    """A catalogue that this machine serves, with a cache and a folder for the test."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with named_corpora(monkeypatch) as site:
@@ -20,7 +20,7 @@ def site(tmp_path, monkeypatch):
 
 
 def here(ok):
-    """The names that `corpus` says are on this machine."""
+    """The corpora that `corpus` lists as being on this machine."""
     rows = [line.split() for line in ok("corpus").out.splitlines()]
     return [row[0] for row in rows if row and row[0] in NAMED and row[1] == "downloaded;"]
 
@@ -38,7 +38,7 @@ def test_fetch_then_list_describe_and_show(ok):
     assert here(ok) == ["multi30k"]
     described = ok("corpus multi30k -n 0", SMOKE).out
     assert "fingerprint" in described
-    assert "bits" not in described  # only what draws sentences knows
+    assert "bits" not in described  # only drawn sentences have known bits
     back = ok("corpus multi30k -n 0 --reverse-direction", SMOKE).out
     assert back.splitlines()[-1] != described.splitlines()[-1]
     text = ok("corpus multi30k -n 2", SMOKE).out
@@ -46,7 +46,7 @@ def test_fetch_then_list_describe_and_show(ok):
     assert ok("corpus multi30k --reverse-direction", SMOKE).out.startswith("fr  trfr")
 
 
-def test_a_text_of_the_users_is_shown_by_its_own_languages_or_none(ok, tmp_path):
+def test_a_users_text_is_shown_with_its_own_languages_or_none(ok, tmp_path):
     lines = [f"x{row} " + "w " * (4 + 9 * (row % 3)) for row in range(60)]
     for name in ("a.de", "a.en", "a"):
         (tmp_path / name).write_text("\n".join(lines) + "\n")

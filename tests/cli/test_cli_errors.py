@@ -1,4 +1,4 @@
-"""Whatever a user gets wrong: one plain line on stderr, the right exit code, nothing left over."""
+"""Every mistake of a user gives one plain line on stderr, the right exit code, and no files."""
 
 import gzip
 import os
@@ -58,7 +58,7 @@ USAGE = {
     f"{SCORE} --edges {{5,x,5}}": "edges ' ... two or more",
     f"{MINE} {{--seeds-together,--threads}} {NO_COUNT}": "Invalid value for '--",
 }
-"""Exit code 2: what is said of a command line, its parts separated by dots."""
+"""Exit code 2: the message about a command line, its parts separated by dots."""
 REFUSED = {
     "{table vindication,export,table runs}": "or name one with --results DIR",
     "{table runs,lecture L10,study survival} --results sweeps": SEVERAL,
@@ -76,7 +76,7 @@ REFUSED = {
     f"corpus {FILES} short.fr": "60 ... 59 ... a.en ... short.fr",
     "corpus tatoeba": "'tatoeba' is not on this machine; `bottleneck corpus tatoeba --fetch",
     "reproduce --preset smoke --out a.en/out": "a.en/out ... cannot write",
-    # Before any run starts, with progress shown: not a line of it.
+    # Before any run starts; progress is on, but prints no line.
     f"{MADE} {CORPUS}absent.en --set corpus.target=a.fr": "absent.en ... does not exist",
     f"{MADE} --corpus multi30k": "`bottleneck corpus multi30k --fetch`",
     f"score broken.fr.gz {TESTED}": "'broken.fr.gz' is not a complete gzip file",
@@ -93,7 +93,7 @@ def sentences(count: int) -> str:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """Results of all kinds, texts and sweeps."""
+    """A folder with results of all kinds, texts and sweeps."""
     place = tmp_path_factory.mktemp("place")
     write_planted(place / "out", ARMS, seeds=1)
     for name in ("a copy", "sweeps/controls", "sweeps/vindication"):
@@ -115,7 +115,7 @@ def place(tmp_path_factory):
 
 
 def expanded(line: str) -> list[str]:
-    """The lines that a shell makes of braces."""
+    """The lines that a shell's brace expansion gives."""
     start, brace, rest = line.partition("{")
     choices, _, end = rest.partition("}")
     if not brace:
@@ -173,7 +173,7 @@ def test_an_error_in_a_worker_reaches_the_user_as_one_line(tmp_path, fails):
     assert not (tmp_path / "out" / "runs.csv").exists()
 
 
-# In a process of its own: its streams, its environment, its folder.
+# In a process with its own streams, environment and folder.
 
 
 def test_an_answer_for_a_closed_standard_output_is_an_error(tmp_path):
@@ -184,7 +184,7 @@ def test_an_answer_for_a_closed_standard_output_is_an_error(tmp_path):
 
 
 @pytest.mark.slow
-def test_what_would_make_other_numbers_is_not_taken_from_the_environment(tmp_path):
+def test_variables_that_would_make_other_numbers_are_ignored(tmp_path):
     code = (
         "import os, sys, seq2seq_bottleneck.cli.main as cli\n"
         "cli.run = lambda _: print(*map(os.environ.get, sys.argv[1:])) or 0\n"

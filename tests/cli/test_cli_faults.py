@@ -1,4 +1,4 @@
-"""Disks, folders and memory that fail a command: one line, and then the same results."""
+"""Full disks, bad folders and little memory: one line, and then the same results."""
 
 import random
 import re
@@ -41,7 +41,7 @@ def numbers(folder):
 
 
 def check_whole(folder, cache, whole):
-    """The same command, when nothing is in its way."""
+    """The same command, undisturbed, gives the whole results."""
     assert sweep(folder, cache).returncode == 0
     pd.testing.assert_frame_equal(numbers(folder), whole)
     assert not list(folder.rglob("*.part"))
@@ -57,7 +57,7 @@ def whole(tmp_path_factory, cache):
 
 
 def check_message(done, reason):
-    """It failed and says, for a person, what cannot be written and why; no fault of the program."""
+    """It failed and says in plain words what cannot be written and why, without a traceback."""
     text = " ".join((done.stdout + done.stderr).split())
     assert done.returncode in (1, 2, 3), text
     assert "Traceback" not in text, text
@@ -92,7 +92,7 @@ def test_a_spoilt_cache_of_programs(tmp_path, cache, whole, damage):
 
 @pytest.mark.exhaustive(sample="session")
 def test_a_worker_out_of_memory_loses_its_own_run_alone(tmp_path, cache, whole):
-    """The others are as in a sweep without it."""
+    """The other runs are as in a sweep without it."""
     folder = tmp_path / "sweep"
     done = sweep(folder, cache, "--jobs", "2", text=TINY + HUGE, memory=ADDRESSES)
     assert done.returncode == 3, done.stderr
@@ -104,7 +104,7 @@ def test_a_worker_out_of_memory_loses_its_own_run_alone(tmp_path, cache, whole):
 
 
 def test_without_a_home_nothing_is_kept(fails, monkeypatch):
-    """No HOME, and a user that the system does not know, as in many a container."""
+    """No HOME, and a user that the system does not know, as in many containers."""
     import pwd
 
     def unknown(user):

@@ -1,4 +1,4 @@
-"""A sweep that is killed or asked to stop ends as if nobody had touched it."""
+"""A sweep that is killed or asked to stop, then continued, gives the undisturbed results."""
 
 from collections import Counter
 
@@ -21,10 +21,10 @@ LONGER = ("--set", "training.updates=60", "--set", "training.validations=6")
     ],
 )
 def test_a_sweep_killed_at_random_moments(tmp_path, cache, moments, seeds):
-    """Each kind of fault as often as any other, at moments that are drawn anew each session."""
+    """All kinds of faults are equally frequent, at moments that each session draws anew."""
     (tmp_path / "mine.toml").write_text(TINY)
     sweep = Disturbed(tmp_path / "mine.toml", cache, (*LONGER, "--seeds", str(seeds)))
-    whole = sweep.finish(tmp_path / "whole")  # its programs are compiled
+    whole = sweep.finish(tmp_path / "whole")  # this compiles its programs
     seconds, draw = wait(sweep.begin(tmp_path / "again")), sample_random("killed")
     assert numbers(tmp_path / "again") == whole
     kinds, sweeps, hits = Counter[str](), 0, 0

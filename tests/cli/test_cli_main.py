@@ -1,4 +1,4 @@
-"""The program: its help, at once and with nothing cut; being asked to stop, once or several times.
+"""The program: quick help with nothing cut, and requests to stop, once or several times.
 
 A signal ends the command in order, with exit code 130.
 """
@@ -83,9 +83,7 @@ def test_help_is_plain_lines_of_80_columns_with_nothing_cut(page, ok, monkeypatc
         ("study", QUESTIONS), ("sweep", toml_names()),
     ],
 )  # fmt: skip
-def test_a_name_left_out_lists_the_names_with_a_line_each(
-    command, names, ok, tmp_path, monkeypatch
-):
+def test_a_missing_name_lists_the_names_one_per_line(command, names, ok, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     entries = [" ".join(entry.split()) for entry in re.split(r"\n(?=\S)", ok(command).out.strip())]
     lines = dict(entry.split(" ", 1) for entry in entries)
@@ -95,7 +93,7 @@ def test_a_name_left_out_lists_the_names_with_a_line_each(
 
 COMMAND = """
 import gc, signal, sys, time
-# Tests may run where either is ignored (under `nohup`, in the background of a script).
+# Tests may run where one of them is ignored (under `nohup`, in the background of a script).
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_IGN if "ignored" in sys.argv else signal.SIG_DFL)
 from seq2seq_bottleneck.cli import main
@@ -107,7 +105,7 @@ def waste():
         pass
 
 def app(*_, **__):
-    if "deaf" in sys.argv:  # in a callback of the collector's, as jax has one, it would be lost
+    if "deaf" in sys.argv:  # in a callback of the collector, as jax has one, a signal would be lost
         gc.callbacks.append(lambda *_: (gc.callbacks.clear(), waste()))
         gc.collect()
         time.sleep(60)
@@ -126,7 +124,7 @@ INTERRUPTED = "bottleneck: interrupted; the same command continues from where it
 
 
 def start(folder, argument):
-    """The program under way."""
+    """The running program."""
     process = subprocess.Popen(
         [sys.executable, "-c", COMMAND, argument],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -141,13 +139,13 @@ def start(folder, argument):
     [
         ("sweep", ["SIGINT", "SIGTERM"], [], (INTERRUPTED, 130)),
         ("sweep", ["SIGHUP"], ["SIGINT", "SIGINT"], (INTERRUPTED, 130)),
-        # A command that begins anew says nothing of going on.
+        # A command that would start again does not say that it continues.
         ("export", ["SIGINT"], [], ("bottleneck: interrupted\n", 130)),
         # `nohup bottleneck sweep ...` goes on when its terminal is closed.
         ("ignored", ["SIGHUP"], [], ("", 0)),
     ],
 )
-def test_a_signal_ends_it_in_order_and_a_second_does_not_break_into_the_ending(
+def test_a_signal_ends_a_command_in_order_and_a_second_one_does_not_interrupt_that(
     argument, first, later, expected, tmp_path
 ):
     process = start(tmp_path, argument)
@@ -161,7 +159,7 @@ def test_a_signal_ends_it_in_order_and_a_second_does_not_break_into_the_ending(
 
 
 @pytest.mark.slow
-def test_a_signal_at_a_deaf_moment_is_not_lost(tmp_path):
+def test_a_signal_in_a_callback_of_the_collector_is_not_lost(tmp_path):
     process = start(tmp_path, "deaf")
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=30)

@@ -1,4 +1,4 @@
-"""Commands that read results or the output of any systems."""
+"""Commands that read results, or the output of any system."""
 
 import csv
 import gzip
@@ -80,14 +80,14 @@ def test_a_table_is_written_to_a_file_in_the_format_of_its_ending(tmp_path, ok):
 
 
 def claims(ok, *arguments):
-    """The rows of the CSV by id, and what is said on stderr."""
+    """The rows of the CSV by id, and the text on stderr."""
     printed = ok("table claims --format csv --results", *arguments)
     rows = {row["id"]: row for row in csv.DictReader(io.StringIO(printed.out))}
     assert list(rows) == IDS
     return rows, printed.err
 
 
-def test_of_reproduces_runs_the_tables_are_decided_and_the_rest_names_its_command(tmp_path, ok):
+def test_reproduce_decides_the_tables_and_other_claims_name_their_command(tmp_path, ok):
     out = tmp_path / "my results"
     write_planted(out, ARMS)
     rows, said = claims(ok, out)
@@ -121,7 +121,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def printed(ok):
-    """What a command prints that has nothing to say on stderr."""
+    """What a command prints; its stderr must be empty."""
 
     def text(*arguments):
         answer = ok(*arguments)
@@ -177,7 +177,7 @@ def test_texts_are_read_once_so_they_may_be_pipes_and_references_several(folder,
 
 
 @pytest.mark.usefixtures("folder")
-def test_bleu_is_by_the_tokenizer_that_is_named_and_a_wrong_one_is_told(tmp_path, ok, fails):
+def test_bleu_uses_the_named_tokenizer_and_an_unknown_one_is_refused(tmp_path, ok, fails):
     lines = [f"{'我们喜欢' * (1 + n % 4)}{'猫狗鸟鱼'[n // 4 % 4]}。" for n in range(32)]
     texts = {"r": lines, "b": [line.replace("狗", "马") for line in lines], "a": lines[::-1]}
     for name, text in texts.items():

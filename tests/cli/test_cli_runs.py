@@ -1,4 +1,4 @@
-"""``bottleneck table runs`` on a planted store, and a run that the user deletes."""
+"""``bottleneck table runs`` on a planted store, also after the user deletes a run."""
 
 import json
 import shutil
@@ -22,7 +22,7 @@ RUN_SETTINGS = {
 
 @pytest.fixture
 def out(tmp_path, monkeypatch):
-    """Three runs in a store, with their bundle, and one that was stopped before it said a word."""
+    """Three runs in a store with their bundle, and one that was stopped before its first report."""
     texts = sentences()
     for name, assignments in RUN_SETTINGS.items():
         write_run(tmp_path / "out", name, resolve("smoke", assignments), texts, texts)

@@ -1,4 +1,4 @@
-"""``bottleneck study`` where nothing has to be measured, and a tiny benchmark."""
+"""``bottleneck study`` if nothing has to be measured, and a tiny benchmark."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""``bottleneck reproduce`` and ``sweep``: what is missing runs, what failed is named."""
+"""``bottleneck reproduce`` and ``sweep``: missing cells are trained, failed ones are named."""
 
 import io
 import json
@@ -32,7 +32,7 @@ REPRODUCE = ["reproduce", "--preset", "smoke", "--seeds", "2", "--set", "trainin
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
-    """One reproduction with two seeds, in a folder of its own, and what it printed."""
+    """One reproduction with two seeds in its own folder, and what it printed."""
     folder = tmp_path_factory.mktemp("main_job")
     done = bottleneck([*REPRODUCE, "--out", "out"], folder, program=[COMMAND], NO_COLOR=1)
     assert done.returncode == 0, done.stderr
@@ -105,7 +105,7 @@ def test_a_cell_that_diverges_stops_no_other_and_what_is_done_is_not_done_again(
 
 
 def same_sweep(place, cache, options, commands=1):
-    """The CSV of a sweep in a folder of its own, by so many commands at once; but for times."""
+    """The CSV, without times, of a sweep in its own folder, run by this many commands at once."""
     (place / "four.toml").write_text(FOUR)
     sweep = Disturbed(place / "four.toml", cache, (*TINY, *options))
     for process in [sweep.begin(place / "out") for _ in range(commands)]:
@@ -131,7 +131,7 @@ def test_two_commands_on_one_folder_at_once(tmp_path, cache, once):
 
 
 @pytest.mark.slow
-def test_a_plan_counts_runs_names_groups_that_are_equal_and_runs_nothing(tmp_path, ok, monkeypatch):
+def test_a_plan_counts_runs_names_equal_groups_and_runs_nothing(tmp_path, ok, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.toml").write_text(FOUR + DIVERGES)
     same = "--set training.learning_rate=1e-3 --set training.clip_norm=1 --seeds 3"
@@ -226,7 +226,7 @@ def test_a_damaged_run_is_named_with_the_way_out_which_helps(ok, fails):
     ok("sweep mine.toml --quiet --out out")
     path = Path("out", "runs", "run2", "scores.csv")
     path.write_text("bucket,n,bleu\n5-10,two,1\n")
-    shutil.rmtree("out/runs/run0")  # the bundle is made anew
+    shutil.rmtree("out/runs/run0")  # the bundle is made again
     message = fails("export --results out")
     assert str(path) in message
     assert "`rm -r out/runs/run2`" in message
@@ -244,7 +244,7 @@ def test_a_damaged_run_is_named_with_the_way_out_which_helps(ok, fails):
         ("--threads 2", (None, 2, None)),
     ],
 )
-def test_seeds_threads_and_jobs_are_handed_on(ok, monkeypatch, options, expected):
+def test_seeds_threads_and_jobs_are_passed_on(ok, monkeypatch, options, expected):
     handed, planted = [], pool.run_cells
 
     def run_cells(*arguments, **choices):

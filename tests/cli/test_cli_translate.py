@@ -47,7 +47,7 @@ def out(tmp_path_factory):
 
 @pytest.fixture
 def translate(out, capsys, tmp_path, monkeypatch):
-    """Arguments and standard input -> what is printed on both streams."""
+    """From arguments and standard input to what is printed on both streams."""
     (tmp_path / "text").write_text(TEXT)
     (tmp_path / "latin").write_bytes("w1\nété\n".encode("latin1"))
     monkeypatch.chdir(tmp_path)
@@ -63,9 +63,7 @@ def translate(out, capsys, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_text_has_as_many_lines_out_as_in_each_as_the_argument_is_translated(
-    translate, monkeypatch
-):
+def test_each_line_of_a_text_is_translated_as_an_argument_is(translate, monkeypatch):
     """In UTF-8, whatever the encoding of the terminal."""
     printed, said = expected = translate("--file", "text")
     lines = printed.removesuffix("\n").split("\n")
@@ -125,14 +123,14 @@ def test_every_arm_or_one_translates_and_the_runs_are_named(translate, out):
         (["--file", "text", "--alignment"], 2, ["--alignment", "in quotes"]),
     ],
 )
-def test_what_cannot_be_is_one_line(translate, arguments, code, parts):
+def test_impossible_options_are_one_line(translate, arguments, code, parts):
     printed, said = translate(*arguments, code=code)
     assert printed == ""
     assert len(said.splitlines()) == 1
     assert all(part in said for part in parts), said
 
 
-def test_at_a_terminal_nobody_waits(monkeypatch, fails):
+def test_at_a_terminal_without_input_nobody_waits(monkeypatch, fails):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: True))
     assert "give a sentence in quotes" in fails("translate", code=2)
 
@@ -144,7 +142,7 @@ NAMED = (
 
 
 def test_the_shipped_pair_translates_the_lectures_sentences(ok, lecture):
-    """At once, in an empty folder; each command names the pair, which has learned to translate."""
+    """Without training, in an empty folder; each command names the pair."""
     english, french = (SLIDES["L16"][side] for side in ("english", "french"))
     printed = ok("translate", [english])
     assert f"additive  {french.lower()}\n" in printed.out
@@ -175,7 +173,7 @@ def test_the_shipped_pair_is_asked_any_sentence(ok):
 )
 def test_the_users_runs_come_before_the_shipped_pair_which_has_a_name(command, ok, fails):
     write_planted(Path("results/runs/own"), {"none": [0.5] * 5, "additive": [0.1] * 5}, seeds=1)
-    assert "'results/runs/own/runs/" in fails(command)  # which have no weights
+    assert "'results/runs/own/runs/" in fails(command)  # these runs have no weights
     assert "of the shipped pair" in " ".join("".join(ok(command, "--results shipped")).split())
 
 
@@ -205,7 +203,7 @@ def elsewhere(tmp_path, monkeypatch):
 
 @pytest.fixture
 def lecture(ok):
-    """What the command prints, its lines joined."""
+    """What the command prints, with its lines joined."""
     return lambda *arguments: " ".join(ok("lecture", *arguments).out.split())
 
 
@@ -251,7 +249,7 @@ def write_trained(folder, attention, *assignments):
 
 @pytest.mark.slow
 def test_first_steps_are_those_of_the_formulas(tmp_path, ok):
-    """Each is given the words that the run itself took before."""
+    """Each step gets the words that the run itself chose before."""
     written = write_trained(
         tmp_path / "run", "dot", "model.placement=output", "model.reverse_source=true"
     )
@@ -262,7 +260,7 @@ def test_first_steps_are_those_of_the_formulas(tmp_path, ok):
     before = [BOS]
     for after in ("dot ", "dot after {} "):
         logits, _ = numpy_translator.translate(arrays, settings.model, words, before)
-        logits[-1][[PAD, BOS]] = -np.inf  # never words of an output
+        logits[-1][[PAD, BOS]] = -np.inf  # never output words
         shares = numpy_translator.softmax(logits[-1])
         best = np.argsort(-shares)[:3]
         step = ", ".join(f"{target.tokens[place]} {shares[place]:.3f}" for place in best)
@@ -272,7 +270,7 @@ def test_first_steps_are_those_of_the_formulas(tmp_path, ok):
 
 
 @pytest.mark.exhaustive(sample="session")
-def test_a_device_that_is_not_there_is_told_in_a_line(tmp_path):
+def test_a_device_that_is_not_there_is_named_in_one_line(tmp_path):
     done = bottleneck(
         ["reproduce", "--preset", "smoke", "--quiet"], tmp_path, JAX_PLATFORMS="nosuch"
     )

@@ -1,4 +1,4 @@
-"""For tests that draw many sentences."""
+"""Fixture for tests that draw many sentences."""
 
 from collections.abc import Iterator
 
@@ -8,8 +8,8 @@ from jaxtyping import config
 
 @pytest.fixture(scope="module")
 def unchecked() -> Iterator[None]:
-    """No types checked at run time: it makes draws a hundred times slower, and the tests of
-    known answers go through every function with them on."""
+    """Switch off run-time type checks, which make draws a hundred times slower. The tests of
+    known answers run every function with checks on."""
     config.update("jaxtyping_disable", True)
     yield
     config.update("jaxtyping_disable", False)

@@ -22,7 +22,7 @@ from seq2seq_bottleneck.corpus.vocabulary import EOS, build_vocabulary
 
 
 def numbered(lengths: list[tuple[int, int]]) -> EncodedPairs:
-    """Sentences of these lengths, EOS included; each is named by its first ids."""
+    """Sentences of these lengths, EOS included; the first ids of each identify it."""
     ids = range(4, 4 + len(lengths))
     sides = zip(*lengths, strict=True)
     return EncodedPairs(
@@ -31,7 +31,7 @@ def numbered(lengths: list[tuple[int, int]]) -> EncodedPairs:
 
 
 def spread(count: int, longest: int = 60, seed: int = 0) -> EncodedPairs:
-    """Lengths as a grammar has them: uniform, the target a little longer."""
+    """Lengths as in a grammar: uniform, with slightly longer targets."""
     random = np.random.default_rng(seed)
     words = random.integers(2, longest + 1, count)
     target = np.maximum(2, np.round(words * 1.08 + random.normal(0, 0.35, count) * words**0.5))
@@ -55,7 +55,7 @@ def test_encoding():
 
 
 def test_classes_pad_least():
-    """The dynamic programme against every way to cut nine sentences into three."""
+    """The dynamic programme, compared with every way to cut nine sentences into three."""
     lengths = [2, 3, 3, 9, 10, 12, 30, 33, 40]
     sides = np.array([lengths, lengths])
     classes = shape_classes(sides, np.ones(9, int), groups=3, smallest=1)

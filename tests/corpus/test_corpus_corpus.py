@@ -60,7 +60,7 @@ def test_rows_by_hand(copied):
     assert rows.to_numpy().tolist() == [[1, 1, 1, 0], [2, 6, 2.5, 4], [0] * 4]
 
 
-def test_fingerprint_sees_every_text_link_and_place():
+def test_fingerprint_changes_with_every_text_link_and_place():
     one, two = SentencePair("a", "b"), SentencePair("c", "d")
     linked = SentencePair("a", "b", ((0, 0),))
     other, bits = SentencePair("a", "d"), SentencePair("a", "b", bits=1.0)
@@ -123,18 +123,18 @@ def test_nothing_is_shared_and_the_lecture_is_held_out():
         assert pair == replace(english_french().parse(pair.source), bits=pair.bits)
 
 
-# Named corpora as a run meets them: read from the cache, offline.
+# Named corpora as a run reads them: from the cache, offline.
 
 
 @pytest.fixture
 def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cache folder of the test's own, with one corpus in it."""
+    """A cache folder for the test, with one corpus in it."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     put("multi30k", train=rows(0, 300), valid=rows(300, 40), test=rows(400, 80))
 
 
 def rows(start: int, count: int) -> list[tuple[str, str]]:
-    """Different pairs, English of 3 to 27 words, the French one word longer."""
+    """Different pairs: English of 3 to 27 words, French one word longer."""
     return [
         (f"e{n}" + " x" * (n % 25 + 2), f"f{n}" + " y" * (n % 25 + 3))
         for n in range(start, start + count)
@@ -166,7 +166,7 @@ def test_splits_of_a_named_corpus_are_used():
 
 @pytest.mark.usefixtures("named")
 def test_another_named_corpus_to_test_on():
-    """Its own test set, else the pairs that a run on it is tested on; training is as it was."""
+    """Its own test set, or else the pairs that test a run on it; training does not change."""
     put("news-commentary", train=rows(600, 300), valid=rows(300, 40), test=rows(400, 80))
     put("tatoeba", train=rows(1_000, 400) + rows(600, 20))
     home = CorpusSettings(name="news-commentary")

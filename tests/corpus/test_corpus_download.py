@@ -1,4 +1,4 @@
-"""Fetching named corpora from a server of this machine: whole or not at all, and why not."""
+"""Fetching named corpora from a local server: whole, or not at all with the reason."""
 
 import gzip
 import socket
@@ -19,7 +19,7 @@ SIDES = CORPORA["europarl"].splits["train"]
 
 @pytest.fixture(autouse=True)
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    """Every corpus at a server of this machine, with hashes of its own files if it has any."""
+    """A local server with every corpus, and the hashes of its files where the catalogue has any."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with named_corpora(monkeypatch) as site:
         yield site
@@ -38,7 +38,7 @@ def sentences(count: int, *words: str) -> list[tuple[str, ...]]:
 
 
 def left_over() -> list[str]:
-    """What lies in the folder of all corpora."""
+    """What is in the folder of all corpora."""
     return sorted(path.name for path in folder_of("any").parent.iterdir())
 
 

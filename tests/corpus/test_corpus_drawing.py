@@ -27,7 +27,7 @@ EDGES = (5, 11, 21, 31, 41)
 
 
 def test_copies_and_their_bits():
-    """All 14 sentences of up to 3 words out of 2: their probabilities make up the whole."""
+    """All 14 sentences of up to 3 words from a vocabulary of 2: their probabilities sum to 1."""
     chances = length_probabilities("uniform", 1, 3, EDGES)
     pairs = draw_pairs(Copying(2), 14, chances, Random("x"), distinct=True)
     assert len(sources(pairs)) == 14
@@ -63,7 +63,7 @@ def test_buckets_get_equal_shares_of_the_test_set(longest):
     assert max(counts) - min(counts) <= 1
 
 
-def test_the_test_set_hangs_on_nothing_but_itself():
+def test_the_test_set_does_not_depend_on_other_splits():
     ours = CorpusSettings(train_pairs=10, valid_pairs=10, test_pairs=60)
     theirs = ours.model_copy(update={"train_pairs": 20, "valid_pairs": 5})
     one, other = (draw_splits(Copying(100), corpus, EDGES) for corpus in (ours, theirs))
@@ -104,13 +104,13 @@ GRAMMAR = COPY.model_copy(update={"name": "grammar", "lexicon": "small"})
 
 
 def of_words(*lengths: int) -> tuple[SentencePair, ...]:
-    """Sentences of these lengths, each named by its place."""
+    """Sentences of these lengths; each contains its place."""
     texts = [" ".join([f"s{place}"] * words) for place, words in enumerate(lengths)]
     return tuple(SentencePair(text, text) for text in texts)
 
 
 def parse(source: str) -> SentencePair | None:
-    """A language of which the first sentence is not."""
+    """A language that has all but the first sentence."""
     return None if "s0" in source else SentencePair(source, source, ((0, 0),), 1.0)
 
 
@@ -125,7 +125,7 @@ def test_neighbours_share_a_bucket_and_follow_each_other():
 def test_what_is_too_long_or_will_not_chain_is_left_out():
     test, notes = of_words(6, 7, 8, 9, 5, 8, 16, 15, 15, 3), []
     joined = join_test(test, CorpusSettings(joined=2, max_words=17), EDGES, parse, notes)
-    text = f"{test[4].source}, and {test[5].source}"  # 8 and 9 words have no room for "and"
+    text = f"{test[4].source}, and {test[5].source}"  # 8 and 9 words leave no room for "and"
     assert joined == (SentencePair(text, text, ((0, 0),)),)
     assert notes == ["1 test sentence made of 2 each (corpus.joined); 8 not joined"]
     with pytest.raises(UserError, match=r"^corpus\.joined=40 makes no test sentence"):
@@ -148,7 +148,7 @@ def test_joined_sentences_are_not_trained_on_and_the_rest_stays():
 @pytest.mark.parametrize("settings", [COPY, GRAMMAR], ids=["copy", "grammar"])
 @pytest.mark.usefixtures("unchecked")
 def test_a_corpus_that_is_read_is_the_one_that_was_drawn(settings, tmp_path, monkeypatch):
-    """To the last bit; a damaged file is drawn and written again."""
+    """Bit for bit; a damaged file is drawn and written again."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(drawing, "KEPT", 1)
     drawn = load_corpus(settings, EDGES)

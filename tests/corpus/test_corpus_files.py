@@ -1,4 +1,4 @@
-"""Reading the user's text, messages where it is not understood, and splits by source sentence."""
+"""Reading the user's text, messages about what cannot be read, and splits by source sentence."""
 
 import gzip
 import os
@@ -30,7 +30,7 @@ Rows = list[tuple[str, str]]
 
 
 def write(path: Path, data: str | bytes) -> str:
-    """Write text or bytes, packed where the name says so; returns the path for a setting."""
+    """Write text or bytes, packed if the name says so; return the path for a setting."""
     raw = data.encode() if isinstance(data, str) else data
     path.write_bytes(gzip.compress(raw) if path.suffix == ".gz" else raw)
     return str(path)
@@ -102,7 +102,7 @@ def test_a_pipe_is_no_text_to_train_on(tmp_path: Path):
 
 @pytest.mark.parametrize("lowercase", [True, False])
 def test_a_users_sentence_gets_the_form_of_the_same_sentence_in_a_file(tmp_path, lowercase):
-    text = "Cafe\u0301 \xa0 BAR J\u030c"  # only the small letter has one with this accent
+    text = "Cafe\u0301 \xa0 BAR J\u030c"  # only the small letter has a composed form
     corpus = CorpusSettings(name="files", source="a", lowercase=lowercase)
     assert prepare_source(text, corpus) == texts(two(tmp_path, text, "x"), lowercase)[0][0]
 
@@ -144,7 +144,7 @@ def rows_of(pairs: tuple[SentencePair, ...]) -> Rows:
 
 
 def split(folder: Path, rows: Rows, **settings) -> Splits:
-    """The splits of text whose files are made of the rows given."""
+    """The splits of a text with these rows."""
     files = {"source": rows}
     files |= {key: settings.pop(key) for key in ("valid_source", "test_source") if key in settings}
     for key, lines in files.items():
@@ -157,7 +157,7 @@ def test_even_over_buckets_and_by_seed_and_sentences_alone():
     pairs = pairs_of(sentences(900, 3) + sentences(500, 7) + sentences(200, 15) + sentences(40, 30))
     test = split_off(pairs, 60, "s", EDGES)
     counts = [sum(bucket_of(pair.words, EDGES) == place for pair in test) for place in range(-1, 3)]
-    assert counts == [0, 36, 20, 4]  # the rarer buckets give a tenth of what they have
+    assert counts == [0, 36, 20, 4]  # rare buckets give a tenth of their sentences
     assert sources(test) == sources(split_off(pairs[::-1], 60, "s", EDGES))
     assert sources(test) != sources(split_off(pairs, 60, "t", EDGES))
     assert set(sample(pairs, 10, "s")) < set(sample(pairs, 50, "s"))

@@ -1,4 +1,4 @@
-"""Subwords: text comes back, the same text gives the same model; the words of pieces."""
+"""Subwords: text comes back, equal texts give equal models, pieces belong to words."""
 
 import sys
 from pathlib import Path
@@ -75,7 +75,7 @@ def test_what_teaches_no_subwords_is_refused_in_one_line(monkeypatch: pytest.Mon
 
 
 def test_a_corpus_of_subwords(tmp_path: Path):
-    """Learned on the training side alone, in the corpus' case; lengths stay words."""
+    """Learned from the training text only, in the corpus' case; lengths are still in words."""
     lines = [f"Word{n} " + " ".join("XY" * (1 + n % 3) for _ in range(4 + n % 30))
              for n in range(300)]  # fmt: skip
     path = tmp_path / "a.tsv"

@@ -77,7 +77,7 @@ def test_a_vocabulary_by_hand():
 
 
 def test_scorer_leaves_the_unknown_word_whole():
-    """With an ordinary word in its place the scorer finds the same number of tokens."""
+    """With an ordinary word in its place, the scorer counts the same number of tokens."""
     scorer, tokens = Tokenizer13a(), ["l'￭", UNKNOWN, "￭,", UNKNOWN, UNKNOWN, "￭."]
     scored = scorer(detokenize(tokens)).split()
     word = scorer(detokenize(["mot" if token == UNKNOWN else token for token in tokens])).split()

@@ -1,4 +1,4 @@
-"""Searches against plain lists, of every width; caps; padding."""
+"""Searches of every width compared with plain lists; caps; padding."""
 
 import itertools
 import math
@@ -29,9 +29,9 @@ def settings_of(**changes):
 
 
 def rows_of(output, settings):
-    """Of each sentence itself, its output's tokens without padding, and their cap.
+    """Each sentence, its output's tokens without padding, and their cap.
 
-    The source's end token is no word.
+    The source's end token does not count as a word.
     """
     for row, sentence in enumerate(SENTENCES):
         tokens = tuple(np.asarray(output.tokens)[row, : int(output.lengths[row])].tolist())
@@ -40,7 +40,7 @@ def rows_of(output, settings):
 
 
 def all_outputs(logits_of, weights, sentence, cap):
-    """log P by tokens of every output: ended at most at the cap, or cut there unended."""
+    """log P of every output by its tokens: ended at most at the cap, or cut there."""
     outputs = np.array(list(itertools.product(range(EOS, WORDS), repeat=cap)), np.int32)
     inputs = np.concatenate([np.full_like(outputs[:, :1], BOS), outputs[:, :-1]], axis=1)
     logits = logits_of(weights, *rows([sentence] * len(outputs)), jnp.asarray(inputs))
@@ -87,13 +87,13 @@ def test_a_search_finds_what_the_search_in_lists_finds(size, spread):
             best = max(total / len(tokens) for tokens, total in every.items())
             misses += total / len(tokens) < best - 1e-4
             ended.add(tokens[-1] == EOS)
-    assert misses > 0  # else its width would make no difference here
+    assert misses > 0  # otherwise its width would make no difference here
     assert ended == {True, False}
 
 
 @pytest.mark.parametrize("size", [1, 3])
 def test_neither_padding_nor_the_start_token_is_ever_a_word(size):
-    """Not even where the model would like nothing better."""
+    """Not even if the model prefers them to all words."""
     graph, weights = structure()
     bias = weights["decoder"]["output_bias"]
     bias[...] = bias[...].at[np.array([PAD, BOS])].set(50.0).at[EOS].set(-50.0)

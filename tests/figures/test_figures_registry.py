@@ -1,4 +1,4 @@
-"""The figures: their numbers are the tables', what is drawn can be read; and as files."""
+"""Figures have the tables' numbers, can be read, and become files."""
 
 import json
 
@@ -54,7 +54,7 @@ def test_bleu_has_the_tables_numbers_seeds_and_the_slides_numbers(tmp_path):
     assert list(printed) == [row.bleu for row in L_FAIL.values()]
 
 
-def test_arms_have_the_tables_numbers_and_each_its_look_in_the_place_of_what_was_changed(tmp_path):
+def test_arms_have_the_tables_numbers_their_own_look_and_the_x_of_their_change(tmp_path):
     folder = with_controls(tmp_path, seeds=(1, 2)).write()
     figure, data = make_figure("arms", folder)
     table = make_page("arms", Results.open(folder)).frame.set_index(["arm", "bucket"])
@@ -81,7 +81,7 @@ def test_attention_is_of_the_shortest_example_and_the_longest_with_room(lengths,
     examples = [
         {"sentence": place, "source": [f"s{word}" for word in range(words)], "reference": "a b",
          "hypothesis": ["a", "b"], "weights": [[1 / words] * words, [1.0] + [0.0] * (words - 1)]}
-        for place, words in [(-1, 2), *enumerate(lengths, 1)]  # the first is the lecture's
+        for place, words in [(-1, 2), *enumerate(lengths, 1)]  # the first sentence is the lecture's
     ]  # fmt: skip
     for run in (tmp_path / "runs").iterdir():
         write_relisted(run / "examples.json", json.dumps(examples))
@@ -132,7 +132,7 @@ def test_learning_has_the_tables_numbers_and_a_line_for_each_length(tmp_path):
     assert list(drawn["x"].unique()) == ["10", "20", "40"]
     assert list(legend(figure)) == [f"{bucket} words" for bucket in frame["bucket"].unique()]
     assert [len(axes.get_xticks()) for axes in figure.axes] == [3, 3]
-    with pytest.raises(UserError, match="as many updates"):
+    with pytest.raises(UserError, match="the same number of updates"):
         make_figure("learning", tmp_path, where=["updates=10"])
 
 
@@ -174,7 +174,7 @@ def test_equal_data_give_equal_bytes_in_each_format(ending, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["length", "-o", "a.jpg"], 2, "'a.jpg': the name of a figure ends in .png, .svg, .pdf"),
+        (["length", "-o", "a.jpg"], 2, "'a.jpg': the name of a figure must end in .png"),
         (["survivals"], 2, "did you mean 'survival'?"),
         (["length", "--where", "seed=1"], 2, "--where chooses runs"),
         (["reading"], 1, "bottleneck study reading --results"),

@@ -1,7 +1,7 @@
 """Options of the commands that answer without training: an answer, or one line that says why not.
 
-All paths that are drawn are relative and go no folder up, so that whoever runs this, root too,
-writes nowhere but below a test's own folder.
+All drawn paths are relative and without "..", so that nobody, not even root, writes outside a
+test's folder.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ TEXTS = {"source": "a b c d e f\ng h\n", "target": "u v w x y z\ns t\n", "other"
 
 
 def given(text: str) -> str:
-    """As a command line has it, which cannot hold a zero; no path that leads elsewhere."""
+    """A value as in a command line, without zero bytes and without paths that lead elsewhere."""
     text = text.replace("\0", "").replace("..", ".")
     return text.lstrip("/")
 
@@ -50,18 +50,18 @@ def given(text: str) -> str:
 junk = (
     st.sampled_from([*SIGNS, *ODD])
     | st.text(max_size=6)
-    | st.binary(max_size=5).map(os.fsdecode)  # lone surrogates, where it is no UTF-8
+    | st.binary(max_size=5).map(os.fsdecode)  # lone surrogates if it is not UTF-8
     | st.integers().map(str)
     | st.floats().map(str)
 ).map(given)
 
 
 def mostly(*known: str) -> st.SearchStrategy[str]:
-    """What the option is for, or anything else."""
+    """Mostly a value that suits the option, sometimes any other."""
     return st.sampled_from(known) | junk
 
 
-# What is asked for and may be had takes its time: thousands of seeds or resamples are not drawn.
+# Valid requests take their time, so thousands of seeds or resamples are not drawn.
 huge = st.integers(max_value=0) | st.integers(min_value=10**8)
 whole = st.sampled_from(["1", "2", "3", "0", "-1"]) | huge.map(str) | st.sampled_from(ODD)
 place = mostly("out", "out/runs", "out/runs/dot1x1", "out/runs.csv", "empty", "missing", "source")
@@ -78,7 +78,7 @@ OPTIONS = {
     **{"--context-size": mostly("8", "8,16"), "--attention": mostly("dot", "none,dot")},
     **{"--train-length": mostly("9", "9,20"), "--scheduler": mostly("tcp://10.0.0.1:8786")},
 }
-"""Values of options; those that are not here have none."""
+"""Values of options; an option that is not here takes no value."""
 TEXTS_OF = "--source --target --test --preset --reverse-direction"
 TRAINED = "--preset --seeds --jobs --quiet --corpus --out"
 AXES = "--context-size --attention --train-length"
@@ -105,7 +105,7 @@ COMMANDS = [
 
 @st.composite
 def command_lines(draw: Callable) -> list[str]:
-    """A command with some of its options, now and then one that it does not have."""
+    """A command with some of its options, and sometimes one that it does not have."""
     command, argument, options = draw(st.sampled_from(COMMANDS))
     line = command.split()
     for name in draw(st.lists(st.sampled_from(options.split()), max_size=4)):
@@ -119,7 +119,7 @@ def command_lines(draw: Callable) -> list[str]:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to be in, with results, texts and a sweep; what takes long is not done."""
+    """The working folder, with results, texts and a sweep; slow work is replaced."""
     folder = tmp_path / "here"
     write_planted(folder / "out", {"none": [0.5] * 5, "dot": [0.1] * 5}, seeds=1)
     (folder / "empty").mkdir()
@@ -139,11 +139,11 @@ def untrained(*_: object, **__: object) -> None:
 
 @pytest.mark.parametrize("budget", draws(10, 1_000))
 def test_options(here: Path, budget: Draws) -> None:
-    """Each line answers, or says in one line why not, and spoils nothing."""
+    """Each command line gives an answer, or one line that says why not, and changes no results."""
     kept, results = {*here.iterdir()}, state(here / "out")
 
     def check(line: list[str]) -> None:
-        # Streams as a program has them: not every sign can be told.
+        # Streams as in a real program, which cannot encode every character.
         out = io.TextIOWrapper(io.BytesIO(), "utf8", errors="replace")
         err = io.TextIOWrapper(io.BytesIO(), "utf8", errors="backslashreplace", write_through=True)
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

@@ -23,7 +23,7 @@ texts = st.text(max_size=6) | st.sampled_from([*SIGNS, "none", "additive", "dot"
 
 
 def literal(value):
-    """A value as TOML has it."""
+    """A value as TOML writes it."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{json.dumps(k)} = {literal(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list):
@@ -61,7 +61,7 @@ written = st.lists(section, max_size=5).map(lambda parts: "# Is it?\n" + "\n".jo
 
 @st.composite
 def sweep_files(draw):
-    """TOML that was put together, or a sweep of ours, now and then with spoilt bytes."""
+    """Random TOML, or one of our sweeps, sometimes with spoilt bytes."""
     if not draw(st.integers(0, 2)):
         return spoilt(draw, draw(st.sampled_from(OURS)))
     data = draw(written).encode(errors="surrogatepass")

@@ -1,7 +1,7 @@
-"""Parallel text and translations of every kind: what we make of them, told by others.
+"""Parallel text and translations of every kind, compared with independent oracles.
 
-The oracles read lines as README defines them (LF or CRLF ends one, nothing else does) and know
-nothing of our readers; scores are sacreBLEU's own.
+The oracles read lines as README defines them (only LF or CRLF ends one) and do not use our readers;
+scores are sacreBLEU's own.
 """
 
 import unicodedata
@@ -23,7 +23,7 @@ line = st.one_of(*[plain_sentence] * 6, *[sentence] * 6, st.sampled_from(["", " 
 
 
 def lines_of(data):
-    """The lines of a file, or None where it is not UTF-8."""
+    """The lines of a file; None if it is not UTF-8."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -36,7 +36,7 @@ def lines_of(data):
 
 @st.composite
 def parallel(draw, sides=2, most=30, kinds=line):
-    """The bytes of files of as many lines, now and then one of another count."""
+    """The bytes of files with the same number of lines, sometimes with different ones."""
     count = draw(st.integers(0, most))
     parts = [draw(st.lists(kinds, min_size=count, max_size=count)) for _ in range(sides)]
     if draw(st.integers(0, 14)) == 0:
@@ -72,7 +72,7 @@ def test_two_files(tmp_path, budget):
 
 @pytest.mark.parametrize("budget", draws(30, 800))
 def test_a_corpus_of_such_files(tmp_path, budget):
-    """Splits share no source, drop nothing unsaid, and their vocabularies come back from disk."""
+    """Splits share no source, name what they drop, and get their vocabularies back from disk."""
 
     def check(case):
         sides, lowercase = case
@@ -130,7 +130,7 @@ def test_scores_and_differences_are_sacrebleus(tmp_path, budget):
         )
         a, b, gold, source = [lines_of(data) for data in sides]
         rows_of = [text.split("\t") if "\t" in gold[0] else [text] for text in gold]
-        rest = [*map(list, zip(*rows_of, strict=True)), source]  # tabs part references
+        rest = [*map(list, zip(*rows_of, strict=True)), source]  # tabs separate references
         buckets = [by_bucket([item, *rest]) for item in (a, b)]
         for name, pairs in buckets[0].items():
             assert rows[name]["n"] == gains[name]["n"] == len(pairs)

@@ -1,4 +1,4 @@
-"""The audit against the lecture's facts, and every verdict against a changed printed value."""
+"""The audit gives the lecture's facts, and every verdict changes with a printed value."""
 
 import copy
 
@@ -39,7 +39,7 @@ IDENTITY = np.eye(6)[SLIDES["L10"]["gold"]].tolist()
 
 
 def changed(name, evidence=EVIDENCE, rows=None, **fields):
-    """The evidence with some fields of one slide changed, or of rows of its table."""
+    """The evidence with changed fields of one slide, or of rows of its table."""
     slides = copy.deepcopy(SLIDES)
     slides[name].update(fields)
     for index, cells in (rows or {}).items():
@@ -105,7 +105,7 @@ def test_the_worked_example_shows_each_number_and_slip_at_its_step():
     judgements = [[check.judgement for check in step.checks] for step in steps.values()]
     assert judgements == [["right"], ["wrong"], ["wrong", "wrong"], []]
     assert steps["Weights"].notes == [
-        "the slide's own 1.22 / 4.02 is 0.30, not 0.10",
+        "the slide's 1.22 / 4.02 is 0.30, not 0.10",
         "the last weight is printed as 0.10, 0.22, 0.30: sums 1.00, 1.12, 1.20",
     ]
     assert audit("L7", PLANTED["L7"]).verdict == "right"
@@ -115,7 +115,7 @@ FLAT = {
     index: {"attention": 36.1, "improvement_percent": round(100 * (36.1 / row["none"] - 1), 1)}
     for index, row in enumerate(SLIDES["L-VIND"]["rows"])
 }
-MATRIX = SLIDES["L10"]["weights"]  # of whose rows one has its largest weight on the translation
+MATRIX = SLIDES["L10"]["weights"]  # one row has its largest weight on the translation
 
 
 @pytest.mark.parametrize(

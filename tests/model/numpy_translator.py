@@ -1,7 +1,7 @@
-"""The lecture's translator (LECTURE D) once more: NumPy, one sentence at a time, no padding.
+"""The lecture's translator (LECTURE D) in NumPy: one sentence at a time, no padding.
 
-Written from the formulas, not from the package: it is what the package's logits, attention
-weights and gradients are held against. Weights come as nested dictionaries (``arrays``).
+It is written from the formulas, not from the package, whose logits, attention weights and
+gradients are compared with it. Weights are nested dictionaries (``arrays``).
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ PAD, BOS, EOS = 0, 1, 2
 
 
 def arrays(weights):
-    """Nested dictionaries of float64 arrays, lists keyed by place."""
+    """Nested dictionaries of float64 arrays; lists become dictionaries by place."""
 
     def convert(node):
         if isinstance(node, dict):
@@ -22,7 +22,7 @@ def arrays(weights):
 
 
 def in_order(node):
-    """A list kept as a dictionary of places."""
+    """A list from a dictionary by place."""
     return [node[place] for place in sorted(node)]
 
 
@@ -62,7 +62,7 @@ def first_state(kind, h):
 
 
 def run_layer(kind, p, inputs, backward):
-    """The states in reading places."""
+    """The states, in reading order of the source."""
     state = first_state(kind, np.zeros(p["cell"]["weights"][0].shape[0]))
     states = [None] * len(inputs)
     places = range(len(inputs))
@@ -154,7 +154,7 @@ def decoder_step(p, settings, states, word, values, last):
 
 
 def translate(p, settings, source, inputs):
-    """Logits (target, vocabulary) and weights (target, source) for the words read before each."""
+    """Logits (target, vocabulary) and weights (target, source), given the words before each."""
     values, last = encode(p, settings, source)
     states = start_states(p["decoder"], settings, last)
     logits, weights = [], []
@@ -166,7 +166,7 @@ def translate(p, settings, source, inputs):
 
 
 def batch_loss(p, settings, pairs):
-    """Mean -log P(y*_t) a target word."""
+    """Mean -log P(y*_t) per target word."""
     total = 0.0
     for source, target in pairs:
         logits, _ = translate(p, settings, source, [BOS, *target[:-1]])

@@ -1,4 +1,4 @@
-"""The reads on their own; and what a subclass overrides is what trains and what decodes."""
+"""Attention reads by themselves; training and decoding use what a subclass overrides."""
 
 import jax
 import jax.numpy as jnp
@@ -33,7 +33,7 @@ def test_the_worked_example_gives_the_audited_numbers():
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ATTENTIONS)
 def test_weights_sum_to_one_and_padding_gets_exactly_nothing(kind):
-    """Values are garbage where there is no word; no read but that of ``none`` is one state."""
+    """Values are garbage in the padding; only the read of ``none`` is a single state."""
     attention = make_attention(kind, 4, 4, 6, nnx.Rngs(params=jax.random.key(1)))
     random = np.random.default_rng(0)
     values = random.normal(size=(3, 5, 4)).astype(np.float32)
@@ -53,7 +53,7 @@ def test_weights_sum_to_one_and_padding_gets_exactly_nothing(kind):
 
 
 class Cosine(DotAttention):
-    """Scores of unit vectors: overrides `weights`."""
+    """Scores between unit vectors: overrides `weights`."""
 
     def weights(self, query, memory):
         keys = memory.keys / jnp.linalg.norm(memory.keys, axis=2, keepdims=True)
@@ -62,7 +62,7 @@ class Cosine(DotAttention):
 
 
 class Distance(Score):
-    """Minus the squared distance: a score of another kind."""
+    """Minus the squared distance: a different kind of score."""
 
     def of(self, query, keys):
         difference = keys - jnp.broadcast_to(query[:, None, :], keys.shape)

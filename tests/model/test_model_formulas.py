@@ -1,4 +1,4 @@
-"""The whole translator against the lecture's formulas in NumPy: logits, weights, gradients."""
+"""The whole translator equals the lecture's formulas in NumPy: logits, weights, gradients."""
 
 import itertools
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("float64")
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-12}
 
-# Each fifth of these has every read, both placements and every cell among it.
+# Every fifth of these cases, together, covers every read, both placements and every cell.
 ARMS = list(itertools.product(ATTENTIONS, PLACEMENTS, ("rnn", "gru", "lstm")))
 GRADIENTS = [(kind, placement, "gru") for kind in ATTENTIONS for placement in PLACEMENTS]
 GRADIENTS += [("additive", "input", "lstm"), ("none", "output", "lstm"), ("dot", "input", "rnn")]
@@ -36,7 +36,7 @@ DEEPER = [
 
 
 def check_forward(settings):
-    """A padded batch, garbage in its padding: what NumPy makes of each sentence alone."""
+    """A batch with garbage in its padding gives what NumPy gives for each sentence alone."""
     graph, weights = random_translator(settings)
     logits, read = forward(graph, weights, padded(extra=1, garbage=np.random.default_rng(3)))
     p = plain.arrays(weights)
@@ -58,7 +58,7 @@ def test_deeper_and_wider_translators_equal_the_formulas(changes):
 
 
 def check_gradient(settings, pairs):
-    """Loss, and its slope in every single parameter, against NumPy."""
+    """The loss, and its slope in every single parameter, equal NumPy's."""
     graph, weights = random_translator(settings)
     batch = padded(pairs, extra=1, garbage=np.random.default_rng(3))
     loss, gradient = loss_and_gradient(graph)(weights, batch)
@@ -81,7 +81,7 @@ def test_loss_and_gradients_equal_the_formulas(kind, placement, cell):
     ("pairs", "changes"),
     [
         (PAIRS[:2], {"bidirectional": True, "hidden_size": 2, "layers": 2}),
-        # A tied embedding's gradient is that of both its uses.
+        # A tied embedding's gradient sums over both uses.
         (PAIRS[1:], {"tied_output": True, "hidden_size": 4}),
     ],
 )

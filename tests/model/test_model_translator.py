@@ -1,4 +1,4 @@
-"""The translator: what arms and tied outputs share; dropout."""
+"""The translator: what arms share, tied outputs, dropout."""
 
 import jax
 import jax.numpy as jnp
@@ -55,12 +55,12 @@ def test_another_seed_starts_elsewhere_and_no_two_parameters_start_from_the_same
 
 
 @pytest.mark.parametrize(("attention", "count"), [("none", 1_067_905), ("additive", 1_133_569)])
-def test_the_lectures_arms_have_as_many_parameters_as_known(attention, count):
+def test_the_lectures_arms_have_the_known_numbers_of_parameters(attention, count):
     model = resolve("lecture", [f"model.attention={attention}"]).model
     assert count_parameters(create(model, 915, 2033, 1)[1]) == count
 
 
-# Dropout: the right share and scale, off without a key, another mask for another key.
+# Dropout: the right share and scale, off without a key, different masks for different keys.
 
 
 def test_a_share_is_zeroed_and_the_rest_scaled_up_by_key_and_place_alone():

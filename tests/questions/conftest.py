@@ -1,4 +1,4 @@
-"""One small comparison, trained once: two arms of a handful of updates."""
+"""One small comparison, trained once: two arms with few updates."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ TINY = ["training.updates=20", "corpus.test_pairs=40", "training.validations=1"]
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An output folder with a run without attention and one with it, two seeds each.
 
-    They are trained once, whichever worker asks first.
+    The first worker that asks trains them.
     """
     common = tmp_path_factory.getbasetemp()
     common = common.parent if "PYTEST_XDIST_WORKER" in os.environ else common
@@ -47,8 +47,8 @@ def runs(finished: Path) -> list[Path]:
 
 @pytest.fixture(scope="session")
 def subject(finished: Path):
-    """The first seed of the arm with attention, opened once: its corpus takes a second to make."""
-    # Not above: the model is imported only once pytest knows which warnings are no errors.
+    """The first seed of the arm with attention, opened once: its corpus takes a second."""
+    # Imported here because pytest must first know which warnings are not errors.
     from seq2seq_bottleneck.questions.subject import Subject
 
     subjects = map(Subject, finished_runs(finished))

@@ -1,4 +1,4 @@
-"""Tables of made-up rows, the committed ones, and a question's table as a terminal shows it."""
+"""Made-up tables, the committed ones, and a question's table as a terminal shows it."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ REFERENCE = Path(__file__).parents[2] / "results" / "reference"
 
 
 def row_of(arm, measure, value, half=0.0, **keys):
-    """A mean row of an arm, whose interval is value plus and minus half."""
+    """A mean row of an arm; its interval is the value plus and minus ``half``."""
     facts = {"arm": arm, "attention": arm, "placement": "input", "context_size": 256,
              "corpus": "grammar", "updates": 2000, "bucket": "", "control": "", "part": "",
              "note": "", "n": 240}  # fmt: skip
@@ -24,25 +24,25 @@ def row_of(arm, measure, value, half=0.0, **keys):
 
 
 def frame(rows):
-    """A question's table of these rows, and of a seed of each, which no rule reads."""
+    """A question's table of these rows, with a seed's row for each, which no rule reads."""
     alone = [row | {"seed": 1, "run": "r1", "value": 99.0} for row in rows]
     return pd.DataFrame([*rows, *alone], columns=list(PROBE_COLUMNS))
 
 
 def read_back(question, folder, settings, columns):
-    """What a probe found, by way of the file in a run's folder."""
+    """What a probe found, after a round trip through the file in a run's folder."""
     file = tidy_csv(pd.DataFrame(columns)).encode()
     write_listed(folder, [(f"probes/{kept_file(folder, question).name}", file)])
     return read_kept(folder, settings, question)
 
 
 def kept_rows(question, folder, settings, columns):
-    """The rows of a question's table, by way of the file in a run's folder."""
+    """The rows of a question's table, after a round trip through the file in a run's folder."""
     return question.summarise([read_back(question, folder, settings, columns)])
 
 
 def one_row(rows, measure, seed=None, **keys):
-    """The only row of a measure with these keys, of the means if of no seed; others are blank."""
+    """The only row of a measure with these keys, others blank; without a seed, of the means."""
     keys = {"control": "", "bucket": "", "part": ""} | keys
     (row,) = [row for row in rows if (row["measure"], row.get("seed")) == (measure, seed)
               and all((row.get(key) or "") == value for key, value in keys.items())]  # fmt: skip

@@ -32,9 +32,9 @@ LENGTHS = [6, 12] * 10
 
 
 def planted(seed, right, words=LENGTHS):
-    """A run whose links are in reverse order: of each sentence so many words are looked at.
+    """A run with links in reverse order; it looks at the first ``right`` words of each sentence.
 
-    The others look at the next word. ``words`` are the sentences' lengths as they are counted.
+    In place of any other word, it looks at the next one. ``words`` are the sentences' lengths.
     """
     rows = []
     for n, counted in zip(LENGTHS, words, strict=True):
@@ -51,7 +51,7 @@ def planted(seed, right, words=LENGTHS):
     return Probed(Path(f"additive{seed}"), settings, columns)
 
 
-# Of 6 words the first seed looks at all, the second at 3; of 12 at 6 and 3.
+# The first seed looks at 6 words of 6 and of 12, the second at 3.
 RATED = [
     ("aer", "", "5-10", None, 0.25), ("aer", "", "5-10", 1, 0), ("aer", "", "5-10", 2, 0.5),
     ("aer", "ibm1", "", None, 0), ("aer", "diagonal", "", None, 1),
@@ -69,7 +69,7 @@ def test_planted_weights_have_the_numbers_that_were_planted():
     assert mean["n"] == 10
 
 
-def test_all_sentences_count_those_shorter_than_every_bucket_too():
+def test_all_sentences_count_also_those_shorter_than_every_bucket():
     rows = QUESTION.summarise([planted(1, 3, words=[3] * 4 + LENGTHS[4:])])
     counts = [one_row(rows, "aer", bucket=bucket)["n"] for bucket in ("5-10", "11-20", "")]
     assert counts == [8, 8, 20]
@@ -80,7 +80,7 @@ BUCKETS = {"5-10": 200, "41+": 99, "": 1000}
 
 
 def frame(gaps, errors=()):
-    """The question's table: of each arm the gaps of the baselines, and its own AER."""
+    """The question's table: for each arm, the baselines' gaps and its AER."""
     rows = []
     for (bucket, n), arm in product(BUCKETS.items(), gaps):
         aer = ERRORS | {"": dict(errors).get(arm, ERRORS[""])}
@@ -112,7 +112,7 @@ def test_the_baselines_decide(gaps, expected):
 
 
 def read(folder, gold, first_word=None):
-    """A gold set of three and two words, with these lines of links."""
+    """A gold set of sentences of three and two words, with these lines of links."""
     texts = {
         "gold": gold,
         "source": ["the cat sat", "a dog"],
@@ -125,7 +125,7 @@ def read(folder, gold, first_word=None):
 
 NO_LINKS = ("0-", "a-1", "0-1-2", "0--1", "\u0661-1", "0-" + 5000 * "9", "0-2", "2-0", "0s1")
 LINES = {"0-0 1?2": 0, "0?0 0-0 1p2": 0, "0-0 0?0 1?2": 0, "1-1 2?3": 1, "1p1 1-1 2p3": 1}
-"""Links of one sentence, the same ones, and the number that they give its first word."""
+"""Links of one sentence, and the number that they give its first word."""
 
 
 @pytest.mark.parametrize(("line", "number"), LINES.items())
@@ -136,7 +136,7 @@ def test_links_say_whether_they_are_counted_from_0_or_1(tmp_path, line, number):
         assert (second.words, second.possible) == ((["a", "dog"], ["un", "chien"]), set())
 
 
-def test_links_that_fit_both_ways_need_the_users_word(tmp_path):
+def test_links_that_fit_both_ways_need_first_word(tmp_path):
     for lines in (["1-1 2p2", ""], ["", "1-1"]):
         with pytest.raises(UsageError, match="from 0 or 1: give --first-word 0"):
             read(tmp_path, lines)
@@ -145,12 +145,12 @@ def test_links_that_fit_both_ways_need_the_users_word(tmp_path):
         assert second.sure == {(1 - first_word, 1 - first_word)}
 
 
-def test_what_is_no_link_is_named_and_files_that_do_not_fit_together(tmp_path):
+def test_bad_links_and_files_of_different_lengths_are_named(tmp_path):
     for entry in NO_LINKS:
-        with pytest.raises(UserError, match=r"line 2: '.*' is no link in a sentence of 2 source"):
+        with pytest.raises(UserError, match=r"line 2: '.*' is not a link in a sentence of 2"):
             read(tmp_path, ["0-0", f"1-1 {entry}"])
     for first_word, entry in ((1, "0-1"), (None, "4-1")):
-        with pytest.raises(UserError, match=rf"'{entry}' is no link .* from 1 \(--first-word\)"):
+        with pytest.raises(UserError, match=rf"'{entry}' is not a link .* from 1 \(--first-word\)"):
             read(tmp_path, [entry, ""], first_word)
     with pytest.raises(UserError, match="--gold has 1, --source has 2, --target"):
         read(tmp_path, ["0-0"])
@@ -165,7 +165,7 @@ def test_tokens_of_a_gold_set_become_running_text():
 def test_a_real_run_is_measured_on_its_test_set_and_on_that_as_a_gold_set(subject, tmp_path):
     columns, pairs = alignment.probe(subject, lambda _: None), subject.corpus.test
     assert columns["source_words"].tolist() == [pair.words for pair in pairs]
-    # Its tokens stand alone in the files, without marks; the last sentence has no gold links.
+    # Spaces separate its tokens in the files, without joiners; the last sentence has no links.
     texts = {
         "gold": [" ".join(f"{i}-{j}" for i, j in pair.links) for pair in pairs[:8]] + [""],
         "source": [" ".join(map(without_joiner, tokenize(pair.source))) for pair in pairs[:9]],

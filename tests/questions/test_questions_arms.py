@@ -1,4 +1,4 @@
-"""Which runs are one arm, what it is called, and in which order arms come."""
+"""Which runs form an arm, its name, and the order of arms."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The rows that a worker's result gives, and the step that is timed."""
+"""The rows made from a worker's result, and the step that is timed."""
 
 import jax
 import numpy as np

@@ -50,9 +50,9 @@ def test_growth_is_the_exponent_names_what_is_censored_and_needs_two_sizes():
     ("once", "twice", "expected", "note"),
     [
         ((10.0, 9.0, 11.0), (14.0, 13.5, 14.5), (4.0, 3.5, 4.5), ""),
-        # Beyond the longest: at least so much, the upper end open.
+        # Beyond the longest: a lower bound, the upper end is open.
         ((10.0, 9.0, 11.0), (INF, INF, INF), (30.0, 29.0, NAN), "value at least"),
-        # Both on one side: nothing is known of the value.
+        # Both beyond the same end: the value is unknown.
         ((INF, INF, 39.0), (INF, INF, INF), (NAN, NAN, NAN), ""),
     ],
 )
@@ -72,7 +72,7 @@ CHANCE = 0.2
 
 
 def planted(size, updates=100, seed=1, half=10.0, corpus="copy", **model):
-    """A run whose words survive as a straight line says: 1 at 0 words, .5 at ``half``."""
+    """A run in which the share of surviving words falls linearly: 1 at 0 words, .5 at ``half``."""
     curve = np.clip(1 - LENGTHS / (2 * half), 0.0, 1.0)
     columns = {
         "source_words": LENGTHS,
@@ -88,7 +88,7 @@ def planted(size, updates=100, seed=1, half=10.0, corpus="copy", **model):
 
 
 def summed(*runs, seed=None):
-    """Rows of all lengths by context size, updates, measure and part."""
+    """The summary's rows by context size, updates, measure and part."""
     return {
         (row["context_size"], row["updates"], row["measure"], row.get("part", "")): row
         for row in QUESTION.summarise(runs)
@@ -101,7 +101,7 @@ def test_the_length_is_where_the_share_beyond_chance_crosses():
     row = rows[16, 100, "length", "50 %"]
     assert [row[end] for end in ENDS] == pytest.approx([10] * 3)
     assert (row["n"], row["note"]) == (len(LENGTHS), "")
-    # Straight from 1 at no words: .9 is at a fifth of where .5 is, on a tested length.
+    # A line from 1 at 0 words: .9 is at a fifth of the length of .5, a tested length.
     assert rows[16, 100, "length", "90 %"]["value"] == pytest.approx(2.0)
     assert not any(measure == "growth" for *_, measure, _ in rows)
 
@@ -139,7 +139,7 @@ FINE = {
 
 
 def frame(changes=None, corpus="copy", size=256, attention="none", left_out=""):
-    """A study's table of one corpus in which all is well, but for ``changes``."""
+    """A study's table of one corpus that meets the rule, except for ``changes``."""
     rows = []
     for (measure, part, updates), numbers in (FINE | (changes or {})).items():
         if measure != left_out:
@@ -152,7 +152,7 @@ def frame(changes=None, corpus="copy", size=256, attention="none", left_out=""):
 
 
 OTHER = frame({ADDED: (5.0, 4.0, 6.0, "")}, corpus="grammar")
-"""Not copied words, and twice the updates change much."""
+"""A different corpus than copy; twice the updates change much."""
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ OTHER = frame({ADDED: (5.0, 4.0, 6.0, "")}, corpus="grammar")
         (frame({ADDED: (0.5, -0.5, 2.01, "")}), "partly", ""),
         (frame({ADDED: (2.0, 0.1, 4.0, "")}), "not held", ""),
         (frame({GROWTH: (0.1, -0.001, 0.2, "")}), "not held", ""),
-        # Copied words in a context of 256 are judged, else what there is.
+        # Copied words in a context of 256 are judged, or else what there is.
         (pd.concat([OTHER, frame()]), "held", "words of copy, half of which"),
         (OTHER, "not held", "updates change that by +5.0 [+4.0, +6.0]"),
         (pd.concat([frame(size=size) for size in (16, 512, 256)]), "held", "in 256 numbers"),

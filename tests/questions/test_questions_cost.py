@@ -1,4 +1,4 @@
-"""C9: exponents that are known, the rule at its thresholds, tables and figure of a planted file."""
+"""C9: known exponents, the rule at its thresholds, tables and figure of a planted file."""
 
 from pathlib import Path
 
@@ -40,7 +40,7 @@ def test_slope_and_interval_are_those_of_scipy() -> None:
 
 
 def verdict(intervals, none=(0.95, 1.05), points=5, lengths=5):
-    """The verdict on arms whose attention's own seconds have these exponents."""
+    """The verdict on arms whose seconds of attention have these exponents."""
     rows = []
     for arm, (low, high) in {"none": none, **intervals}.items():
         keys = {"arm": arm, "attention": arm, "seed": np.nan}
@@ -61,7 +61,7 @@ def verdict(intervals, none=(0.95, 1.05), points=5, lengths=5):
         ([(1.5, 2.5)], {}, "held"),
         ([(1.49, 2.1)], {}, "partly"),
         ([(1.06, 1.4)], {}, "partly"),
-        ([(1.05, 1.4)], {}, "not held"),  # not above no attention
+        ([(1.05, 1.4)], {}, "not held"),  # not above that of no attention
         ([(1.0, 1.4)], {"none": (0.8, 0.9)}, "not held"),  # not above linear
         ([(1.9, 2.1)], {"none": (1.85, 1.95)}, "not held"),  # the rest of the step grows as fast
         ([(1.9, 2.1), (0.9, 1.1)], {}, "partly"),

@@ -1,4 +1,4 @@
-"""A sentence through the arms of a tiny run, and the picture."""
+"""A sentence through the arms of a tiny comparison."""
 
 import pytest
 from planted_pages import printed
@@ -20,7 +20,7 @@ def words_of(*fates):
     ] + [WordReport("on", "not linked", (), ())]
 
 
-def test_each_arm_has_the_sentence_with_its_losses_marked_and_each_word_a_row():
+def test_each_arm_has_the_sentence_with_lost_words_marked_and_each_word_has_a_row():
     found = {
         "none": ("le s'", words_of("survived", "lost", "in part")),
         "additive": ("le chat s'est assis", words_of("survived", "survived", "survived")),

@@ -1,4 +1,4 @@
-"""C4: dimensions of planted contexts, intervals that cover, the rule on either side of a number."""
+"""C4: dimensions of planted contexts, intervals that cover, the rule on both sides of a number."""
 
 from pathlib import Path
 
@@ -21,14 +21,14 @@ from seq2seq_bottleneck.settings.run import resolve
 
 
 def gaussian(sentences, spectrum, seed):
-    """Contexts whose covariance has this spectrum, turned out of the axes and off the origin."""
+    """Contexts whose covariance has this spectrum, rotated and moved from the origin."""
     rng = np.random.default_rng(seed)
     turn, _ = np.linalg.qr(rng.normal(size=(len(spectrum), len(spectrum))))
     return rng.normal(size=(sentences, len(spectrum))) * np.sqrt(spectrum) @ turn + 3.0
 
 
 def by_values(contexts):
-    """Components by singular values; a curve of straight lines reaches 95 % there."""
+    """Components by singular values: where the piecewise linear curve reaches 95 %."""
     variances = np.linalg.svd(contexts - contexts.mean(axis=0), compute_uv=False) ** 2
     reached = [0.0, *np.cumsum(variances) / variances.sum()]
     return np.interp(0.95, reached, range(len(reached)))
@@ -53,7 +53,7 @@ def test_jackknife_of_a_mean_has_the_groups_standard_error():
 
 
 def probed(seed, trained, untrained):
-    """A run whose components are these, 1 less without each group."""
+    """A run with these components, and 1 less without each group."""
     numbers = np.array([trained, untrained])
     keys = {"control": ["trained", "untrained"], "bucket": ["5-10"] * 2, "part": ["all"] * 2,
             "n": [100.0] * 2, "value": numbers}  # fmt: skip
@@ -78,7 +78,7 @@ def test_the_mean_over_seeds_has_the_jackknifes_interval_and_what_training_adds_
 
 def frame(used=200.0, *, size=256, added=40.0, shortest=80.0, longest=120.0, arms=("none",),
           n=2_500):  # fmt: skip
-    """A table of the question in which every interval is 5 to either side."""
+    """A table of the question in which every interval is the value plus and minus 5."""
     rows = []
     for arm in arms:
         for bucket in ("5-10", "21-30", "41+"):

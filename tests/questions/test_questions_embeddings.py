@@ -20,7 +20,7 @@ LABELS = np.repeat([0, 1, 2, 7], [40, 30, 20, 10])
 
 
 def clustered(seed):
-    """Vectors of any length in about the direction of their class."""
+    """Vectors of any length in roughly the direction of their class."""
     rng = np.random.default_rng(seed)
     directions = 5.0 * np.eye(8)[np.searchsorted([0, 1, 2, 7], LABELS)]
     return (directions + rng.normal(0.0, 0.3, size=(100, 8))) * rng.uniform(0.1, 9, size=(100, 1))
@@ -46,7 +46,7 @@ GOOD = {"class": 0.8, "class_added": 0.4, "frequency": 0.5, "gender": 0.7, "gend
 
 
 def frame(changes=None, sides=("source",), n=900):
-    """Shares of the arms none and additive, 5 points to either side; ``changes`` are additive's."""
+    """Shares of the arms none and additive, plus and minus 5 points; ``changes`` are additive's."""
     rows = []
     for arm in ("none", "additive"):
         shares = GOOD | (changes or {} if arm == "additive" else {})
@@ -80,7 +80,7 @@ def test_the_numbers_decide(table, verdict, part):
 
 
 def probed(tmp_path, seed, trained):
-    """30 nouns and 10 verbs, of which the class's shares are these."""
+    """30 nouns and 10 verbs with these shares of their class."""
     columns = {"word": [f"w{place}" for place in range(40)], "class": ["noun"] * 30 + ["verb"] * 10}
     for control in ("trained", *CONTROLS):
         columns[f"class_{control}"] = [trained if control == "trained" else 0.25] * 40

@@ -1,4 +1,4 @@
-"""C12: training and test sentences: planted counts summed up, a real run, the table."""
+"""C12, training and test sentences: sums of planted counts, a real run, the table."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def test_the_test_sentences_have_the_runs_own_counts(subject):
 
 
 def _probed(tmp_path, seed, wrong):
-    """20 training and 20 test sentences of 8 words; of the training ones so many are not right."""
+    """20 training and 20 test sentences of 8 words; this many training sentences are wrong."""
     texts = ["a b c d e f g h"] * 40
     outputs = ["a b c d x f g h"] * wrong + texts[wrong:]
     columns = {

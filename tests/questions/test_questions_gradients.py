@@ -1,4 +1,4 @@
-"""C8: chains whose half-distance is known, finite differences, the rule, tables, a real run."""
+"""C8: chains with known half-distance, finite differences, the rule, tables, a real run."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ OPEN = "value at least, low at least, high at least"
 
 
 def run_of(sentence, steps, aligned, last, seed=1):
-    """A run of these links of sentences of 12 words; untrained, nothing fades."""
+    """A run with these links in sentences of 12 words; untrained, no gradient fades."""
     sentence, steps = np.asarray(sentence, float), np.asarray(steps, float)
     columns = {"sentence": sentence, "steps": steps}
     columns |= {"trained_aligned": aligned, "trained_last": last}
@@ -48,7 +48,7 @@ def planted(rate, seed):
 
 @pytest.mark.parametrize("rate", [0.6, 0.9])
 def test_a_linear_chain_halves_where_its_rate_says(rate):
-    """Of h_t = rate h_(t-1) + x_t the gradient of h_T at x_(T-d) is rate^d."""
+    """If h_t = rate h_(t-1) + x_t, the gradient of h_T at x_(T-d) is rate^d."""
     rows = QUESTION.summarise([planted(rate, seed) for seed in (1, 2)])
     steps = np.log(0.5) / np.log(rate)
     mean = one_row(rows, "half_distance")
@@ -76,7 +76,7 @@ FAR = {"half": (20.0, 6.1, 30.0), "far": (0.5, 0.21, 0.7)}
 
 
 def arm(name, half=(5.0, 4.0, 6.0), far=(0.1, 0.05, 0.2), note="", control="", bands=BANDS):
-    """Rows of an arm with this half-distance, and this ratio in its farthest band."""
+    """Rows of an arm with this half-distance, and this ratio in the farthest band."""
     ends, keys = ("value", "low", "high"), {"control": control, "n": 500}
     row = row_of(name, "half_distance", 0.0, note=note, **keys)
     rows = [row | dict(zip(ends, half, strict=True))]
@@ -111,7 +111,7 @@ def test_intervals_that_touch_flip_the_verdict(changes, expected):
 @pytest.mark.parametrize(
     ("arms", "reason"),
     [
-        ([arm("additive")], "both arms are needed"),
+        ([arm("additive")], "the rule needs arms with and without"),
         ([arm("none", bands=BANDS[:1]), arm("dot", bands=BANDS[1:])], "share no band"),
     ],
 )
@@ -127,7 +127,7 @@ STEP = 1e-5
 
 
 def losses(graph, weights):
-    """-log P of each target token of the one sentence, by the model's own way from words."""
+    """-log P of each target token of the one sentence, by the model's own path from words."""
     translator = nnx.merge(graph, weights)
     inputs = decoder_inputs(jnp.array([TARGET], jnp.int32))
     source, lengths = jnp.array([SOURCE], jnp.int32), jnp.array([len(SOURCE)])
@@ -136,7 +136,7 @@ def losses(graph, weights):
 
 
 def moved(weights, word, axis, step):
-    """The weights with one number of a source word's vector moved."""
+    """The weights with one number of a source word's vector changed."""
     table = weights["encoder"]["embedding"][...]
     changed = jax.tree.map(lambda leaf: leaf, weights)
     changed["encoder"]["embedding"][...] = table.at[word, axis].add(step)
@@ -159,7 +159,7 @@ def test_norms_are_those_of_finite_differences(model):
     weights = jax.tree.map(lambda leaf: jnp.asarray(random.normal(0, 0.7, leaf.shape)), weights)
     ((_, norms),) = gradient_norms(graph, EncodedPairs([SOURCE] * 2, [TARGET] * 2), [weights])
     slopes = np.zeros((len(TARGET), len(SOURCE), SIZE))
-    for place, word in enumerate(SOURCE):  # no word stands twice
+    for place, word in enumerate(SOURCE):  # no word occurs twice
         for axis in range(SIZE):
             up, down = (losses(graph, moved(weights, word, axis, end)) for end in (STEP, -STEP))
             slopes[:, place, axis] = (up - down) / (2 * STEP)

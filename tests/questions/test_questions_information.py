@@ -1,4 +1,4 @@
-"""C5, C6: planted runs summed up, both rules, the tables, a real run."""
+"""C5, C6: summaries of planted runs, both rules, the tables, a real run."""
 
 from pathlib import Path
 
@@ -13,11 +13,11 @@ from seq2seq_bottleneck.settings.run import resolve
 NATS = np.log(2.0)
 WORDS = np.repeat(np.arange(5, 51), 3).astype(float)
 BITS = 4.0 * WORDS
-"""Of a language of four bits per word."""
+"""Bits of sentences in a language with four bits per word."""
 
 
 def planted(attention="none", limit=999, seed=1, **changed):
-    """A run that tells all bits of the words up to a limit; sentence by sentence with luck."""
+    """A run that tells all bits of the words up to a limit, with noise by sentence."""
     luck = np.random.default_rng(seed).normal(0.0, 3.0, WORDS.size)
     left = 4.0 * np.maximum(WORDS - limit, 0) + luck - luck.mean()
     columns = {
@@ -63,7 +63,7 @@ def test_what_levels_off_is_distinguished_from_what_rises():
 
 
 def lost(share, shortest=0.9, part="probe"):
-    """What C5 reads."""
+    """The table that C5 reads."""
     return [
         row_of("none", "share", value, 0.02, bucket=bucket, part=part)
         for bucket, value in {"5-10": shortest, "21-30": share}.items()
@@ -71,7 +71,7 @@ def lost(share, shortest=0.9, part="probe"):
 
 
 def kept(attention, gain, shortest=0.9, part="translator"):
-    """What C6 reads."""
+    """The table that C6 reads."""
     longer = {"half": 0.02, "part": f"{part} longer"}
     return [
         row_of("additive", "share", shortest, 0.02, bucket="5-10", part=part),
@@ -90,7 +90,7 @@ UNJUDGED = "not measured"
         (lost(0.09), "held", UNJUDGED),
         (lost(0.18), "partly", UNJUDGED),  # the lower end of what is lost is under 81 %
         (lost(0.60, 0.62), "not held", UNJUDGED),
-        (lost(0.09, 0.11), UNJUDGED, UNJUDGED),  # nothing was learned even of the shortest
+        (lost(0.09, 0.11), UNJUDGED, UNJUDGED),  # even the shortest were not learned
         (lost(0.4)[:1], UNJUDGED, UNJUDGED),  # no bucket of thirty words
         (kept(0.80, 0.30), UNJUDGED, "held"),
         (kept(0.76, 0.30), UNJUDGED, "partly"),

@@ -35,7 +35,7 @@ FINE = {
 
 
 def frame(changes=None, arms=("none", "additive"), buckets=BUCKETS, n=200):
-    """A study's table in which all is well, but for ``changes`` by arm, bucket and measure."""
+    """A study's table that meets the rule, except for ``changes`` by arm, bucket and measure."""
     rows = []
     for arm in arms:
         for bucket in buckets:
@@ -58,7 +58,7 @@ SHORT = dict.fromkeys([("additive", b, "length_ratio") for b in BUCKETS[2:]], (0
     [
         (frame(), "held", ""),
         (frame(changed("31-40", "length_ratio", 1.05, 1.0, 1.11)), "partly", ""),
-        # Less the references' own share, which is 1 per cent.
+        # Minus the references' share, which is 1 per cent.
         (frame(changed("31-40", "repeating", 0.03, 0.0, 0.061)), "partly", ""),
         (frame(SHORT | changed(BUCKETS[1], "length_ratio", 0.8, 0.7, 0.85)), "not held",
          "1 of 4 length buckets are handled, not 11-20 (additive), 21-30"),

@@ -1,4 +1,4 @@
-"""C14: planted answers through the summing up, the rule, the tables, and a real run read."""
+"""C14: summaries of planted answers, the rule, the tables, and a real run."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ SENTENCES = 150
 
 
 def planted(tmp_path, words, seed=1):
-    """Sentences of 12 words, so many of which trained states know; others know the last alone."""
+    """Sentences of 12 words; trained states know this many, other states only the last."""
     columns = {name: [] for name in ("words", "states", *reading.NAMES)}
     for first, states in ((5, 6), (11, 2), (21, 0), (31, 0), (41, 0)):
         known = {"words": first, "states": states, "baseline": 0, "trained": states * words}
@@ -49,7 +49,7 @@ GOOD = {"5-10": (5.0, 4.0, 3.5, 1.5, 1.0, 2.0), "21-30": (20.0, 18.0, 12.0, 1.5,
 
 
 def frame(changes=None, arms=("none",)):
-    """Words asked, readable, read, of untrained states, of the last word, added; .5 either way."""
+    """Words asked, readable, read, from untrained states, from the last word, added; each +- .5."""
     return table_of([
         row_of(arm, measure, value, 0.5, bucket=bucket, control=control, n=700)
         for arm in arms
@@ -98,7 +98,7 @@ CLASSES, SIZE = 6, 16
 
 
 def classes(rows, seed, noise=0.05):
-    """Two words per row: the first shows in the inputs, the second is not there at all."""
+    """Two words per row: the inputs contain the first, but not the second."""
     rng = np.random.default_rng(seed)
     words = rng.integers(CLASSES, size=(rows, 2))
     vectors = np.random.default_rng(9).normal(size=(CLASSES, SIZE))

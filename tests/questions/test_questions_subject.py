@@ -1,4 +1,4 @@
-"""A finished run opened again: new sentences, contexts, states; a probe that reads its memory."""
+"""A finished run, opened for a probe: new sentences, contexts, states, and the source's probe."""
 
 from dataclasses import replace
 from functools import cached_property
@@ -35,7 +35,7 @@ def test_new_sentences_are_new_and_of_the_buckets_lengths(subject, runs):
 
 
 def taken_for(subject, **corpus):
-    """The same run, taken for one of another corpus."""
+    """The same run, as if it had a different corpus."""
     settings = subject.settings.changed(corpus=corpus)
     made = Subject(subject.folder, replace(subject.trained, settings=settings))
     made.__dict__["corpus"] = subject.corpus  # a cached property
@@ -66,7 +66,7 @@ def test_padding_never_matters_to_a_context_or_a_state(subject):
 
 
 class Made(Subject):
-    """A translator that nobody trained, on a corpus made for it."""
+    """An untrained translator, with a corpus made for it."""
 
     @cached_property
     def corpus(self):
@@ -83,7 +83,7 @@ COPYING = [
 
 @pytest.fixture(scope="module")
 def copier(tmp_path_factory):
-    """Three words of twelve in 48 numbers of a random encoder, which forgets nothing so soon."""
+    """Three words out of twelve, in 48 numbers of a random encoder, which still holds them all."""
     settings = resolve("smoke", COPYING)
     words = load_corpus(settings.corpus, settings.scoring.lower_edges).source_vocabulary
     graph, weights = create(settings.model, len(words), len(words), 1)

@@ -1,4 +1,4 @@
-"""A run of subwords from its training to the studies put to it."""
+"""A run on subwords, from its training to its studies."""
 
 import json
 
@@ -50,7 +50,7 @@ def subject(folder):
 
 @pytest.fixture(scope="module")
 def found(subject):
-    """What the study of alignment finds on it."""
+    """What the alignment study finds on this run."""
     return probe(subject, lambda _: None)
 
 
@@ -64,7 +64,7 @@ def test_the_folder_has_sentencepieces_files_and_what_it_writes_is_text_again(su
     assert (corpus.source_vocabulary, corpus.target_vocabulary) == subject.vocabularies
     words = [len(tokenize(pair.source)) for pair in corpus.test]
     pieces = [len(ids) - 1 for ids in subject.encode(corpus.test).source]
-    assert sum(pieces) > 1.3 * sum(words)  # words are cut, or the rest shows nothing
+    assert sum(pieces) > 1.3 * sum(words)  # words are cut, otherwise the rest tests nothing
     lines = (subject.folder / "hypotheses.jsonl").read_text(encoding="utf8").splitlines()
     outputs = [json.loads(line) for line in lines]
     sentences = [output["source"] for output in outputs]
@@ -74,7 +74,7 @@ def test_the_folder_has_sentencepieces_files_and_what_it_writes_is_text_again(su
 
 
 def test_weights_are_compared_with_gold_word_by_word(subject, found):
-    """Weights of a source word's pieces are added, those of a target word's averaged."""
+    """Weights of a source word's pieces are added, weights of a target word's pieces averaged."""
     pairs = [pair for pair in subject.corpus.test if pair.links][:6]
     for place, pair in enumerate(pairs):
         encoded = encode_pairs([pair], *subject.vocabularies, True)
@@ -93,7 +93,7 @@ def test_weights_are_compared_with_gold_word_by_word(subject, found):
 
 
 @pytest.mark.parametrize("study", [reading, embeddings, gradients])
-def test_studies_of_single_words_say_that_they_need_them(study, subject):
-    with pytest.raises(UserError, match=r"asks for words one by one.*--where tokens=words") as told:
+def test_studies_that_need_single_words_say_so(study, subject):
+    with pytest.raises(UserError, match=r"needs single words.*--where tokens=words") as told:
         study.probe(subject, lambda _: None)
     assert "\n" not in str(told.value)

@@ -26,11 +26,11 @@ HELD = {
     ("modifiers", "gist_more"): (0.2, 0.1, 0.3),
     ("names", "gist_more"): (0.3, 0.15, 0.45),
 }
-"""Numbers of every arm and bucket with which C3 is held."""
+"""Numbers for every arm and bucket, with which C3 is held."""
 
 
 def frame(changes=None, arms=("none", "additive"), n=200):
-    """A study's table of such numbers, but for ``changes`` by arm, bucket, part and measure."""
+    """A study's table with which C3 is held, but for ``changes`` by arm, bucket, part, measure."""
     rows = []
     for bucket, arm, (part, measure) in product(BUCKETS, arms, HELD):
         numbers = (changes or {}).get((arm, bucket, part, measure), HELD[part, measure])
@@ -54,7 +54,7 @@ def none(bucket, part, measure, *numbers):
             | none("31-40", "modifiers", "gist_more", -0.1, -0.2, -0.05),
             "not held",
         ),
-        # Attention is reported and decides nothing.
+        # Attention is reported but decides nothing.
         ({("additive", "41+", "names", "gist_more"): (-0.1, -0.2, -0.05)}, "held"),
     ],
 )
@@ -81,7 +81,7 @@ def _like(subject, folder, corpus):
 
 
 def _rows(subject, tmp_path, outputs):
-    """The mean rows as if these had been the run's translations, by bucket, part and measure."""
+    """The mean rows by bucket, part and measure, if these were the run's translations."""
     folder = tmp_path / "run"
     folder.mkdir()
     lines = [
@@ -99,7 +99,7 @@ def _rows(subject, tmp_path, outputs):
 
 
 def _without(subject, lost):
-    """The references without the words that are linked to lost ones."""
+    """The references without the words that are linked to lost source words."""
     outputs = []
     for pair in subject.corpus.test:
         source, target = tokenize(pair.source), tokenize(pair.target)

@@ -1,4 +1,4 @@
-"""IBM model 1 against dictionaries and scipy; survival of words by hand; sums against loops."""
+"""IBM model 1 compared with dictionaries and scipy; survival of words by hand and by loops."""
 
 from collections import Counter, defaultdict
 from itertools import combinations
@@ -24,7 +24,7 @@ from seq2seq_bottleneck.questions.survival import (
 
 
 def pair(text):
-    """Both sides of a line such as ``the lamp = la lampe``."""
+    """The two sides of a line such as ``the lamp = la lampe``."""
     source, target = text.split(" = ")
     return source.split(), target.split()
 
@@ -40,7 +40,7 @@ PAIR = st.tuples(
 
 
 def by_dictionary(pairs):
-    """t(f | e) after three iterations, a dictionary entry at a time."""
+    """t(f | e) after three iterations, one dictionary entry at a time."""
     targets = {f for _, target in pairs for f in target}
     t = defaultdict(lambda: 1 / len(targets))
     for _ in range(3):
@@ -58,7 +58,7 @@ def by_dictionary(pairs):
 
 @settings(max_examples=60, deadline=None)
 @given(pairs=st.lists(PAIR, min_size=1, max_size=6), chunk=st.sampled_from([1, 500]))
-def test_equals_the_equations_entry_by_entry_in_parts_as_in_one(pairs, chunk):
+def test_the_model_equals_the_equations_entry_by_entry_whatever_the_chunk(pairs, chunk):
     with patch.object(ibm1, "CHUNK", chunk):
         model = train(pairs, iterations=3)
     t = by_dictionary(pairs)
@@ -76,7 +76,7 @@ NULL = [([f"s{n}", f"s{n + 1}"], [f"t{n}", "euh", f"t{n + 1}"]) for n in range(1
         (TOY, pair("the green lamp = la lampe verte"), {(0, 0), (2, 1), (1, 2)}),
         # Copies of a word go to the copy nearest to the diagonal.
         (TOY, pair("the lamp the door = la lampe la porte"), {(0, 0), (1, 1), (2, 2), (3, 3)}),
-        # A word that stands everywhere comes from NULL.
+        # A word that is in every sentence comes from NULL.
         (NULL, NULL[5], {(0, 0), (1, 2)}),
     ],
 )
@@ -133,7 +133,7 @@ def test_chance_is_in_the_outputs_of_other_sentences_of_the_bucket():
 
 
 def reports_of(text):
-    """What becomes of the lecture's sentence in this translation."""
+    """The reports on the lecture's sentence for this translation."""
     sides = map(tokenize, (mat().source, mat().target))
     return word_reports(*sides, mat().links, tokenize(text))
 

@@ -1,4 +1,4 @@
-"""A headless Chromium, driven by its own flags: the page as it becomes, and its console."""
+"""A headless Chromium, driven by its flags: the page after its script has run, and its console."""
 
 import re
 import shutil
@@ -20,7 +20,7 @@ FLAGS = (
 
 @cache
 def executable() -> str | None:
-    """The browser's path; None where there is none that runs (Ubuntu has one that only says so)."""
+    """The browser's path; None if none runs (Ubuntu's may be only a hint to install one)."""
     for path in filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
         if subprocess.run([path, "--version"], capture_output=True, check=False).returncode == 0:
             return path
@@ -28,7 +28,7 @@ def executable() -> str | None:
 
 
 def visit(address: str, folder: Path) -> tuple[str, list[str]]:
-    """The elements of a page and the lines of its console; the browser's files go to ``folder``."""
+    """A page's elements and the lines of its console; the browser's files go to ``folder``."""
     done = subprocess.run(
         [executable(), *FLAGS, f"--user-data-dir={folder / 'profile'}", "--dump-dom", address],
         capture_output=True, text=True, timeout=120, check=True, encoding="utf8"

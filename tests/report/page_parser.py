@@ -1,4 +1,4 @@
-"""A strict reading of the page: elements that nest, ids, links, headings, tables, texts."""
+"""A strict parser of the page: nested elements, ids, links, headings, tables, texts."""
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -9,7 +9,7 @@ LOADING = ("src", "srcset", "data", "poster", "background", "action", "formactio
 
 @dataclass
 class Node:
-    """An element with its attributes, its children and all text within."""
+    """An element with its attributes, children and all text inside."""
 
     name: str
     attributes: dict[str, str | None]
@@ -18,11 +18,11 @@ class Node:
 
     @property
     def nodes(self) -> list["Node"]:
-        """Every element within, in the page's order."""
+        """Every element inside, in the page's order."""
         return [node for child in self.children for node in (child, *child.nodes)]
 
     def all(self, name: str) -> list["Node"]:
-        """The elements of a name within."""
+        """The elements of this name inside."""
         return [node for node in self.nodes if node.name == name]
 
     def by_id(self, name: str) -> "Node":
@@ -32,7 +32,7 @@ class Node:
 
 
 class _Parser(HTMLParser):
-    """Raises ValueError where an end tag closes another element than the one that is open."""
+    """Raises ValueError if an end tag does not close the open element."""
 
     def __init__(self, text: str):
         super().__init__(convert_charrefs=True)
@@ -60,5 +60,5 @@ class _Parser(HTMLParser):
 
 
 def parse(text: str) -> Node:
-    """The page as an element."""
+    """Parse the page into an element."""
     return _Parser(text).open[0]

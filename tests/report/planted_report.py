@@ -28,7 +28,7 @@ SEPARATORS = "a\u2028b\u2029c"
 
 SOURCE = ["the", "cat", "sat", "</s>"]
 PAIR = ("the cat sat", "le chat s'est assis")
-"""A sentence of the grammar's own language, and its translation."""
+"""A sentence of the grammar, and its translation."""
 
 
 def write_results(folder: Path, seeds: int = 1) -> Path:
@@ -40,7 +40,7 @@ def write_results(folder: Path, seeds: int = 1) -> Path:
 
 
 def write_hostile(folder: Path) -> Path:
-    """The same of a user's own text, whose words, file names and settings are markup."""
+    """The same for a user's text; its words, file names and settings are markup."""
     references = sentences()
     corpus = {"name": "files", "source": f"{SCRIPT}.en", "target": f"{QUOTES}.fr"}
     for arm, shares in ARMS.items():
@@ -58,7 +58,7 @@ def write_hostile(folder: Path) -> Path:
 
 
 def without_store(folder: Path) -> Path:
-    """The bundle alone, as somebody else gets it."""
+    """The bundle without its store, as other people get it."""
     shutil.rmtree(folder / STORE)
     return folder
 
@@ -76,7 +76,7 @@ def write_length(folder: Path) -> None:
 
 
 def _write_examples(folder: Path, examples: list[dict]) -> None:
-    """The same examples for every run, in the store and in the bundle."""
+    """Write the same examples for every run, in the store and in the bundle."""
     runs = sorted((folder / STORE).iterdir())
     for run in runs:
         write_relisted(run / "examples.json", json.dumps(examples))

@@ -19,7 +19,7 @@ pytestmark = [
 
 
 def explorer(page, folder):
-    """The explorer of a page after its script has run without an error."""
+    """The explorer of a page, after its script has run without an error."""
     dom, console = visit(page.as_uri(), folder)
     assert console == []
     return parse(dom.replace("<!DOCTYPE html>", ""))

@@ -1,4 +1,4 @@
-"""Results as files: what the commands print and draw, the rest in words; bundles without text."""
+"""Results as files: what the commands print and draw, what is missing, bundles without text."""
 
 import gzip
 import re
@@ -25,7 +25,7 @@ def printed(capsys, *arguments):
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """Results of two arms and one study, written out; not to be changed."""
+    """Results of two arms and one study, written out; tests do not change them."""
     folder = write_results(tmp_path_factory.mktemp("written") / "out")
     return folder, write_out(folder)
 

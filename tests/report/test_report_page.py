@@ -1,4 +1,4 @@
-"""The page as text: one file, whole, with every number that was measured and no markup let in."""
+"""The page as text: one complete file with every measured number, and the data's markup escaped."""
 
 import hashlib
 import json
@@ -107,10 +107,10 @@ def test_every_number_of_every_table_is_on_the_page(name, folder, page):
 
 @pytest.mark.slow
 def test_every_claim_has_its_verdict_its_number_its_rule_and_its_command(folder, text, page):
-    assert str(folder.parent) not in unquote(text)  # no folder of this machine is named
+    assert str(folder.parent) not in unquote(text)  # no path of this machine is on the page
     decisions = decide_all(folder)
     parts = [node.attributes["id"] for node in page.by_id("questions").all("section")]
-    assert parts == ["C11"]  # nothing measured the others
+    assert parts == ["C11"]  # the others were not measured
     rows = page.by_id("claims").all("tbody")[0].all("tr")
     assert [row.children[0].text for row in rows] == [item.claim.id for item in decisions]
     for item, row in zip(decisions, rows, strict=True):
@@ -150,7 +150,7 @@ def test_markup_in_words_notes_and_folder_names_is_text(hostile_text):
     assert prose("`a <x>` & `b") == "<code>a &lt;x&gt;</code> &amp; `b"
 
 
-# The explorer: what it says of a sentence is what the question survival and `diagnose` say of it.
+# The explorer judges a sentence as the question survival and `diagnose` do.
 
 
 def test_the_data_are_those_of_the_examples(tmp_path):
@@ -166,10 +166,10 @@ def test_the_data_are_those_of_the_examples(tmp_path):
     assert first["weights"][0] == [1000, 0, 0, 0]
     assert first["weights"][-1] == [250, 250, 500, 0]
     assert np.array(first["weights"]).shape == (len(first["output"]), len(SOURCE))
-    # Of text without links the reference's words are looked for.
+    # In text without links, the reference's words are looked for.
     (sentence,) = explorer_data(Results.open(write_hostile(tmp_path / "other")))["sentences"]
     assert not sentence["linked"]
     words = [word for word, _ in sentence["words"]]
     fates = dict(zip(words, sentence["arms"][0]["fates"], strict=True))
-    assert fates["script"] == ["in part", "script"]  # once of three times
+    assert fates["script"] == ["in part", "script"]  # once, not three times
     assert fates["amp"] == ["survived", "amp"]

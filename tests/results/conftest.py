@@ -1,4 +1,4 @@
-"""A store of two arms and three seeds, and its bundle away from it."""
+"""A store of two arms and three seeds, and its bundle in a different folder."""
 
 import shutil
 from pathlib import Path

@@ -36,7 +36,7 @@ def single(tmp_path):
 
 
 def one_line(read, *arguments):
-    """What a reader says that refuses."""
+    """The one-line message of a reader that refuses."""
     with pytest.raises(UserError) as raised:
         read(*arguments)
     assert "\n" not in str(raised.value)
@@ -44,7 +44,7 @@ def one_line(read, *arguments):
 
 
 def assert_same(read, expected):
-    """Two bundles, but for where they lie."""
+    """Two bundles are equal, except for their folders."""
     pd.testing.assert_frame_equal(read.runs, expected.runs)
     assert read.environment == expected.environment
     assert list(read.examples()) == list(expected.examples())
@@ -64,8 +64,8 @@ def test_files_have_the_documented_columns_and_types_and_runs_csv_a_key(store, b
     first = ("sentence", "source_words", "nll", "target_tokens", "ended")
     assert list(kinds) == [*first, *BLEU_COLUMNS]
     assert kinds == dict.fromkeys(kinds, "int64") | {"nll": "float64", "ended": "bool"}
-    plain = pd.read_csv(bundle / "runs.csv")  # as anybody would
-    # Up to the last digit, which pandas before 3.1 reads only when asked to.
+    plain = pd.read_csv(bundle / "runs.csv")  # as any user would
+    # Except for the last digit, which pandas before 3.1 reads only with an option.
     np.testing.assert_allclose(plain["bleu"], table["bleu"], rtol=1e-15)
     for name in (name for name, kind in RUN_COLUMNS.items() if kind == "str"):
         texts = plain[name].astype("object").fillna("")
@@ -73,7 +73,7 @@ def test_files_have_the_documented_columns_and_types_and_runs_csv_a_key(store, b
 
 
 def test_a_bundle_away_from_its_store_is_read_as_it_was_written(store, bundle):
-    """Its sentences in whatever order: they are put into the test set's."""
+    """Its sentences may have any order: reading restores the test set's."""
     read = Results.open(bundle)
     assert_same(read, Results.open(store))
     frame = pd.read_csv(bundle / "sentences.csv.gz")
@@ -84,7 +84,7 @@ def test_a_bundle_away_from_its_store_is_read_as_it_was_written(store, bundle):
 
 
 def test_the_store_counts_where_its_bundle_is_older(single):
-    """A sweep that was interrupted leaves the bundle of the one before."""
+    """An interrupted sweep leaves the previous sweep's bundle."""
     add(single, "second", planted_settings("additive"))
     declared = {"later": {"second": ["additive", ""]}}
     write_relisted(single / "experiments.json", json.dumps(declared))
@@ -119,7 +119,7 @@ def test_runs_without_a_result_are_listed_with_their_status(single, tmp_path):
 
 @pytest.mark.parametrize("content", [b"", b"run,update\n", b"\x00\xff" * 40])
 @pytest.mark.parametrize("name", ["runs.csv", "sentences.csv.gz", "environment.json"])
-def test_a_file_that_was_written_so_and_cannot_be_read_is_named(bundle, name, content):
+def test_an_undamaged_file_that_cannot_be_read_is_named(bundle, name, content):
     path = bundle / name
     path.write_bytes(content)
     relist(path)

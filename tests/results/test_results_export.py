@@ -1,4 +1,4 @@
-"""Bundles written, of a store or of several folders; what a command writes replaces no result."""
+"""Writing bundles of a store or of several folders; commands replace no results."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def merge(folders, out):
 
 @pytest.fixture
 def parts(whole, tmp_path):
-    """Two stores that have four of the six runs each, two of them in common."""
+    """Two stores with four of the six runs each, two of them in both."""
     runs = Results.open(whole).names
     for name, chosen in (("a", runs[:4]), ("b", runs[2:])):
         for item in chosen:
@@ -88,7 +88,7 @@ def test_a_damaged_file_is_named_and_nothing_is_written(parts, bundle, tmp_path,
 
 
 def test_a_merge_keeps_every_experiment_of_a_run(parts, tmp_path):
-    """The first folder that has a run gives its numbers; what the others call it is kept too."""
+    """The first folder with a run gives its numbers; names from the others are kept, too."""
     shutil.copytree(parts[0], tmp_path / "other")
     declared = {"second": {"none1x1": ["none", ""]}}
     write_relisted(tmp_path / "other" / "experiments.json", json.dumps(declared))
@@ -119,7 +119,7 @@ def tables_of(folder):
     return {path.stem: path.read_text() for path in (folder / PROBES).glob("*")}
 
 
-def test_tables_travel_but_for_those_that_rest_on_runs_left_out(studied, tmp_path, capsys):
+def test_tables_are_bundled_except_those_of_runs_left_out(studied, tmp_path, capsys):
     bundle = tmp_path / "bundle"
     export = ["export", "--results", str(studied), "--bundle", str(bundle)]
     assert run(export) == 0
@@ -130,7 +130,7 @@ def test_tables_travel_but_for_those_that_rest_on_runs_left_out(studied, tmp_pat
     assert run([*export, "--where", "seed=1"]) == 0
     printed = capsys.readouterr().err
     assert "Left out, because they are means over other runs: length" in printed
-    # Nor does the one of the earlier export stay beside runs that are no longer there.
+    # The earlier export's table does not stay either: its runs are gone.
     assert set(tables_of(bundle)) == {"cost", "survival"}
     assert tables_of(studied) == TABLES
 
@@ -159,7 +159,7 @@ def test_a_table_that_cannot_be_read_is_named_with_the_way_out(studied, tmp_path
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A store of four runs, and a bundle of another's without its store."""
+    """A store of four runs, and a bundle of a different store, without that store."""
     folder = tmp_path_factory.mktemp("made")
     write_planted(folder / "store", ARMS)
     write_planted(folder / "others", {"none": [0.3] * 5}, seeds=5)

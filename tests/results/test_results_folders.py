@@ -1,4 +1,4 @@
-"""Folders of runs and results: what they are, and who says so when one of their files is lost."""
+"""Folders of runs and results: how they are recognised, and who reports a lost file."""
 
 import shutil
 
@@ -80,7 +80,7 @@ def translated(tmp_path):
     return write_translated(tmp_path, "none", REFERENCES, HYPOTHESES)
 
 
-def test_texts_come_back_sign_by_sign_and_a_run_that_did_not_end_has_none(translated):
+def test_texts_come_back_unchanged_and_a_run_that_did_not_end_has_none(translated):
     assert read_texts(translated) == (REFERENCES, REFERENCES, HYPOTHESES)
     write_listed(translated, [], ["hypotheses.jsonl"])
     with pytest.raises(UserError, match=r"nonerun' has no hypotheses.jsonl: the run did not end"):

@@ -1,4 +1,4 @@
-"""Runs executed in the test's own process, killed at a step, and what two of them wrote."""
+"""Executes runs in the test's process, kills them at a step, and compares their results."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,7 +23,7 @@ def smoke(*assignments: str) -> RunSettings:
 
 
 def executed(store: Path, *settings: RunSettings) -> list[dict[str, Any]]:
-    """What runs report that differ in their seed alone, executed together."""
+    """The reports of runs that differ only in their seed, executed together."""
     events: list[dict[str, Any]] = []
     try:
         execute(list(settings), store, lambda _, event: events.append(event), Checkpoints())
@@ -39,7 +39,7 @@ def same_results(first: Path, second: Path) -> bool:
 
 
 class Heard(list):
-    """A listener that keeps what it hears, the cell and the event; ``then`` does this."""
+    """A listener that keeps each cell and event, and calls ``then`` with them."""
 
     def __init__(self, then=lambda *_: None) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class Heard(list):
         return [event["phase"] for other, event in self if other == cell]
 
     def process_of(self, cell: Cell) -> int:
-        """The process that runs a cell, the last if there were more."""
+        """The process that runs a cell, the last one if there were several."""
         return [event["process"] for other, event in self if other == cell and "process" in event][
             -1
         ]
@@ -66,14 +66,14 @@ def interrupt(_, event) -> None:
 
 
 class Killed(BaseException):
-    """The end of the process, in a test."""
+    """Stands for the end of the process."""
 
 
 @contextmanager
 def killed_at(step: int, *places: tuple[object, str]) -> Iterator[list[bool]]:
-    """The process is killed as it begins this step, from 0: a call of one of these functions.
+    """Kill the process as it begins this step: the n-th call, from 0, of one of these functions.
 
-    Says whether it was.
+    Return whether it was killed.
     """
     steps, killed = count(), []
 

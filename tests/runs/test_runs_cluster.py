@@ -1,4 +1,4 @@
-"""Runs on a real scheduler with two real workers, on loopback: what goes out comes back, once."""
+"""Runs on a real scheduler with two real workers on this machine: each result comes back once."""
 
 import json
 import os
@@ -24,7 +24,7 @@ QUICK = ["training.validations=1", "training.shapes=1", "scoring.resamples=9"]
 
 @pytest.fixture(scope="module")
 def scheduler():
-    """The address of one with two workers."""
+    """The address of a scheduler with two workers."""
     from distributed import LocalCluster
 
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
@@ -91,6 +91,6 @@ def test_an_interrupted_sweep_ends_its_runs(scheduler, tmp_path):
     assert runs_in(tmp_path) == []
 
 
-def test_a_scheduler_that_cannot_be_reached_is_told(tmp_path):
+def test_a_scheduler_that_cannot_be_reached_is_an_error(tmp_path):
     with pytest.raises(UserError, match="cannot reach scheduler"):
         run_cells_on_cluster([], tmp_path, lambda *_: None, "tcp://127.0.0.1:1")

@@ -51,7 +51,7 @@ def out(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def bundle(out, tmp_path_factory) -> Path:
-    """The same away from its store."""
+    """The same bundle without its store."""
     folder = tmp_path_factory.mktemp("away") / "bundle"
     shutil.copytree(out, folder, ignore=lambda *_: [STORE])
     return folder
@@ -95,7 +95,7 @@ OF_A_BUNDLE: dict[str, Reader] = {
 
 @st.composite
 def damaged(draw: st.DrawFn, whole: bytes) -> bytes:
-    """Emptied, cut, or one bit turned over."""
+    """The content emptied, cut, or with one bit flipped."""
     place = draw(st.integers(0, len(whole) - 1))
     if draw(st.booleans()):
         return whole[:place]
@@ -127,7 +127,7 @@ def test_a_damaged_file_is_named(out, bundle, where, name, data):
         with pytest.raises(UserError) as raised:
             readers[name](folder)
         assert str(path) in one_line(raised.value)
-        assert "; " in str(raised.value)  # the way out
+        assert "; " in str(raised.value)  # what to do
     finally:
         path.write_bytes(whole)
 
@@ -149,7 +149,7 @@ LAST = 5
 
 @pytest.mark.parametrize("step", range(LAST + 3))
 def test_a_bundle_whose_writer_is_killed_is_the_old_or_the_new_or_says_so(out, tmp_path, step):
-    """Two files of it change: the experiment of a run, and a run that is not done."""
+    """Two of its files change: a run's experiment, and a run that is not done."""
     store, folder = shutil.copytree(out / STORE, tmp_path / STORE), tmp_path / "bundle"
     (run,) = find_runs(store).done
     write_bundle(Results.open(tmp_path), folder)

@@ -1,4 +1,4 @@
-"""What a run's test set says of its scores: the output cap, BLEU's tokenizer."""
+"""What affects a run's scores on the test set: the output cap, BLEU's tokenizer."""
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ def test_references_longer_than_the_output_cap_are_counted():
 
 @pytest.fixture
 def chinese(tmp_path):
-    """Settings of a text whose source and target are Chinese sentences of 5 to 16 characters."""
+    """Settings for a text with Chinese sentences of 5 to 16 characters on both sides."""
     text = [
         f"{'我们有猫狗鸟鱼马牛羊'[n % 7 :]}{'他去看书'[: 1 + n % 4]}{'甲乙丙丁戊'[n // 7 % 5]}"
         for n in range(140)

@@ -1,4 +1,4 @@
-"""Processes that run: what happens when one dies, and that nothing half-written stays."""
+"""Worker processes: what happens when one dies, and that nothing half-written remains."""
 
 import json
 import os
@@ -20,11 +20,11 @@ SAMPLED = pytest.mark.exhaustive(sample="session")
 
 
 def quiet(*_):
-    """A listener that hears nothing."""
+    """A listener that ignores everything."""
 
 
 def seeds_of(*seeds):
-    """Cells that differ in their seed alone."""
+    """Cells that differ only in their seed."""
     return [Cell("", smoke(f"training.seed={seed}"), "arm") for seed in seeds]
 
 
@@ -46,7 +46,7 @@ def test_a_killed_worker_fails_alone(tmp_path):
 @SAMPLED
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
-    """Stopped in mid-training, then started again: bit for bit what an undisturbed run gives."""
+    """Stopped during training and started again, it gives the same weights bit for bit."""
     cells = [Cell("", smoke("training.updates=90", "model.dropout=0.1"))]
     stopped = Heard(interrupt)
     with pytest.raises(KeyboardInterrupt):
@@ -66,10 +66,10 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
 
 
 @SAMPLED
-def test_a_run_on_several_cores_ends_as_one_on_one_does(tmp_path):
-    """But for the order in which the gradients of sentences are added up.
+def test_a_run_on_several_cores_ends_as_on_one(tmp_path):
+    """Except for the order in which sentences' gradients are added.
 
-    Of four cores two are enough for 32 sentences of a batch, and all have work in the scoring.
+    Two of four cores are enough for a batch of 32 sentences; scoring uses all four.
     """
     cell = Cell("", smoke("training.updates=40", "training.batch_size=32"))
     logs = []
@@ -80,7 +80,7 @@ def test_a_run_on_several_cores_ends_as_one_on_one_does(tmp_path):
     np.testing.assert_allclose(logs[1], logs[0], rtol=1e-3)
 
 
-def test_runs_share_the_cores_that_there_are(monkeypatch):
+def test_runs_share_the_available_cores(monkeypatch):
     monkeypatch.setattr(pool, "cores", lambda: 8)
     monkeypatch.setattr(pool, "has_accelerator", lambda: False)
     widths_and_threads = [pool.divide(runs)[:2] for runs in (1, 2, 3, 8, 100)]
@@ -91,8 +91,8 @@ def test_runs_share_the_cores_that_there_are(monkeypatch):
     assert pool.divide(8) == (1, 1, 16)
 
 
-def test_what_would_make_other_numbers_is_not_handed_to_a_worker(monkeypatch):
-    """A line of a user's profile made other results under the same name, and nothing told it."""
+def test_variables_that_would_make_other_numbers_do_not_reach_a_worker(monkeypatch):
+    """A line in a user's profile once gave different results under the same name, unnoticed."""
     for name in NUMBERS:
         monkeypatch.setenv(name, "1")
     worker = pool.worker_environment()

@@ -1,4 +1,4 @@
-"""What a run writes, and stacks of runs: other groupings, a kill at any place, a full disk."""
+"""What a run writes; stacks of runs: regrouped, killed anywhere, on a full disk."""
 
 import errno
 import json
@@ -34,7 +34,7 @@ def test_the_log_has_the_validations_and_the_environment_versions(tmp_path):
 
 
 def go(store: Path, *seeds: int, kill_at: int | None = None) -> dict[int, list[dict]]:
-    """Execute runs of these seeds as one stack; what each reported."""
+    """Execute runs of these seeds as one stack; return each run's reports."""
     heard = {seed: [] for seed in seeds}
 
     def report(place, event):
@@ -50,20 +50,20 @@ def go(store: Path, *seeds: int, kill_at: int | None = None) -> dict[int, list[d
 
 
 def first_update(events: list[dict]) -> int | None:
-    """The first that was reported."""
+    """The first reported update."""
     return next((event["update"] for event in events if event.get("update")), None)
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """Three seeds together, undisturbed: folder by seed. They are not all alike."""
+    """Folders by seed of three undisturbed seeds trained together; their results differ."""
     store = tmp_path_factory.mktemp("whole")
     folders = {seed: store / events[-1]["run"] for seed, events in go(store, *SEEDS).items()}
     assert not same_results(folders[1], folders[2])
     return folders
 
 
-def test_with_more_seeds_the_old_ones_go_on_as_they_were(tmp_path, whole, monkeypatch):
+def test_adding_seeds_does_not_change_the_old_ones(tmp_path, whole, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(checkpoint, "EVERY", 0)
         with pytest.raises(Killed):
@@ -74,7 +74,7 @@ def test_with_more_seeds_the_old_ones_go_on_as_they_were(tmp_path, whole, monkey
 
 
 def test_killed_between_two_checkpoints_a_stack_goes_on_as_two(tmp_path, whole):
-    """Here of the last update: the one that has its own is not trained again."""
+    """Here one run has the last update's checkpoint: it is not trained again."""
     with killed_at(1, (checkpoint, "to_bytes")) as killed:
         go(tmp_path, *SEEDS)
     assert killed
@@ -113,7 +113,7 @@ def test_a_disk_that_is_full_from_any_write_on_is_one_line_and_then_mended(tmp_p
 
 @pytest.mark.parametrize("place", [0, -1])
 def test_a_run_with_a_damaged_checkpoint_begins_anew(tmp_path, place):
-    """One bit is turned over."""
+    """One bit is flipped."""
     settings = smoke("training.updates=40")
     with pytest.MonkeyPatch.context() as patch, killed_at(1, (running, "write_status")) as killed:
         patch.setattr(checkpoint, "EVERY", 0)

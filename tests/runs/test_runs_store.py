@@ -1,4 +1,4 @@
-"""The store: a run is there as a whole or not at all, whoever is killed at whatever moment."""
+"""The store has a whole run or none, whichever process is killed at whatever moment."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The bundle of an output folder is what its store holds: after a stop, a removal, two sweeps."""
+"""An output folder's bundle matches its store: after a stop, a removal, two sweeps."""
 
 import os
 
@@ -21,19 +21,19 @@ def planted(out, name, *assignments, **facts):
 
 
 def bundled(out):
-    """Experiments of the bundle, and their runs in its order."""
+    """The bundle's experiments, and their runs in its order."""
     table = pd.read_csv(out / RUNS, keep_default_na=False)
     rows = table.groupby("experiment", sort=False)["run"]
     return {name: list(dict.fromkeys(runs)) for name, runs in rows}
 
 
 def declared(experiment, *runs):
-    """An experiment and its runs, each an arm of its name."""
+    """An experiment in which each run is an arm of the same name."""
     return experiment, {run: [run, ""] for run in runs}
 
 
 def silent(cell, event):
-    """A listener that hears nothing."""
+    """A listener that ignores everything."""
 
 
 def test_an_interrupted_sweep_has_a_bundle_of_what_is_finished(tmp_path):
@@ -63,18 +63,18 @@ def test_experiments_share_runs_and_the_last_whole_sweeps_arms_come_first(tmp_pa
 
 
 ARMS = {"none": ["none", ""], "dot": ["dot", "none"]}
-"""What an experiment calls a run of each attention."""
+"""The arm and baseline that an experiment names for each attention."""
 
 
 def commanded(out, runs, *assignments, **facts):
-    """A command has both arms, in runs of these names, and makes those that are not there."""
+    """Run a command with both arms, in runs of these names; missing runs are made."""
     for attention, name in zip(ARMS, runs, strict=True):
         if not (out / STORE / name).exists():
             planted(out, name, f"model.attention={attention}", *assignments, **facts)
     gather(out, "pair", dict(zip(runs, ARMS.values(), strict=True)))
 
 
-def test_of_an_arm_and_seed_an_experiment_has_the_newest_run(tmp_path):
+def test_an_experiment_has_the_newest_run_of_an_arm_and_seed(tmp_path):
     commanded(tmp_path, "ab")
     commanded(tmp_path, "cd", "training.seed=2")
     assert bundled(tmp_path) == {"pair": ["c", "d", "a", "b"]}
@@ -85,7 +85,7 @@ def test_of_an_arm_and_seed_an_experiment_has_the_newest_run(tmp_path):
     assert bundled(tmp_path) == {"pair": ["a", "b"]}
 
 
-def test_translations_are_by_the_comparison_that_ended_last(tmp_path):
+def test_translate_uses_the_comparison_that_ended_last(tmp_path):
     for age, (name, *assignments) in enumerate(
         [
             ("new-none", "model.attention=none", "training.updates=7"),

@@ -1,5 +1,4 @@
-"""Sentences translated: each as it is alone, with its weights, checked against a decoder walked by
-hand."""
+"""Translations of many sentences equal those of each alone, and of a decoder stepped by hand."""
 
 import json
 
@@ -21,7 +20,7 @@ WORDS = 9
 
 
 def random_run(seed=3, corpus=None, decoding=None, **model):
-    """A run that was never trained, of nine words per side: w0 to w4 and the special ones."""
+    """An untrained run with nine words per side: w0 to w4 and the special tokens."""
     sizes = {"embedding_size": 4, "context_size": 5, "attention": "additive"} | model
     settings = resolve("smoke").changed(
         model=sizes, corpus={"name": "copy"} | (corpus or {}), decoding=decoding or {}
@@ -33,7 +32,7 @@ def random_run(seed=3, corpus=None, decoding=None, **model):
 
 
 def walked(trained, source, target):
-    """The weights of each step of the decoder, one word after the other, without padding."""
+    """The weights of each decoder step, word by word, without padding."""
     translator = nnx.merge(trained.graph, trained.weights)
     memory = translator.encode(jnp.array([source]), jnp.array([len(source)]))
     states, rows = translator.decoder.initial(memory), []
@@ -66,7 +65,7 @@ def test_a_translation_comes_with_the_weights_behind_it(beam):
 
 @pytest.mark.slow
 def test_many_sentences_are_translated_as_each_alone():
-    """Words of the user that the run never saw among them, and no words at all."""
+    """Some have words that the run never saw, or no words at all."""
     run = random_run()
     sentences = [" ".join(f"w{n * k % 7}" for k in range(1, n)) for n in range(1, 12)]
     empty, *translations = run.translations(sentences, 4, attended=True)

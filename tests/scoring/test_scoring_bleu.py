@@ -1,4 +1,4 @@
-"""Sums of our rows give sacreBLEU's own BLEU; chrF is sacreBLEU's."""
+"""Sums of our rows give sacreBLEU's BLEU; chrF is sacreBLEU's."""
 
 import re
 from urllib.error import URLError

@@ -1,4 +1,4 @@
-"""The bootstrap and paired tests against sacreBLEU, scipy, all swaps, and planted differences."""
+"""The bootstrap and paired tests, compared with sacreBLEU, scipy and planted differences."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ from seq2seq_bottleneck.settings.concerns import OUTSIDE, bucket_labels, bucket_
 
 
 def corpus(sentences, noise, seed=1):
-    """Translations with a share of words replaced, and references, which no seed changes."""
+    """Translations with a share of words replaced, and references, the same for every seed."""
     references = reference_texts([3 + 5 * n % 12 for n in range(sentences)])
     return outputs(references, noise, seed), references
 
@@ -72,7 +72,7 @@ def test_the_variances_of_two_independent_gains_add_up():
     noise = np.random.default_rng(7).normal(size=(2, 20_000))
     planted = difference(Estimate(7.0, 7.0 + noise[1]), Estimate(1.0, 1.0 + noise[0]))
     assert planted.value == 6.0
-    half = 1.96 * np.sqrt(2)  # two independent standard errors of one
+    half = 1.96 * np.sqrt(2)  # two independent standard errors of 1
     assert planted.low == pytest.approx(6.0 - half, abs=0.08)
     assert planted.high == pytest.approx(6.0 + half, abs=0.08)
 
@@ -115,7 +115,7 @@ def counts(hypotheses):
 
 
 def theirs(a, b, test_type):
-    """sacreBLEU's results of both systems."""
+    """sacreBLEU's results for both systems."""
     metrics = {"BLEU": BLEU(references=[REFERENCES])}
     systems = [("Baseline", a), ("System", b)]
     test = PairedTest(systems, metrics, None, test_type=test_type, n_samples=RESAMPLES)
@@ -140,7 +140,7 @@ def test_difference_and_randomisation_p_are_sacrebleus(planted):
     assert planted[0].value == pytest.approx(second.score - first.score, abs=1e-10)
     p = theirs(A, B, "ar")[1].p_value
     assert 0.02 < p < 0.5
-    error = 4 * np.sqrt(2 * p * (1 - p) / RESAMPLES)  # of two independent estimates of p
+    error = 4 * np.sqrt(2 * p * (1 - p) / RESAMPLES)  # for two independent estimates of p
     assert planted[1] == pytest.approx(p, abs=error)
 
 
@@ -157,13 +157,13 @@ def test_a_clear_difference_has_the_smallest_p_and_swapping_the_systems_turns_th
 
 @settings(max_examples=200, deadline=None)
 @given(shift=st.floats(-4, 4), seed=st.integers(0, 10**6))
-def test_the_bootstraps_p_says_what_its_interval_says(shift, seed):
+def test_the_bootstraps_p_agrees_with_its_interval(shift, seed):
     draws = shift + np.random.default_rng(seed).normal(size=1_000)
     gain = Estimate(shift, draws)
     clear = gain.low > 0 or gain.high < 0
     p = bootstrap_p(gain)
     assert clear or p > 0.05
-    assert not clear or p < 0.055  # one resample more or less at the edge
+    assert not clear or p < 0.055  # the edge may be off by one resample
     assert 0 < p <= 1
 
 

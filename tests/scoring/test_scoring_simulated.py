@@ -1,4 +1,4 @@
-"""Simulated test sets of a population that is known: how often intervals and tests are right."""
+"""Simulated test sets from a known population: how often intervals and tests are right."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from seq2seq_bottleneck.scoring.bootstrap import (
 
 POPULATION = 4_000
 SENTENCES = 200
-"""Of a simulated test set: those of a bucket of preset `lecture`."""
+"""Sentences of a simulated test set, as in a bucket of preset `lecture`."""
 SETS = [
     pytest.param(200, marks=pytest.mark.slow),
     pytest.param(2_000, marks=pytest.mark.exhaustive(minutes=3)),
@@ -25,12 +25,12 @@ SETS = [
 COMPARISONS = 10_000
 RESAMPLES = 999
 TRIALS = 399
-"""Of a comparison; 5 % of these and the observed one are a whole number."""
+"""Trials of a comparison; 5 % of these and the observed one is a whole number."""
 LEVEL = 0.05
 
 
 def population(shortest: int, longest: int, share: float, seed: int):
-    """Counts of a system's outputs, a share of whose words are wrong, by sentence."""
+    """Counts by sentence of a system's outputs, with this share of wrong words."""
     lengths = np.random.default_rng(seed).integers(shortest, longest, size=POPULATION).tolist()
     references = reference_texts(lengths, seed=seed)
     return bleu_statistics(outputs(references, share, seed + 1), references)
@@ -38,7 +38,7 @@ def population(shortest: int, longest: int, share: float, seed: int):
 
 @pytest.fixture(scope="module")
 def short():
-    """Two systems of one population of sentences, the second better; their rows belong together."""
+    """Two systems on one population of sentences, paired by row; the second is better."""
     return population(5, 11, 0.4, 1), population(5, 11, 0.3, 1)
 
 
@@ -54,7 +54,7 @@ def truth(rows):
 
 
 def assert_covered(make, right, sets):
-    """95 % of the intervals hold the truth: of 2,000 test sets 93 to 97 %, of fewer less surely."""
+    """95 % of the intervals contain the truth, give or take 2 points on 2,000 test sets."""
     first = sample_random("simulated").randrange(10**6)
     intervals = [make(trial) for trial in range(first, first + sets)]
     share = np.mean([interval.low <= right <= interval.high for interval in intervals])
@@ -72,7 +72,7 @@ def test_the_paired_interval_of_a_gain_holds_the_truth(short, sets):
 
 @pytest.mark.exhaustive(minutes=3)
 def test_false_alarms_are_as_many_as_the_level_says():
-    """Of two systems that do not differ, on 10,000 test sets: bootstrap, randomisation."""
+    """For two systems that do not differ, on 10,000 test sets: bootstrap, randomisation."""
     lengths = np.random.default_rng(9).integers(5, 31, size=POPULATION).tolist()
     references = reference_texts(lengths, seed=9)
     a, b = (bleu_statistics(outputs(references, 0.4, seed), references) for seed in (1, 2))
@@ -80,7 +80,7 @@ def test_false_alarms_are_as_many_as_the_level_says():
     for trial in range(COMPARISONS):
         random = np.random.default_rng([trial, 7])
         rows, swapped = random.integers(POPULATION, size=SENTENCES), random.random(SENTENCES) < 0.5
-        # Which of the two wrote an output is tossed for: of one quality by construction.
+        # A coin toss assigns each output to a system, so both have the same quality.
         first = np.where(swapped[:, None], b[rows], a[rows])
         second = np.where(swapped[:, None], a[rows], b[rows])
         weights = draw(SENTENCES, TRIALS, seed=trial, bucket=0)

@@ -1,4 +1,4 @@
-"""Files appear whole or not at all, are listed in sums, and stay in their folder."""
+"""Files appear whole or not at all, are listed in SHA256SUMS, and stay in their folder."""
 
 import os
 import subprocess
@@ -41,7 +41,7 @@ def test_a_pipe_or_a_device_is_named_and_stays_what_it_is(tmp_path):
     for name in ("pipe", "link"):
         with pytest.raises(UserError, match=f"{name}': it is a folder, a device or a pipe"):
             write_text(tmp_path / name, "new")
-    for name in ("null", "stdout"):  # not written: a fault would take them away
+    for name in ("null", "stdout"):  # not written, because a fault would remove them
         with pytest.raises(UserError, match=f"{name}': it is a folder, a device or a pipe"):
             check_file(Path("/dev") / name)
     assert (tmp_path / "pipe").is_fifo()
@@ -61,11 +61,11 @@ def test_a_place_that_could_be_written_passes_and_others_are_named(tmp_path):
 
 
 class Killed(BaseException):
-    """The end of the process, in a test."""
+    """Stands for the end of the process."""
 
 
 def coreutils(folder: Path) -> int:
-    """What `sha256sum -c` says of a folder."""
+    """What `sha256sum -c` says about a folder."""
     command = ["sha256sum", "--check", "--strict", "--quiet", SUMS]
     return subprocess.run(command, cwd=folder, capture_output=True).returncode
 
@@ -117,7 +117,7 @@ def test_killed_at_any_step_each_file_is_the_old_or_the_new_and_listed(tmp_path,
     assert all(existing[name] in (old[name], new[name]) for name in existing)
     assert all(as_listed(tmp_path, name) for name in (*old, "kept"))
     assert not (tmp_path / "c").exists() or as_listed(tmp_path, "c")
-    # Whoever writes next puts all of it right.
+    # The next writer repairs everything.
     write_listed(tmp_path, new.items())
     assert coreutils(tmp_path) == 0
     assert not list(tmp_path.rglob("*.part"))
@@ -142,7 +142,7 @@ def test_two_processes_that_write_at_once_lose_no_line(tmp_path):
     assert coreutils(tmp_path) == 0
 
 
-# Names from files that somebody else wrote: none becomes a path out of its folder.
+# Names from other people's files: none becomes a path out of its folder.
 
 NO_NAMES = (
     *("..", "", "../a", "a/b", "/etc", "a\\b", "C:", "a\0b", "a\x1b[31m", "a\u202eb", "a\ud800"),
@@ -150,6 +150,6 @@ NO_NAMES = (
 )
 
 
-def test_what_is_a_name_of_a_file():
+def test_which_texts_name_a_file():
     assert not any(map(is_name, NO_NAMES))
     assert all(map(is_name, ("0123456789ab", "none-1", "scores.csv", "état", "文", "é" * 100)))

@@ -1,4 +1,4 @@
-"""Settings: presets, overrides, identities, bounds, and what a user is told of a fault."""
+"""Settings: presets, overrides, identities, bounds, and messages about faults."""
 
 import pytest
 
@@ -89,7 +89,7 @@ def test_changed_is_checked_again_and_the_json_form_comes_back():
 @pytest.mark.parametrize(
     "error", [MemoryError(), RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 9 bytes")]
 )
-def test_a_machine_that_is_too_small_ends_in_one_line(error):
+def test_too_little_memory_is_one_line(error):
     assert str(mendable(error)).startswith("not enough memory; smaller sizes")
 
 

@@ -61,7 +61,7 @@ times.training.learning_rate = 0.5
 
 
 def sweep(text: str) -> Sweep:
-    """A sweep with a question, if it has none of its own."""
+    """A sweep, with a question if its text has none."""
     return parse_sweep(text if text.startswith("#") else f"# Why?\n{text}", "mine.toml")
 
 
@@ -173,7 +173,7 @@ def test_a_part_of_a_sweep_has_the_names_of_the_whole():
         assert [(cell.arm, cell.baseline) for cell in cells] == named
 
 
-def test_a_file_may_name_its_experiment_and_no_two_arms_have_one_name():
+def test_a_file_may_name_its_experiment_and_no_two_arms_share_a_name():
     assert sweep('experiment = "mine"\npreset = "smoke"').name == "mine"
     settings = resolve("smoke")
     cells = [Cell("", settings), Cell("additive", settings.changed(model={"cell": "rnn"}))]
@@ -181,7 +181,7 @@ def test_a_file_may_name_its_experiment_and_no_two_arms_have_one_name():
         declare(cells)
 
 
-def test_what_is_left_out_is_said():
+def test_what_is_left_out_is_named():
     assert make_grid(sweep(GROUPS))[1] == []
     cells, (note,) = make_grid(sweep(GROUPS), {"training.updates": 40})
     assert [cell.group for cell in cells] == ["plain"] * 2 + ["reversed"] * 4
@@ -229,7 +229,7 @@ def test_a_factor_is_on_whatever_the_preset_the_file_or_a_flag_says(preset, assi
         ("corpus.source=a,b.tsv", ["a,b.tsv"]),
     ],
 )
-def test_commas_in_set_make_a_list_but_for_free_text(assignment, values):
+def test_commas_in_set_make_a_list_except_in_free_text(assignment, values):
     text = 'preset = "smoke"\ncorpus.name = "files"\nmodel.attention = "none"'
     name = assignment.partition("=")[0].strip()
     assert [cell.value(name) for cell in expand(sweep(text), [assignment])] == values

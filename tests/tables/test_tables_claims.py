@@ -1,4 +1,4 @@
-"""Planted runs decide claims: each picks the runs it needs, and flips where they cross its rule."""
+"""Planted runs decide claims: each chooses the runs it needs, and flips at its rule's threshold."""
 
 import io
 from pathlib import Path
@@ -54,7 +54,7 @@ def test_c12_flips_with_what_twice_the_training_adds(tmp_path):
     verdicts = {}
     for name, shares in {"same": LOW, "some": [*LOW[:4], 0.6], "much": [*LOW[:4], 0.4]}.items():
         store = Store(tmp_path / name).add("none", "none", LOW).add("additive", "additive", HIGH)
-        store.add("none", "none", HIGH, 2)  # a seed of none alone counts in neither
+        store.add("none", "none", HIGH, 2)  # a seed that only none has does not count
         store.add("none-long", "none", shares, group=LONGER, training={"updates": 20})
         result = decided(store.write(), "C12")
         verdicts[name] = result.verdict.verdict
@@ -78,7 +78,7 @@ def test_the_tables_verdicts_are_those_of_the_first_pair(tmp_path):
     assert decided(folder, "L-FAIL").runs == "2 runs: none, seeds 1, 9"
 
 
-# What is to be run, and in which folder.
+# Which command to run, and in which folder.
 
 
 def test_a_folder_without_runs_is_not_refused_and_names_what_to_run(tmp_path):
@@ -92,7 +92,7 @@ def test_a_folder_without_runs_is_not_refused_and_names_what_to_run(tmp_path):
 
 @pytest.mark.slow
 def test_what_a_folder_does_not_decide_a_results_folder_inside_it_does(tmp_path):
-    """A study of many sweeps: its own pair, and each sweep in a folder of its own."""
+    """A results folder with its own pair of arms, and each sweep in a folder inside it."""
     Store(tmp_path).add("none", "none", LOW).add("additive", "additive", HIGH).write()
     with_controls(tmp_path / "controls", LOW, LOW).write()
     with_controls(tmp_path / "later", HIGH, HIGH).write()
@@ -108,13 +108,13 @@ def test_what_a_folder_does_not_decide_a_results_folder_inside_it_does(tmp_path)
     assert (result["C2"].measured, result["C2"].folder) == (False, tmp_path)
 
 
-# Which arms of a study's table its claim is judged on: one group's, and of these what has learned.
+# Which arms of a study's table decide its claim: those of one family that have learned.
 
 BOTH = {"nones1": ("none", 1.0), "additives1": ("additive", 1.0)}
 
 
 def lengths(ratios):
-    """A table of the study ``length``: by run, its arm, attention, and ratio in two buckets."""
+    """A table of the study ``length``: each run's arm, attention, and ratio in two buckets."""
     rows = []
     for run, (arm, ratio) in ratios.items():
         measures = {"length_ratio": ratio, "empty": 0.0, "unfinished": 0.0, "repeating": 0.0}
@@ -129,7 +129,7 @@ def lengths(ratios):
 
 
 def runs_of(folder, **arms):
-    """The tidy table of a store with one run per arm: its attention, shares lost, and changes."""
+    """The tidy table of a store with one run per arm: attention, shares lost, changes."""
     store = Store(folder)
     for name, (attention, shares, changed) in arms.items():
         store.add(name, attention, shares, **changed)
@@ -137,7 +137,7 @@ def runs_of(folder, **arms):
 
 
 def judged(claim, frame, runs):
-    """The verdict, and the runs of the rows that it rests on."""
+    """The verdict, and the runs of the rows behind it."""
     verdict, rows = judge_study(BY_ID[claim], frame, runs)
     return verdict, set(rows["run"]) - {""}
 
@@ -173,7 +173,7 @@ def test_the_shortest_filled_buckets_bleu_decides_whether_there_is_a_verdict(
     assert ("BLEU with attention is under 5 in" in result.because) == (verdict != "held")
 
 
-def test_the_first_family_with_the_claims_arms_and_a_text_that_knows_is_taken(tmp_path):
+def test_the_first_family_with_the_claims_arms_on_a_suitable_corpus_is_taken(tmp_path):
     copied = {"corpus": {"name": "copy"}, "group": "copy", "fingerprint": "other"}
     runs = runs_of(
         tmp_path,

@@ -1,4 +1,4 @@
-"""Which runs stand in one table, and what its caption says is missing."""
+"""Which runs share a table, and what its caption says is missing."""
 
 import json
 
@@ -32,7 +32,7 @@ def page(store, name="vindication", *conditions):
 
 
 def refused(store, name, *conditions):
-    """The message of a table that is refused, in one line."""
+    """The one-line message of a refused table."""
     with pytest.raises(UserError) as error:
         page(store, name, *conditions)
     assert "\n" not in str(error.value)
@@ -53,8 +53,8 @@ def test_runs_of_merged_folders_that_differ_in_any_setting_or_text_are_refused(
     pair = {"nones1": ["none", ""], "additives1": ["additive", "none"]}
     write_relisted(store.folder / "experiments.json", json.dumps({"planted": pair}))
     for name in ("failure-pattern", "vindication", "context-size"):
-        start = f"the results hold several values of {column} ({values}), this table takes one: "
-        assert refused(store, name).startswith(f"{start}choose with `--where {column}=")
+        start = f"the results hold several values of {column} ({values}), but this table takes "
+        assert refused(store, name).startswith(f"{start}one: choose with `--where {column}=")
 
 
 def test_the_first_pair_is_compared_and_the_rest_is_named(store):

@@ -86,7 +86,7 @@ def test_like_the_slide_a_table_is_fit_to_paste_in_every_form(bundle):
     assert not re.search(r"(?<!\\)[%_#]", text)
 
 
-def test_a_page_prints_a_line_per_verdict_and_one_of_what_was_run_or_all(bundle):
+def test_a_page_prints_one_line_per_verdict_and_what_was_run_or_everything(bundle):
     page = make_page("vindication", bundle)
     short, full = io.StringIO(), io.StringIO()
     page.print(Console(file=short, width=400))
@@ -128,12 +128,12 @@ def test_awkward_text_is_escaped():
     [
         ((1.5, 1.25, 2), "", "1.50 [1.25, 2.00]"),
         ((np.nan, np.nan, np.nan), "", ""),
-        # An end that is not known is open; a bound has its sign.
+        # An unknown end is open; a bound has a sign.
         ((60.0, 59.8, 60.0), "value at least, high at least", ">60.00 [59.80, >60.00]"),
         ((2.0, 2.0, 2.5), "value under, low under", "<2.00 [<2.00, 2.50]"),
         ((3.9, 3.1, np.nan), "value at least", ">3.90 [3.10, open]"),
         ((0.75, None, None), "censored: 512", "0.75"),
     ],
 )
-def test_an_interval_stands_with_its_value_and_blanks_stay_blank(numbers, note, merged):
+def test_an_interval_is_next_to_its_value_and_blanks_stay_blank(numbers, note, merged):
     assert in_line(cell(*numbers, form="{:.2f}", note=note)) == merged

@@ -1,4 +1,4 @@
-"""Two systems in one table: differences, the whole test set, the interaction, and who is who."""
+"""Two systems in one table: differences, the whole test set, the interaction, and names."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from seq2seq_bottleneck.tables.score import Output, read_systems, score_page
 LENGTHS = [3] * 5 + [7] * 40 + [15] * 120 + [25] * 40 + [44] * 40
 REFERENCES = reference_texts(LENGTHS, seed=2)
 SHARE = {3: 0.3, 7: 0.3, 15: 0.3, 25: 0.3, 44: 0.15}
-"""Of words that system B loses; A loses 0.3 in every bucket."""
+"""Shares of words that system B loses; A loses 0.3 in every bucket."""
 A = outputs(REFERENCES, 0.3, 3)
 B = [outputs([text], SHARE[len(text.split())], 100 + n)[0] for n, text in enumerate(REFERENCES)]
 HOW = ScoringSettings(resamples=500)
@@ -43,7 +43,7 @@ def rows(page):
 
 
 def texts_of(bucket):
-    """Both systems' and the references' texts of a bucket, or of the whole test set."""
+    """Texts of both systems and of the references, in a bucket or the whole test set."""
     places = [p for p, n in enumerate(LENGTHS) if bucket == "all" or n == INSIDE[bucket]]
     return [[side[place] for place in places] for side in (A, B, REFERENCES)]
 
@@ -77,8 +77,8 @@ def test_the_interactions_interval_is_of_independent_resamples_of_both_buckets(r
     assert [row["difference_low"], row["difference_high"]] == pytest.approx(list(ends), abs=1e-9)
 
 
-def test_a_bucket_of_a_handful_is_not_read_for_the_interaction():
-    """Two sentences of 44 words: their interval says nothing, and no interaction leans on it."""
+def test_a_bucket_of_few_sentences_is_left_out_of_the_interaction():
+    """Two sentences of 44 words: their interval says nothing, so no interaction uses it."""
     texts = reference_texts([7] * 20 + [15] * 20 + [44] * 2)
     systems = (Output(str(seed), texts, [texts], outputs(texts, 0.3, seed)) for seed in (1, 2))
     page = score_page([*systems], HOW, 500)
@@ -128,22 +128,24 @@ def test_two_runs_two_files_and_one_of_each_give_one_table(tmp_path, files):
 
 
 @pytest.mark.parametrize("what", ["references", "sources"])
-def test_another_test_set_is_refused_with_the_line_and_white_space_is_none(tmp_path, files, what):
+def test_a_different_test_set_is_refused_with_its_line_and_white_space_is_ignored(
+    tmp_path, files, what
+):
     run = write_translated(tmp_path, "none", REFERENCES, A)
     write_lines(files[what], [f" {text.replace(' ', '  ')}" for text in REFERENCES])
     assert read(files, run, files["b"])[1].hypotheses == B
     write_lines(files[what], [*REFERENCES[:9], "autre", *REFERENCES[10:]])
-    with pytest.raises(UserError, match=r"not of one test set: .*line 10\)"):
+    with pytest.raises(UserError, match=r"different test sets: .*line 10\)"):
         read(files, run, files["b"])
 
 
-def test_what_is_no_system_is_refused_with_a_way_out(tmp_path, files):
+def test_what_is_not_a_system_is_refused_with_a_way_out(tmp_path, files):
     run = write_translated(tmp_path / "out", "none", REFERENCES, A)
     shorter = write_translated(tmp_path, "dot", REFERENCES[:-1], B[:-1])
     a, b = files["a"], files["b"]
     for systems, error, message in (
         ((run, shorter), UserError, r"references differ \(first in line 245\)"),
-        ((a, b), UsageError, "A .* give --references and --sources too"),
+        ((a, b), UsageError, "A .* also give --references and --sources"),
         ((run, tmp_path / "out"), UsageError, "B .* not the folder of one run"),
     ):
         with pytest.raises(error, match=message):

@@ -39,7 +39,7 @@ def pages(tmp_path_factory):
 
 
 def numbers(text):
-    """Every number; ranges as their two ends."""
+    """Every number; a range gives its two ends."""
     return sorted(re.findall(r"[+-]?\d[\d,]*\.?\d*%?", text))
 
 
@@ -57,7 +57,7 @@ def test_every_width_has_the_same_whole_numbers(pages, name, width):
 WEIGHTS = np.array([[0.95, 0.04, 0.01], [0.15, 0.35, 0.5]])
 
 
-def test_words_stand_on_both_axes_and_every_weight_has_its_shade():
+def test_words_are_on_both_axes_and_every_weight_has_its_shade():
     assert heatmap(["a", "cat", "</s>"], ["chat", "</s>"], WEIGHTS, 80) == [
         "         <",
         "       c /",

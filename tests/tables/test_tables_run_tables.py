@@ -1,4 +1,4 @@
-"""The tables of runs from planted translations: every number against an outside computation."""
+"""The tables of runs from planted translations: every number equals an outside computation."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ CELLS = {
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory):
-    """A bundle of both arms, two seeds each, and its hypotheses by arm."""
+    """A bundle of both arms with two seeds each, and its hypotheses by arm."""
     folder = tmp_path_factory.mktemp("pair")
     made = write_planted(folder, FALLING)
     return Results.open(folder), made
@@ -33,14 +33,14 @@ def pair(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def sizes(tmp_path_factory):
-    """A bundle of three context sizes, two seeds each, and its hypotheses by size and arm."""
+    """A bundle of three context sizes with two seeds each, and its hypotheses by size and arm."""
     folder = tmp_path_factory.mktemp("sizes")
     made = write_sizes(folder, CELLS, seeds=2, changes={"hidden_size": 32})
     return Results.open(folder), made
 
 
 def mean_bleu(hypotheses, length):
-    """Sacrebleu's own score of the sentences of one length, mean over seeds."""
+    """sacreBLEU's score of the sentences of one length, mean over seeds."""
     places = [place for place, n in enumerate(LENGTHS) if n == length]
     references = [[sentences()[place] for place in places]]
     return np.mean([corpus_bleu([h[p] for p in places], references).score for h in hypotheses])

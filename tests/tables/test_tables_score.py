@@ -1,4 +1,4 @@
-"""The table of any system's output: sacreBLEU's scores of each bucket's sentences as given."""
+"""The table of any system's output: sacreBLEU's scores of each bucket's unchanged sentences."""
 
 import subprocess
 
@@ -71,7 +71,7 @@ def test_a_text_without_references_is_refused():
 
 @pytest.fixture
 def read(tmp_path):
-    """The output of a system, of hypotheses, references and sources by their names."""
+    """A system's output, from hypotheses, references and sources by file name."""
 
     def of(hypotheses, references, sources):
         gold = [tmp_path / name for name in references.split()]
@@ -82,8 +82,8 @@ def read(tmp_path):
     return of
 
 
-def test_files_are_read_sign_by_sign(tmp_path, read):
-    """No form is normalised and no space folded; a byte-order mark is no part of the text."""
+def test_files_are_read_unchanged(tmp_path, read):
+    """Nothing is normalised and no space is folded; a byte-order mark is not part of the text."""
     lines = ["e\u0301te\u0301 ", "", "a\u2028b\x0bc\x85d\rf", "\u00a0x\u3000 y\t", "\ufeffz"]
     for name, end in (("a", "\n"), ("b", "\r\n")):
         write_lines(tmp_path / name, lines, end=end)
@@ -131,7 +131,7 @@ def test_references_in_several_files_or_columns_score_as_sacrebleus(tmp_path, re
             assert row["signature"].startswith("nrefs:3|")
     columns[7] = "one"
     write_lines(tmp_path / "tsv", columns)
-    with pytest.raises(UserError, match=r"tsv' line 8 has another number of references"):
+    with pytest.raises(UserError, match=r"tsv' line 8 has a different number of references"):
         read("h", "tsv", "s")
 
 

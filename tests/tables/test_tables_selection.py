@@ -1,4 +1,4 @@
-"""``--where``: columns, settings, lists and alternatives; what it says of a wrong one."""
+"""``--where``: columns, settings, lists and alternatives; messages about wrong conditions."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from seq2seq_bottleneck.tables.selection import where
 
 @pytest.fixture(scope="module")
 def several(tmp_path_factory):
-    """Both arms at three context sizes, two seeds each, with an arm for one seed of none."""
+    """Both arms at three context sizes, two seeds each; one run of none per size names its arm."""
     folder = tmp_path_factory.mktemp("sizes")
     cells = {(size, arm): [0.1] * 5 for size in (8, 16, 32) for arm in ("none", "additive")}
     write_sizes(folder, cells, seeds=2, changes={"hidden_size": 32})

@@ -33,7 +33,7 @@ from seq2seq_bottleneck.training.step import make_sentence_losses
 
 
 def test_the_best_weights_are_kept_and_reports_and_tokens_counted():
-    """A run whose validation loss goes up and down."""
+    """The run's validation loss goes up and down."""
     graph, weights = translator()
     settings = settings_of(updates=50, validations=10, learning_rate=0.5, final_learning_rate=1.0)
     reports = []
@@ -41,7 +41,7 @@ def test_the_best_weights_are_kept_and_reports_and_tokens_counted():
     losses = validated(trained)
     assert trained.status == "done"
     assert trained.valid_loss == min(losses.values()) == losses[trained.best_update]
-    assert losses[50] > trained.valid_loss  # else the last weights would pass for the best
+    assert losses[50] > trained.valid_loss  # otherwise the last weights would be the best
     again = sentence_losses(make_sentence_losses(graph), trained.weights, validation()).sum()
     tokens = sum(item.batch.target_lengths[: len(item.rows)].sum() for item in validation())
     loss = again / tokens
@@ -56,7 +56,7 @@ def test_the_best_weights_are_kept_and_reports_and_tokens_counted():
 @pytest.mark.slow
 @pytest.mark.parametrize("updates", [3, 1])
 def test_a_loss_that_is_not_finite_ends_the_run_as_diverged(updates):
-    """Also in the last update: its loss is from before it, validation alone sees what it did."""
+    """Also in the last update: its loss comes before it, so only validation sees its effect."""
     graph, weights = translator()
     settings = settings_of(updates=updates, validations=1, learning_rate=1e38, clip_norm=1e6)
     trained = train_one((graph, weights), settings)
@@ -94,7 +94,7 @@ class StopsAfter(Checkpoints):
 
 
 def logged(end):
-    """All that a training leaves of each seed but its weights and times."""
+    """All that a training leaves of each seed, except weights and times."""
     return [
         [(at.update, at.loss, at.valid_loss) for at in item.log]
         + [(item.best_update, item.valid_loss, item.target_tokens)]
@@ -126,7 +126,7 @@ def test_a_resumed_training_gives_the_same_bits(tmp_path, seeds, changes, stop):
     assert all(same(one.weights, other.weights) for one, other in pairs)
 
 
-# The same numbers always.
+# The same numbers in every version.
 
 TINY = [
     "corpus.name=copy",
@@ -147,7 +147,7 @@ GOLDEN = {
 
 @pytest.mark.parametrize(("version", "attention", "placement"), few(GOLDEN, 3))
 def test_losses_are_those_of_this_schema_version(version, attention, placement):
-    """A change of numerics must raise SCHEMA_VERSION, so that runs are never mixed."""
+    """A change of numerics must raise SCHEMA_VERSION, so that different runs are never mixed."""
     arm = [f"model.attention={attention}", f"model.placement={placement}"]
     settings = resolve("smoke", [*TINY, *arm])
     corpus = load_corpus(settings.corpus, settings.scoring.lower_edges)
@@ -161,7 +161,7 @@ def test_losses_are_those_of_this_schema_version(version, attention, placement):
     np.testing.assert_allclose((last.loss, last.valid_loss), golden, rtol=2e-5)
 
 
-# Seeds trained together, and batches cut among the cores: as they would be alone and uncut.
+# Seeds trained together, and batches split among cores, end as each would alone and unsplit.
 
 SEEDS = (3, 1, 8)
 LONGER = {"updates": 30, "validations": 3, "learning_rate": 0.05}

@@ -1,4 +1,4 @@
-"""The loss against its definition: teacher forced, with the model's own words, smoothed."""
+"""The loss equals its definition: teacher-forced, with the model's own words, smoothed."""
 
 import jax
 import jax.numpy as jnp
@@ -55,18 +55,18 @@ def test_token_losses_after_the_true_words_or_the_models_own_equal_their_definit
     np.testing.assert_allclose(losses(0.0), own, **close)
 
 
-# Label smoothing, and chunks of positions: against log-softmax and autodiff.
+# Label smoothing and chunks of positions, compared with log-softmax and autodiff.
 
 
 def plain_losses(logits, target, smoothing):
-    """(1 - e) of -log P(target) and e of its mean over what an output may hold."""
+    """(1 - e) of -log P(target), plus e of its mean over the tokens that an output may have."""
     log_p = jax.nn.log_softmax(logits, axis=-1)
     chosen = jnp.take_along_axis(log_p, target[..., None], axis=-1)[..., 0]
     return -(1 - smoothing) * chosen - smoothing * jnp.mean(log_p[..., EOS:], axis=-1)
 
 
 def plain_mean(model, batch, smoothing):
-    """The mean over real tokens, of kept logits."""
+    """The mean over real tokens, from stored logits."""
     target = jnp.asarray(batch.target)
     given = batch.source, batch.source_lengths, decoder_inputs(target)
     losses = plain_losses(model.logits(*map(jnp.asarray, given))[0], target, smoothing)
@@ -92,7 +92,7 @@ def test_loss_and_gradient_are_the_plain_formulas(placement, smoothing, monkeypa
 
 @pytest.mark.slow
 def test_validation_is_not_smoothed():
-    """At a rate of nearly 0 both are losses of the first weights."""
+    """With a learning rate near 0, both are losses of the first weights."""
     graph, weights = translator()
     ends = [
         train_one(

@@ -1,4 +1,4 @@
-"""An update: the rate's course, changes by Adam and Muon, the mean of weights; against NumPy."""
+"""An update: learning rate, changes by Adam and Muon, mean of weights; compared with NumPy."""
 
 import jax
 import numpy as np
@@ -139,7 +139,7 @@ def test_three_changes_are_those_of_numpy():
             np.testing.assert_allclose(results[step][name], expected, rtol=2e-3, atol=2e-6)
 
 
-# The mean of weights, against NumPy's of weights written down.
+# The mean of weights, compared with NumPy's mean of recorded weights.
 
 AVERAGED = {"updates": 10, "average_last": 0.4, "validations": 5, "learning_rate": 0.5}
 
@@ -153,7 +153,7 @@ def test_the_mean_is_that_of_the_weights_after_each_update_of_the_window():
     for number in range(10):
         state, _ = update(state, stream().batch(number))
         after.append(leaves(state.weights))
-        if number < 6:  # before the window it is the weights
+        if number < 6:  # before the window it equals the weights
             assert same(state.mean, state.weights)
     for mean, *column in zip(leaves(state.mean), *after[6:], strict=True):
         np.testing.assert_allclose(mean, np.mean(column, axis=0), rtol=2e-6, atol=1e-7)
@@ -161,7 +161,7 @@ def test_the_mean_is_that_of_the_weights_after_each_update_of_the_window():
 
 @pytest.mark.slow
 def test_validations_judge_what_would_be_kept_and_the_mean_is_kept():
-    """Up to the window's first update the weights, then the mean so far."""
+    """Up to the window's first update these are the weights, then the mean so far."""
     model = translator()
     plain, averaged = (
         train_one(model, settings_of(**AVERAGED | {"average_last": share})) for share in (0.0, 0.4)

@@ -1,4 +1,4 @@
-"""A copying task, and translators small enough to train in a test."""
+"""A copying task, and translators that are small enough to train in a test."""
 
 from functools import partial
 
@@ -18,7 +18,7 @@ from seq2seq_bottleneck.training.loop import Learner, train
 
 WORDS = 8
 spread_out = partial(random_weights, seed=2, spread=1.0)
-"""Random weights of some size, so that no loss is near the uniform one."""
+"""The spread of random weights: large enough that no loss is near the uniform one."""
 
 
 def settings_of(**changes):
@@ -60,7 +60,7 @@ def one_batch():
 
 
 def train_one(model, settings, batches=None, held_out=None, report=lambda _: None):
-    """One learner by itself, trained; ``model`` is (structure, weights)."""
+    """Train one learner by itself; ``model`` is (structure, weights)."""
     learners = [Learner(model[1], settings, batches or stream())]
     end = train(model[0], learners, held_out or validation(), lambda _, at: report(at))
     return end.trained[0]
@@ -76,7 +76,7 @@ def learners(*seeds, model=None, batches=stream, **changes):
 
 
 def leaves(tree):
-    """Arrays of numpy's."""
+    """The leaves as NumPy arrays."""
     return [np.asarray(leaf) for leaf in jax.tree.leaves(tree)]
 
 
@@ -97,4 +97,4 @@ def validated(trained):
 
 
 def silent(place, progress):
-    """A report to nobody."""
+    """A report that is ignored."""

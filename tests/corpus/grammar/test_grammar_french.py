@@ -1,4 +1,4 @@
-"""The French of drawn sentences, by rules and a lexicon written apart from the grammar's."""
+"""The French of drawn sentences, checked by rules and a lexicon independent of the grammar's."""
 
 import re
 from itertools import pairwise
@@ -64,7 +64,7 @@ def drawn() -> list[SentencePair]:
 
 
 def _agreements() -> dict[str, set[int]]:
-    """Which genders and numbers a form may have: 0 and 1 singular, 2 and 3 plural."""
+    """The genders and numbers that a form may have: 0 and 1 are singular, 2 and 3 plural."""
     forms: dict[str, set[int]] = {}
     for gender, nouns in enumerate((MASCULINE, FEMININE)):
         for noun in nouns.split():

@@ -102,7 +102,7 @@ def test_translation_is_the_known_one(english: str, french: str):
 
 
 @pytest.mark.parametrize("english", OUTSIDE)
-def test_what_is_not_of_the_language_is_refused(english: str):
+def test_sentences_outside_the_language_are_refused(english: str):
     assert english_french().parse(english) is None
 
 
@@ -138,7 +138,7 @@ def test_the_lecture_is_listed_and_its_alignment_is_exact():
 
 
 def every(grammar: Grammar, words: int) -> Iterator[SentencePair]:
-    """Every sentence of so many words; there are many from four words on."""
+    """Every sentence of this many words; from four words on there are many."""
 
     def derivations(symbol: str, words: int) -> Iterator[tuple]:
         for rule in grammar._rules[symbol]:
@@ -178,7 +178,7 @@ def test_length_three_sums_to_one_and_shares_its_french():
         french[pair.target] += chance
     assert isclose(sum(french.values()), 1.0, rel_tol=1e-9)
     shared = bits + sum(chance * log2(chance) for chance in french.values())
-    assert (round(shared, 1), round(bits, 1)) == (0.2, 10.7)  # bits that no translation shows
+    assert (round(shared, 1), round(bits, 1)) == (0.2, 10.7)  # bits not in the translation
 
 
 @pytest.mark.slow
@@ -202,7 +202,7 @@ def test_drawn_sentences_have_one_derivation(words: int):
     grammar, random = english_french(), Random(words)
     for _ in range(20 if words < 26 else 4):
         pair = grammar.draw(random, words)
-        assert grammar.parse(pair.source) == pair  # it is None where there are two
+        assert grammar.parse(pair.source) == pair  # None if there are two
 
 
 # Tokens, alignments, words and bytes of drawn pairs.
