@@ -66,7 +66,13 @@ class Attention(nnx.Module):
     """Base class of attention: softmax of scores, weighted sum of values (L5, L7)."""
 
     scale = 1.0  # multiplies the mapped query
-    constant = False  # whether the read is the same for every query
+
+    @property
+    def constant(self) -> bool:
+        """Whether the read is the same for every query."""
+        kind = type(self)
+        uniform = kind.read is Attention.read and kind.weights is UniformAttention.weights
+        return uniform or kind.read is NoAttention.read
 
     @property
     def plain(self) -> bool:
@@ -111,8 +117,6 @@ class Attention(nnx.Module):
 class NoAttention(Attention):
     """The bottleneck: the context is the last state for every query."""
 
-    constant = True
-
     def read(self, query: Query, memory: Memory) -> Read:  # noqa: ARG002
         """The last state; all weight on its position."""
         place = jnp.sum(memory.mask, axis=1, dtype=jnp.int32) - 1
@@ -123,8 +127,6 @@ class NoAttention(Attention):
 
 class UniformAttention(Attention):
     """Control for C10: keeps every state and selects nothing."""
-
-    constant = True
 
     def weights(self, query: Query, memory: Memory) -> Scores:  # noqa: ARG002
         """Equal weights everywhere."""

@@ -11,7 +11,9 @@ from seq2seq_bottleneck.model.attention import (
     Attention,
     DotAttention,
     Memory,
+    NoAttention,
     Score,
+    UniformAttention,
     make_attention,
     masked_softmax,
 )
@@ -76,8 +78,22 @@ class Near(Attention):
         return Distance(None, None)
 
 
+class Selective(UniformAttention):
+    """Overrides the `weights` of an attention whose reads are all the same."""
+
+    weights = Cosine.weights
+
+
+class Glance(NoAttention):
+    """Overrides `read`: adds the weighted states to the last one."""
+
+    def read(self, query, memory):
+        read = DotAttention().read(query, memory)
+        return read._replace(context=read.context + memory.last)
+
+
 @pytest.mark.parametrize("placement", PLACEMENTS)
-@pytest.mark.parametrize("subclass", [Cosine, Near])
+@pytest.mark.parametrize("subclass", [Cosine, Near, Selective, Glance])
 def test_what_is_overridden_trains_as_it_decodes(subclass, placement, monkeypatch):
     settings = settings_of(attention="dot", placement=placement)
     plain, weights = random_translator(settings, seed=3)
