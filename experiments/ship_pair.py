@@ -1,6 +1,7 @@
 """Put a trained pair into the package: ``python experiments/ship_pair.py FOLDER...``.
 
-FOLDER is an output folder of preset lecture (its arms that ended last), or a run's folder.
+FOLDER is an output folder of preset ``lecture``, of which the latest arms are used, or a run's
+folder.
 """
 
 import re

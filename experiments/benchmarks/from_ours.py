@@ -1,8 +1,7 @@
-"""Our weights in the PyTorch program, so that both start from the same numbers.
+"""Copy our weights into the PyTorch program, so that both start from the same numbers.
 
-``nn.GRU`` stacks its gates (reset, update, new) and has a second bias for each of them; ours has
-that second one inside the reset product alone, where it makes a difference. The other two start
-at zero here.
+``nn.GRU`` stacks its gates (reset, update, new), and has a second bias for each. Ours has only the
+second bias of the new gate, inside the reset product; PyTorch's other two start at zero.
 """
 
 from collections.abc import Mapping
@@ -29,7 +28,7 @@ def copy_into(model: Translator, ours: Tensors) -> None:
 
 
 def _copy_decoder(decoder: nn.Module, ours: Tensors) -> None:
-    """The recurrence, and what the attention has of its own."""
+    """Overwrite the decoder's recurrence, and the parameters of its attention."""
     if isinstance(decoder, OutputPlacedDecoder):
         _copy_gru(decoder.rnn, ours, ["decoder.inputs.0"], "decoder.cells.0", "_l0")
         _set(decoder.join.weight, ours["decoder.join"].T)
@@ -45,7 +44,7 @@ def _copy_decoder(decoder: nn.Module, ours: Tensors) -> None:
 
 
 def _copy_gru(gru: nn.Module, ours: Tensors, inputs: list[str], cell: str, suffix: str) -> None:
-    """Three gates from one or two inputs side by side, and from the state before."""
+    """Overwrite a GRU: ``inputs`` are concatenated, ``cell`` reads the state before."""
     kernels = [np.vstack([ours[f"{name}.weights.{gate}"] for name in inputs]) for gate in range(3)]
     recurrent = [ours[f"{cell}.weights.{gate}"] for gate in range(3)]
     biases = [ours[f"{inputs[0]}.biases.{gate}"] for gate in range(3)]
@@ -57,7 +56,7 @@ def _copy_gru(gru: nn.Module, ours: Tensors, inputs: list[str], cell: str, suffi
 
 
 def _set(parameter: nn.Parameter, values: np.ndarray) -> None:
-    """In place; shapes must be equal, so that nothing is broadcast by mistake."""
+    """Overwrite a parameter; shapes must be equal, so that nothing is broadcast by mistake."""
     if tuple(parameter.shape) != values.shape:
         raise ValueError(f"shapes differ: {tuple(parameter.shape)} and {values.shape}")
     parameter.copy_(torch.from_numpy(np.ascontiguousarray(values)))

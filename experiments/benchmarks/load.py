@@ -1,7 +1,7 @@
-"""Times what reads results, on a made-up store and bundle of thousands of runs.
+"""Time the commands that read results, on a made-up store and bundle of thousands of runs.
 
-Makes them where they are not there yet (minutes), then runs each command in a process of its own
-and prints its seconds, its processor's seconds and its peak memory.
+Makes them if they are missing (minutes). Then runs each command in a separate process, and prints
+its seconds, its processor's seconds and its peak memory.
 """
 
 import argparse
@@ -24,7 +24,7 @@ COMMANDS = {
 
 
 def main() -> None:
-    """Make what is missing, time every command, print the table."""
+    """Make store and bundle if they are missing, time every command, and print the table."""
     given = options().parse_args()
     store, bundle = given.folder / "store", given.folder / "bundle"
     size = Size(given.contexts, given.seeds, given.sentences)
@@ -45,9 +45,9 @@ def main() -> None:
 
 
 def options() -> argparse.ArgumentParser:
-    """What can be asked for."""
+    """The options of this program."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, required=True, help="Where they lie, or are made.")
+    parser.add_argument("--folder", type=Path, required=True, help="Where they are, or are made.")
     parser.add_argument("--contexts", type=int, default=1, help="Context sizes, two arms each.")
     parser.add_argument("--seeds", type=int, default=2500, help="Seeds of each arm and size.")
     parser.add_argument("--sentences", type=int, default=1200, help="Test sentences of a run.")
@@ -56,7 +56,7 @@ def options() -> argparse.ArgumentParser:
 
 
 def arguments(command: str, table: str, folder: Path) -> list[str]:
-    """A command with what it needs beside the results."""
+    """The words of a command, without the option for its results."""
     more = {
         "table": [table],
         "plot": ["bleu" if table == "vindication" else table, "-o", str(folder / "figure.png")],
@@ -65,7 +65,7 @@ def arguments(command: str, table: str, folder: Path) -> list[str]:
 
 
 def measure(command: list[str]) -> Row:
-    """Seconds, processor's seconds and peak memory in MB of one command."""
+    """Run one command; return its seconds, its processor's seconds and its peak memory in MB."""
     program = [sys.executable, "-m", "seq2seq_bottleneck", *command]
     begun = time.perf_counter()
     process = subprocess.Popen(program, stdout=subprocess.DEVNULL)

@@ -1,7 +1,7 @@
-"""Made-up stores of many runs: as large as real ones, made in no time, with no network behind them.
+"""Make up stores of many runs: as large as real ones, but without trained networks.
 
-Every run has its own counts of its own sentences; scores and examples are alike within a cell, for
-what they say is of no matter to how long they take to read.
+Each run has different counts of its sentences. Runs of a cell share scores and examples, because
+their content does not change the time to read them.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ FACTS = {
 
 @dataclass(frozen=True)
 class Size:
-    """How many runs: context sizes x two arms x seeds; and how many test sentences each has."""
+    """The number of runs (context sizes x two arms x seeds), and of test sentences per run."""
 
     contexts: int
     seeds: int
@@ -46,12 +46,12 @@ class Size:
 
     @property
     def runs(self) -> int:
-        """All runs."""
+        """The number of runs."""
         return self.contexts * len(ARMS) * self.seeds
 
 
 def write_store(folder: Path, size: Size) -> list[Path]:
-    """The folders of the runs, as `bottleneck sweep` leaves them but for weights and words."""
+    """Write runs as `bottleneck sweep` does, without weights and words; return their folders."""
     random = np.random.default_rng(0)
     words = _words(size.sentences, random)
     runs = {}
@@ -69,7 +69,7 @@ def write_store(folder: Path, size: Size) -> list[Path]:
 
 
 def _cells(size: Size) -> Iterator[RunSettings]:
-    """The settings of each cell; hidden sizes stay, so that the context alone varies."""
+    """The settings of each cell; hidden sizes are equal, so that only the context varies."""
     for place in range(size.contexts):
         for arm in ARMS:
             yield resolve("lecture").changed(
@@ -79,14 +79,14 @@ def _cells(size: Size) -> Iterator[RunSettings]:
 
 
 def _words(sentences: int, random: np.random.Generator) -> ndarray:
-    """Source words of the test sentences: five buckets alike, a few outside."""
+    """Source words of the test sentences: about as many in each bucket, a few outside."""
     words = random.integers(5, 51, size=sentences)
     words[: round(OUTSIDE * sentences)] = 3
     return words
 
 
 def _columns(words: ndarray, share: float, random: np.random.Generator) -> dict[str, ndarray]:
-    """What is counted of each sentence, the columns of ``sentences.csv``."""
+    """The counts of each sentence, as the columns of ``sentences.csv``."""
     reference = words + words // 8
     hypothesis = np.maximum(1, reference + random.integers(-2, 3, size=len(words)))
     totals = [np.maximum(hypothesis - order, 0) for order in range(4)]
@@ -105,7 +105,7 @@ def _columns(words: ndarray, share: float, random: np.random.Generator) -> dict[
 
 
 def _shared_files(settings: RunSettings, columns: Mapping[str, ndarray]) -> dict[str, str]:
-    """The files that all runs of a cell have alike."""
+    """The files that all runs of a cell share."""
     known: dict[str, Any] = {
         "train_pairs": 40_000, "best_update": settings.training.updates, "epochs": 3.2,
         "train_loss": 0.5, "valid_loss": 1.0, "train_tokens": 2_000_000,

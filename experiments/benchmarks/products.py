@@ -1,9 +1,8 @@
-"""How much of the machine's matrix-product rate a program reaches.
+"""Operations of the model's matrix products, to compare a program with the machine's rate.
 
 A training step needs three times the forward pass's products (the gradient of a product is two
-more of its size), two operations a multiply-add. Counted are the products of the model as written,
-over real positions alone: a program gets nothing for computing padding, and one that finds a way
-round a product is credited with it all the same.
+more of its size), and two operations per multiply-add. Only real positions count, and all products
+of the model as written count, even if a program avoids one.
 """
 
 from collections.abc import Iterable
@@ -37,14 +36,14 @@ def training_operations(model: ModelSettings, target_words: int, batches: Iterab
 
 
 def _multiply_adds(model: ModelSettings, words: int, source: int, target: int) -> int:
-    """Of one sentence's forward pass."""
+    """The multiply-adds of one sentence's forward pass."""
     width, hidden = model.embedding_size, model.hidden
     recurrence = (source + target) * 3 * hidden * (width + hidden)
     return recurrence + target * hidden * words + _context(model, source, target)
 
 
 def _context(model: ModelSettings, source: int, target: int) -> int:
-    """What reading a context and using it costs."""
+    """The multiply-adds of computing the context and of using it."""
     hidden, context, inner = model.hidden, model.context_size, model.attention_width
     if model.placement == "output":
         use = target * (context + hidden) * hidden
@@ -62,7 +61,7 @@ def _context(model: ModelSettings, source: int, target: int) -> int:
 
 
 def square(size: int) -> np.ndarray:
-    """A float32 matrix for measuring the machine's own rate."""
+    """A float32 matrix, to measure the machine's rate."""
     return np.random.default_rng(0).standard_normal((size, size), dtype=np.float32)
 
 

@@ -1,6 +1,6 @@
-"""The programs that are timed, each behind the same two questions: train, multiply.
+"""The programs that are timed: each can train, and multiply matrices.
 
-Each is imported in a process of its own, so jax and torch are imported inside.
+Functions import jax and torch, because a process needs only one of them.
 """
 
 import os
@@ -16,29 +16,29 @@ from seq2seq_bottleneck.runs.pool import worker_environment
 
 PROGRAMS = {
     "ours": "this package",
-    "torch": "PyTorch, eager, memory as for ours",
+    "torch": "PyTorch, eager, with our memory settings",
     "torch-compiled": "the same with torch.compile for the attending step and for logits and loss",
-    "torch-as-is": "PyTorch, eager, memory as glibc has it by default",
+    "torch-as-is": "PyTorch, eager, with glibc's default memory settings",
 }
-"""What can be timed."""
+"""The programs, and what each is."""
 
 
 class Program(Protocol):
-    """One arm's model with its optimizer."""
+    """The model of one arm, with its optimizer."""
 
     def train(self, places: Iterable[int]) -> np.ndarray:
-        """Train on these batches of the workload in turn; their losses, once all is computed."""
+        """Train on these batches of the workload in turn; return their losses at the end."""
         ...
 
     def multiply(self, size: int) -> Callable[[], Any]:
-        """A float32 product of two square matrices, ready to be computed."""
+        """A function that computes a float32 product of two square matrices."""
         ...
 
 
 def environment(threads: int, as_is: bool = False) -> dict[str, str]:
-    """For a process with so many threads: memory as our own workers have it, for every program.
+    """The environment of a process with so many threads, with the memory settings of our workers.
 
-    PyTorch, too, is faster with it. ``as_is`` leaves memory as it is where nobody says anything.
+    PyTorch is faster with them, too. ``as_is`` keeps the default memory settings.
     """
     count = str(threads)
     given = dict(os.environ) if as_is else worker_environment()
@@ -52,7 +52,7 @@ def environment(threads: int, as_is: bool = False) -> dict[str, str]:
 
 
 def make_program(name: str, folder: Path, arm: str, threads: int) -> Program:
-    """One of ``PROGRAMS`` on the workload of a folder."""
+    """One of ``PROGRAMS``, for the workload in a folder."""
     workload = Workload.load(folder)
     if name == "ours":
         from seq2seq_bottleneck.runs.run import cache_programs
@@ -64,12 +64,12 @@ def make_program(name: str, folder: Path, arm: str, threads: int) -> Program:
 
 
 def weights_file(folder: Path, arm: str) -> Path:
-    """Where an arm's starting weights lie."""
+    """The file of an arm's starting weights."""
     return folder / f"{arm}.safetensors"
 
 
 def write_weights(workload: Workload, arm: str, folder: Path) -> None:
-    """Our own starting weights of an arm, for the other programs to start from."""
+    """Write our starting weights of an arm, from which the other programs start."""
     from seq2seq_bottleneck.model.translator import create
     from seq2seq_bottleneck.runs.checkpoint import save_weights
 
@@ -78,7 +78,7 @@ def write_weights(workload: Workload, arm: str, folder: Path) -> None:
 
 
 class Ours:
-    """The package's own update, as a run calls it."""
+    """This package's update, as a run calls it."""
 
     def __init__(self, workload: Workload, arm: str):
         from seq2seq_bottleneck.model.parts import Stack, parts_of
@@ -93,7 +93,7 @@ class Ours:
         self.update = make_update(graph, training, Stack(1, parts))
 
     def train(self, places: Iterable[int]) -> np.ndarray:
-        """Losses are looked at last, so that no step waits for the one before."""
+        """Train; losses are read at the end, so that no step waits for the one before."""
         losses = []
         for place in places:
             self.state, loss = self.update(self.state, self.batches[place])
@@ -101,7 +101,7 @@ class Ours:
         return np.array([float(loss) for loss in losses])
 
     def multiply(self, size: int) -> Callable[[], Any]:
-        """XLA's own product."""
+        """XLA's product."""
         import jax
 
         matrix, product = jax.numpy.asarray(square(size)), jax.jit(lambda left: left @ left)
@@ -110,7 +110,7 @@ class Ours:
 
 
 class Torch:
-    """The PyTorch program; its batches are made into tensors beforehand."""
+    """The PyTorch program; its batches become tensors before the time is taken."""
 
     def __init__(
         self, workload: Workload, arm: str, weights: Path, threads: int, compiled: bool = False
@@ -131,12 +131,12 @@ class Torch:
         self.learning = Learning(model, training.learning_rate, training.clip_norm)
 
     def train(self, places: Iterable[int]) -> np.ndarray:
-        """PyTorch computes as it goes."""
+        """Train; PyTorch computes each step at once."""
         losses = [self.learning.update(self.batches[place]) for place in places]
         return np.array([float(loss) for loss in losses])
 
     def multiply(self, size: int) -> Callable[[], Any]:
-        """PyTorch's own product."""
+        """PyTorch's product."""
         import torch
 
         matrix = torch.from_numpy(square(size))
@@ -144,7 +144,7 @@ class Torch:
 
 
 def _allow_shapes(count: int) -> None:
-    """A compiled step is compiled once for each padded shape, not given up after eight."""
+    """Let PyTorch compile a step for each padded shape; by default it gives up after eight."""
     import torch._dynamo
 
     torch._dynamo.config.recompile_limit = max(8, 2 * count)

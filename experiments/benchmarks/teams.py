@@ -1,7 +1,7 @@
-"""Programs in processes of their own, asked in turn: one trains while the others wait.
+"""Programs in separate processes that take turns: one trains while the others wait.
 
-A team is one program in one arrangement: so many processes of so many threads. Runs given to a
-team are taken by its processes from a queue, as a sweep does it.
+A team is one program in one arrangement, a number of processes with a number of threads each. Its
+processes take runs from a queue, as in a sweep.
 """
 
 import json
@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 
 
 class Arrangement(NamedTuple):
-    """Processes side by side, and the threads of each."""
+    """The number of processes side by side, and of threads in each."""
 
     processes: int
     threads: int
@@ -32,7 +32,7 @@ class Arrangement(NamedTuple):
 
 
 class Worker:
-    """A process that answers lines of JSON with lines of JSON."""
+    """A process that answers each line of JSON with a line of JSON."""
 
     def __init__(
         self,
@@ -52,13 +52,13 @@ class Worker:
         )
 
     def ask(self, **order: Any) -> dict[str, Any]:
-        """Send an order and wait for its answer."""
+        """Send an order, and return its answer."""
         self.process.stdin.write(json.dumps(order) + "\n")
         self.process.stdin.flush()
         return self.answer()
 
     def answer(self) -> dict[str, Any]:
-        """The next line."""
+        """The next answer; an error if the process has ended."""
         line = self.process.stdout.readline()
         if not line:
             raise SystemExit(f"a process ended with code {self.process.wait()}: {self.command}")
@@ -66,11 +66,11 @@ class Worker:
 
     @property
     def command(self) -> str:
-        """What was started."""
+        """The command line of the process."""
         return " ".join(map(str, self.process.args))
 
     def end(self) -> None:
-        """Close its stdin, at which it ends."""
+        """Close its stdin, so that it ends; kill it if it does not."""
         self.process.stdin.close()
         try:
             self.process.wait(timeout=10)
@@ -81,10 +81,10 @@ class Worker:
 
 @dataclass
 class Team:
-    """One program, one arm, one arrangement; ``starting`` is the seconds until it was ready.
+    """One program, arm and arrangement; ``starting`` is the seconds until it was ready.
 
-    Ready means that every padded shape has been compiled and trained on once; ``losses`` are
-    those of these first updates.
+    It is ready when it has compiled every padded shape and trained on it once; ``losses`` are those
+    of these first updates.
     """
 
     program: str
@@ -96,13 +96,13 @@ class Team:
     rates: list[float] = field(default_factory=list)
 
     def train(self, runs: int, target_tokens: int) -> None:
-        """Bring so many runs to their end, and note their target tokens per second of wall time."""
+        """Train this many runs, and store their target tokens per second of wall time."""
         answers, seconds = self._spread(runs, lambda worker: worker.ask(do="train"))
         self.rates.append(runs * target_tokens / seconds)
         self.megabytes = max(self.megabytes, *(answer["megabytes"] for answer in answers))
 
     def product_rate(self, size: int) -> float:
-        """Operations a second of large products, all processes at once."""
+        """Operations per second of large products, by all processes at once."""
         runs = len(self.workers)
         answers, _ = self._spread(runs, lambda worker: worker.ask(do="multiply", size=size))
         return sum(answer["rate"] for answer in answers)
@@ -110,7 +110,7 @@ class Team:
     def _spread(
         self, runs: int, order: Callable[[Worker], dict[str, Any]]
     ) -> tuple[list[dict[str, Any]], float]:
-        """The order ``runs`` times, each by whichever process is free; how long all took."""
+        """Give the order ``runs`` times, each to a free process; return answers and seconds."""
         free: Queue[Worker] = Queue()
         for worker in self.workers:
             free.put(worker)

@@ -2,10 +2,9 @@
 
 One-way GRU encoder whose last state is the context c; decoder GRU that reads [embedding; context]
 at every step, s_0 = c; attention none, dot or additive with input placement, dot with output
-placement. Eager, or with the decoder's step and the loss compiled. What was chosen by measuring
-(README.md): ``nn.GRU`` wherever the recurrence needs no attention, ``nn.GRUCell`` where it does,
-keys computed once per sentence, logits of real positions alone, fused Adam. Arrays are time first
-where ``nn.GRU`` likes it.
+placement. Eager, or with the decoder's step and the loss compiled. These were the fastest
+(README.md): ``nn.GRU`` if the recurrence needs no attention, else ``nn.GRUCell``; keys computed
+once per sentence; logits only of real positions; fused Adam. For ``nn.GRU``, arrays are time first.
 """
 
 from typing import NamedTuple
@@ -31,7 +30,7 @@ class TorchBatch(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What the encoder leaves: states, the vector of the whole sentence, a mask to add."""
+    """What the decoder reads: states, the vector of the whole sentence, a mask to add."""
 
     values: Tensor  # batch x source x context
     last: Tensor  # batch x context
@@ -39,7 +38,7 @@ class Memory(NamedTuple):
 
 
 def to_torch(batch: Batch) -> TorchBatch:
-    """A padded batch as PyTorch's own tensors."""
+    """A padded batch as PyTorch tensors."""
     source, lengths, target, target_lengths = (torch.from_numpy(part).long() for part in batch)
     padding = torch.arange(source.shape[1]) >= lengths[:, None]
     barred = torch.zeros(source.shape).masked_fill_(padding, -torch.inf)
@@ -50,7 +49,7 @@ def to_torch(batch: Batch) -> TorchBatch:
 
 
 class Translator(nn.Module):
-    """Source and target words to the mean loss of a batch."""
+    """The whole model, from the ids of a batch to its mean loss."""
 
     def __init__(self, settings: ModelSettings, source_words: int, target_words: int):
         super().__init__()
@@ -68,13 +67,13 @@ class Translator(nn.Module):
         return self.head(states[batch.real], self.output.weight, self.output.bias, batch.words)
 
     def encode(self, batch: TorchBatch) -> Memory:
-        """Read the source; one way, so that padding behind a sentence changes nothing before it."""
+        """Read the source, one way: padding after a sentence changes nothing before it."""
         states, _ = self.encoder(self.source_embedding(batch.source))
         last = states[batch.last, torch.arange(len(batch.last))]
         return Memory(states.transpose(0, 1).contiguous(), last, batch.barred)
 
     def compile_parts(self) -> None:
-        """Compile what eager mode does badly: the attending step, logits with their loss."""
+        """Compile what is slow in eager mode: the attending step, and logits with their loss."""
         self.head = torch.compile(_mean_loss, dynamic=True)
         if isinstance(self.decoder, AttendingDecoder):
             self.decoder.advance = torch.compile(self.decoder.advance, dynamic=False)
@@ -99,14 +98,14 @@ def make_decoder(settings: ModelSettings) -> nn.Module:
 
 
 class ConstantDecoder(nn.Module):
-    """No attention: c beside every embedding, all steps in one ``nn.GRU``."""
+    """No attention: c next to every embedding, all steps in one ``nn.GRU``."""
 
     def __init__(self, embedding: int, hidden: int):
         super().__init__()
         self.rnn = nn.GRU(embedding + hidden, hidden)
 
     def forward(self, embedded: Tensor, memory: Memory) -> Tensor:
-        """States after every word."""
+        """The state after every word."""
         constant = memory.last.expand(len(embedded), -1, -1)
         return self.rnn(torch.cat([embedded, constant], dim=-1), memory.last[None])[0]
 
@@ -142,7 +141,7 @@ class AdditiveScore(nn.Module):
 
 
 class AttendingDecoder(nn.Module):
-    """Input placement: the context is read with s_(t-1), so a step at a time."""
+    """Input placement: s_(t-1) is needed to read the context, so it goes step by step."""
 
     def __init__(self, embedding: int, hidden: int, score: nn.Module):
         super().__init__()
@@ -151,7 +150,7 @@ class AttendingDecoder(nn.Module):
         self.advance = self._advance
 
     def forward(self, embedded: Tensor, memory: Memory) -> Tensor:
-        """States after every word."""
+        """The state after every word."""
         keys, state, states = self.score.keys(memory.values), memory.last, []
         for word in embedded.unbind(0):
             state = self.advance(word, state, keys, memory.values, memory.barred)
@@ -161,7 +160,7 @@ class AttendingDecoder(nn.Module):
     def _advance(
         self, word: Tensor, state: Tensor, keys: Tensor, values: Tensor, barred: Tensor
     ) -> Tensor:
-        """One step: read, then run."""
+        """One step: read the context, then run the cell."""
         weights = F.softmax(self.score(state, keys) + barred, dim=-1)
         context = torch.bmm(weights[:, None], values)[:, 0]
         return self.cell(torch.cat([word, context], dim=-1), state)
@@ -184,14 +183,14 @@ class OutputPlacedDecoder(nn.Module):
 
 
 class Learning:
-    """Gradient, clipping, Adam."""
+    """The update: gradient, clipping, Adam."""
 
     def __init__(self, model: Translator, rate: float, clip_norm: float):
         self.model, self.clip_norm = model, clip_norm
         self.optimizer = torch.optim.Adam(model.parameters(), lr=rate, fused=True)
 
     def update(self, batch: TorchBatch) -> Tensor:
-        """Train on one batch; its loss before the update."""
+        """Train on one batch; return its loss before the update."""
         self.optimizer.zero_grad(set_to_none=True)
         loss = self.model(batch)
         loss.backward()

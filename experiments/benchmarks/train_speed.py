@@ -1,8 +1,8 @@
-"""Times training: this package against the PyTorch program of the same model.
+"""Time training: this package against the PyTorch program of the same model.
 
-Same model, starting weights, batches, clipping, Adam and threads; each program in processes of
-its own that take turns. Prints real target tokens per second, the ratio, and the share that each
-program reaches of the machine's own rate of large matrix products.
+Both have the same model, starting weights, batches, clipping, Adam and threads, and take turns in
+separate processes. Prints real target tokens per second, the ratio, and the share of the machine's
+rate for large matrix products that each program reaches.
 """
 
 import argparse
@@ -27,14 +27,14 @@ from seq2seq_bottleneck.settings.concerns import ModelSettings
 from seq2seq_bottleneck.settings.run import resolve
 
 PAUSE = 0.2
-"""Seconds between two turns, in which a process's threads fall asleep."""
+"""Seconds between two turns, so that a process's threads fall asleep."""
 
 SAME = 1e-4
-"""Most by which the first two losses may differ, relatively: else it is not the same model."""
+"""The largest relative difference of the first two losses; above it, the models differ."""
 
 
 def main() -> None:
-    """Measure every arm, print the table."""
+    """Measure every arm, and print the table."""
     given = options().parse_args()
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     workload = make_workload(given)
@@ -53,23 +53,23 @@ def main() -> None:
 
 
 def options() -> argparse.ArgumentParser:
-    """What can be asked for."""
+    """The options of this program."""
     parser = argparse.ArgumentParser(description=__doc__)
     add = parser.add_argument
     add("--arms", nargs="+", choices=ARMS, default=list(ARMS))
     add("--corpus", choices=("random", "grammar", "files"), default="random")
-    add("--preset", default="lecture", help="whose sizes and batches grammar and files take")
+    add("--preset", default="lecture", help="sizes and batches of grammar and files")
     add("--set", nargs="*", default=[], metavar="SECTION.KEY=VALUE", help="changes to the preset")
-    add("--vocabulary", type=int, help="words: exactly (random, 250 if not given), at most (files)")
-    add("--embedding", type=int, default=128, help="of random words")
-    add("--context", type=int, default=256, help="and hidden size, of random words")
-    add("--batch", type=int, default=64, help="of random words")
-    add("--length", type=int, default=32, help="tokens per side, of random words")
+    add("--vocabulary", type=int, help="words: exactly (random; default 250), else at most")
+    add("--embedding", type=int, default=128, help="embedding size of random words")
+    add("--context", type=int, default=256, help="context and hidden size of random words")
+    add("--batch", type=int, default=64, help="sentences per batch of random words")
+    add("--length", type=int, default=32, help="tokens per side of random words")
     add("--steps", type=int, default=20, help="updates in one turn")
     add("--repeats", type=int, default=7, help="turns of each program")
-    add("--threads", type=int, default=1, help="of each process")
-    add("--processes", type=int, default=1, help="side by side")
-    add("--sweep", type=int, metavar="RUNS", help="a queue of runs, in every fitting arrangement")
+    add("--threads", type=int, default=1, help="threads of each process")
+    add("--processes", type=int, default=1, help="processes side by side")
+    add("--sweep", type=int, metavar="RUNS", help="a queue of runs, for processes or for threads")
     add("--programs", nargs="+", choices=PROGRAMS, default=["ours", "torch"], help=programs())
     add("--product", type=int, default=2048, help="size of the machine's matrix product")
     add("--csv", type=Path)
@@ -77,7 +77,7 @@ def options() -> argparse.ArgumentParser:
 
 
 def programs() -> str:
-    """Their names explained; ``ours`` is what the others are compared with."""
+    """The names of the programs, and what each is."""
     return "; ".join(f"{name}: {words}" for name, words in PROGRAMS.items())
 
 
@@ -94,7 +94,7 @@ def make_workload(given: argparse.Namespace) -> Workload:
 
 
 def describe(workload: Workload) -> str:
-    """The workload and the machine in a line each."""
+    """The workload in one line, the machine in another."""
     facts = describe_environment()
     model, batches = workload.model, workload.batches
     return (
@@ -108,7 +108,7 @@ def describe(workload: Workload) -> str:
 
 
 def arrangements(given: argparse.Namespace) -> list[Arrangement]:
-    """One run: as asked. A sweep: all the cores asked for as processes, or as threads."""
+    """The arrangement of the options; for a sweep, as many processes, or as many threads."""
     asked = Arrangement(given.processes, given.threads)
     if not given.sweep:
         return [asked]
@@ -132,10 +132,10 @@ def measure(workload: Workload, arm: str, folder: Path, given: argparse.Namespac
 
 
 def check_same(teams: Sequence[Team]) -> None:
-    """All programs must have had the same loss before the first update and after it.
+    """Stop unless all programs have the same loss before the first update and after it.
 
-    Later ones drift apart: Adam's first steps have the size of the learning rate for every weight,
-    in the direction of a gradient that for rare words is little but rounding.
+    Later losses drift apart. Adam's first steps have the size of the learning rate for every
+    weight, and for rare words the gradient's direction is mostly rounding.
     """
     for other in teams[1:]:
         gap = np.max(np.abs(np.array(other.losses[:2]) / np.array(teams[0].losses[:2]) - 1))
@@ -144,7 +144,7 @@ def check_same(teams: Sequence[Team]) -> None:
 
 
 def machine_rates(teams: Sequence[Team], size: int) -> dict[Arrangement, float]:
-    """Operations a second of a large product, whichever program's library does it best."""
+    """Operations per second of a large product, by the fastest of the programs' libraries."""
     best: dict[Arrangement, float] = {}
     for each in teams:
         rate = each.product_rate(size)
@@ -154,7 +154,7 @@ def machine_rates(teams: Sequence[Team], size: int) -> dict[Arrangement, float]:
 
 
 def take_turns(teams: Sequence[Team], target_tokens: int, given: argparse.Namespace) -> None:
-    """A B A B ...; the first round is for warming up and is forgotten."""
+    """Train in turns, A B A B ...; the first round is a warm-up, and does not count."""
     for _ in range(given.repeats + 1):
         for each in teams:
             each.train(given.sweep or given.processes, target_tokens)
@@ -166,7 +166,7 @@ def take_turns(teams: Sequence[Team], target_tokens: int, given: argparse.Namesp
 def rows_of(
     arm: str, teams: Sequence[Team], machine: dict[Arrangement, float], operations: float
 ) -> Iterator[Row]:
-    """Ours is compared with the other programs at the best arrangement of each."""
+    """A row for each team; ours is compared with the best arrangement of each other program."""
     best = {each.program: each for each in sorted(teams, key=lambda each: median(each.rates))}
     for each in teams:
         compared = "ours" in best and each.program != "ours" and best[each.program] is each
@@ -188,7 +188,7 @@ def rows_of(
 
 
 def readable(row: Row) -> Row:
-    """The same in fewer columns, rounded for the eye."""
+    """A row in fewer columns, rounded."""
     return {
         "arm": row["arm"],
         "program": row["program"],

@@ -1,8 +1,8 @@
-"""A process that trains one program, told what to do by lines of JSON on stdin.
+"""A process that trains one program; it reads orders as lines of JSON on stdin.
 
-``{"do": "train"}`` goes once through all batches, ``{"do": "multiply", "size": n}`` measures a
-matrix product; each is answered by one line of JSON on stdout. The first line says that every
-padded shape has been trained on once.
+``{"do": "train"}`` trains once on each batch, and ``{"do": "multiply", "size": n}`` measures a
+matrix product. It answers each order with a line of JSON on stdout. A first line has the losses of
+one update for every padded shape.
 """
 
 import argparse
@@ -21,8 +21,8 @@ from workload import Workload
 
 
 def main() -> None:
-    """Get ready, then answer until stdin ends."""
-    # Whatever a library prints goes to stderr, so that stdout has answers alone.
+    """Train on every padded shape once, then answer orders until stdin ends."""
+    # What a library prints goes to stderr, so that stdout has only answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf8")
     os.dup2(2, 1)
     parser = argparse.ArgumentParser(description=__doc__)
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def train(program: Program, steps: int) -> dict[str, Any]:
-    """All batches once."""
+    """Train once on each batch."""
     start = time.perf_counter()
     losses = program.train(range(steps))
     seconds = time.perf_counter() - start
@@ -54,7 +54,7 @@ def train(program: Program, steps: int) -> dict[str, Any]:
 
 
 def multiply(program: Program, size: int) -> dict[str, Any]:
-    """Operations a second of a large product, the best of a few."""
+    """Operations per second of a large product, the best of five."""
     product, times = program.multiply(size), []
     for _ in range(5):
         start = time.perf_counter()
@@ -64,7 +64,7 @@ def multiply(program: Program, size: int) -> dict[str, Any]:
 
 
 def peak_megabytes() -> float:
-    """Most memory that this process has held (Linux counts in KiB)."""
+    """The peak memory of this process (Linux counts in KiB)."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

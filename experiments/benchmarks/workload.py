@@ -1,7 +1,7 @@
-"""What the programs train on: the same batches and starting weights for all, as files.
+"""What all programs train on: the same batches, as files.
 
-Three kinds: random words in sentences of one length (nothing is padded), the stream of batches
-that a preset draws from the grammar, and the same from the user's own parallel text.
+There are three kinds: random words in sentences of one length (without padding), the batches that
+a preset draws from the grammar, and batches of the user's parallel text.
 """
 
 import json
@@ -28,7 +28,7 @@ ARMS = {
 
 @dataclass(frozen=True)
 class Workload:
-    """Batches in the order of training, and the sizes that a model for them needs.
+    """Batches in the order of training, and the sizes of a model for them.
 
     ``vocabularies`` are the source's and the target's, special tokens included.
     """
@@ -40,7 +40,7 @@ class Workload:
 
     @property
     def target_tokens(self) -> int:
-        """Real target tokens, end tokens included, of all batches."""
+        """The number of real target tokens of all batches, end tokens included."""
         return sum(int(batch.target_lengths.sum()) for batch in self.batches)
 
     def arm(self, name: str) -> ModelSettings:
@@ -48,7 +48,7 @@ class Workload:
         return self.model.model_copy(update=ARMS[name])
 
     def one_of_each_shape(self) -> list[int]:
-        """Places of the first batch of every padded shape: what has to be compiled."""
+        """The index of the first batch of every padded shape, for which programs are compiled."""
         first: dict[tuple, int] = {}
         for place, batch in enumerate(self.batches):
             first.setdefault((batch.source.shape, batch.target.shape), place)
@@ -71,7 +71,7 @@ class Workload:
 
     @classmethod
     def load(cls, folder: Path) -> "Workload":
-        """Read what ``save`` wrote."""
+        """Read the files that ``save`` wrote."""
         settings = json.loads((folder / "workload.json").read_text())
         with np.load(folder / "batches.npz") as arrays:  # noqa: TID251 (no objects)
             count = len(arrays.files) // len(Batch._fields)
@@ -88,7 +88,7 @@ class Workload:
 
 
 def constant_rate(training: TrainingSettings, steps: int) -> TrainingSettings:
-    """The same settings without warm-up or decay, so that both programs' Adam is the same."""
+    """The settings without warm-up and decay, so that both programs use the same Adam."""
     return training.model_copy(
         update={"updates": max(steps, 1), "warmup_updates": 0, "final_learning_rate": 1.0}
     )
@@ -97,7 +97,7 @@ def constant_rate(training: TrainingSettings, steps: int) -> TrainingSettings:
 def random_words(
     model: ModelSettings, words: int, batch_size: int, length: int, steps: int
 ) -> Workload:
-    """Sentences of ``length`` tokens on both sides; vocabularies of ``words``, symbols included."""
+    """Sentences of ``length`` tokens per side; vocabularies of ``words``, with special tokens."""
     draw = np.random.default_rng(1)
     training = constant_rate(TrainingSettings(batch_size=batch_size), steps)
     batches = tuple(_random_batch(draw, words, batch_size, length) for _ in range(steps))
@@ -113,7 +113,7 @@ def _random_batch(draw: np.random.Generator, words: int, batch_size: int, length
 
 
 def stream(settings: RunSettings, steps: int) -> Workload:
-    """The first batches that a run of these settings trains on."""
+    """The first batches of a run with these settings."""
     corpus = load_corpus(settings.corpus, settings.scoring.lower_edges)
     vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
     training = settings.training
@@ -133,7 +133,7 @@ def stream(settings: RunSettings, steps: int) -> Workload:
 
 
 def padding_share(batches: Sequence[Batch]) -> float:
-    """Share of source and target places that hold padding."""
+    """The share of padding among source and target positions."""
     places = sum(batch.source.size + batch.target.size for batch in batches)
     real = sum(int(batch.source_lengths.sum() + batch.target_lengths.sum()) for batch in batches)
     return 1 - real / places
