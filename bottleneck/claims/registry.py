@@ -67,7 +67,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("L-VIND-largest", "The gain is largest where the bottleneck hurt most", "reproduce"),
     Claim("C1", "The compression ratio predicts the loss of quality", "sweep context_size",
           home="context_size"),
-    Claim("C2", "256 numbers hold so many words and no more", study="capacity", home="capacity",
+    Claim("C2", "256 numbers hold a fixed number of words", study="capacity", home="capacity",
           corpora=("grammar", "copy"), own_runs=True),
     Claim("C3", "Gist survives, detail is lost", study="survival", arms=(NONE,),
           corpora=("grammar",)),

@@ -162,10 +162,9 @@ def _vindication_short(rows: Rows) -> Judgement | str:
     shortest = rows[0]
     fall = percent_change(shortest.none.bleu, shortest.attention.bleu)
     share = Measured(-fall.value, -fall.high, -fall.low)
-    clause = (
-        f"in {shortest.name} attention adds {shortest.gain.text(BLEU)} BLEU, "
-        f"{share.text('{:z.1f}', ' %')} of its BLEU"
-    )
+    gain = shortest.gain.change("adds {} BLEU", "costs {} BLEU", BLEU)
+    of_its = share.change("{}", "{}", "{:z.1f}", " %")
+    clause = f"in {shortest.name} attention {gain}, {of_its} of its BLEU"
     name = f"gain as a share of attention's BLEU, per cent, {shortest.name}"
     return Judgement(share.high < SHORT_LITTLE, share.high < SHORT_SOME, [clause], name, share)
 
@@ -254,7 +253,7 @@ def _compression_predicts_loss(cells: Sequence[Bucket]) -> Judgement | str:
     sizes, buckets = ({getattr(row, name) for row in rows} for name in ("context_size", "name"))
     if len(sizes) < 2 or len(buckets) < 2:
         return (
-            "two context sizes and two filled length buckets are needed, and there are "
+            "two context sizes and two filled length buckets are needed; there are "
             f"{len(sizes)} and {len(buckets)}"
         )
     if np.ptp(np.round([row.bleu.value for row in rows], 9)) == 0:

@@ -49,7 +49,8 @@ def corpus(
             size = f"~{item.pairs:,} pairs, {item.megabytes:g} MB"
             lines[known] = f"{here}; {size}; licence: {item.licence}; cite: {item.citation}"
         print_names(lines)
-        say("`bottleneck corpus NAME --fetch` downloads one.")
+        say("`bottleneck corpus NAME --fetch` downloads one of these.")
+        say("Corpus grammar (the default) and copy are drawn; files is your own text.")
         return
     settings = resolve(preset, assignments or [], given)
     if count:

@@ -39,6 +39,7 @@ def table(
     from ..results.folders import latest_output
 
     if not name and results is None and latest_output(DEFAULT_OUT, DEFAULT_OUT) == DEFAULT_OUT:
+        say(f"There are no results in {DEFAULT_OUT} yet. The tables are:", err=True)
         print_names(options.table_lines(options.TABLES))
         return
     from ..results.bundle import Results
@@ -75,9 +76,9 @@ def table(
         pages = [make_page(name, bundle, like_slide)] if name else default_pages(bundle)
     for page in pages if form == "rich" else pages[-1:]:
         show(page, form, details, out)
-    if not name and form == "rich":
-        line = f"Results: {folder}. All tables: {', '.join(options.TABLES)}."
-        print_prose(output(), line, "dim")
+    if form == "rich" and folder != results:
+        others = "" if name else f" All tables: {', '.join(options.TABLES)}."
+        print_prose(output(), f"Results: {folder}.{others}", "dim")
 
 
 def print_runs(folder: Path) -> None:

@@ -36,11 +36,11 @@ def probe_gold(runs: Sequence[Path], sentences: Sequence[LinkedPair], tell: Tell
     for run in runs:
         tell(f"{run.name}: reading the gold set")
         subject = Subject(run)
-        probed.append(Probed(run, subject.settings, probe(subject, sentences)))
+        probed.append(Probed(run, subject.settings, probe(subject, sentences, tell)))
     return probed
 
 
-def probe(subject: "Subject", sentences: Sequence[LinkedPair]) -> Columns:
+def probe(subject: "Subject", sentences: Sequence[LinkedPair], tell: Tell) -> Columns:
     """Count the links of the sentences, in lower case if the run's text is."""
     model = train(list(map(words_of, subject.corpus.train)))
     corpus, pairs = subject.settings.corpus, []
@@ -52,6 +52,9 @@ def probe(subject: "Subject", sentences: Sequence[LinkedPair]) -> Columns:
         )
         texts = running_text(source, model.source_ids), running_text(target, model.target_ids)
         pairs.append(item._replace(pair=SentencePair(*texts), words=(source, target)))
+    tokens = [token for item in pairs for token in subject.tokens(item.pair.source)]
+    if unknown := sum(len(subject.unknown(item.pair.source)) for item in pairs):
+        tell(f"{unknown:,} of {len(tokens):,} source tokens are not in the training vocabulary")
     return alignment.measure(subject, pairs, model)
 
 

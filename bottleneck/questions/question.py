@@ -123,10 +123,10 @@ def run_lines(frame: pd.DataFrame, over: str) -> tuple[str, list[str], str]:
     runs = what_was_run(frame)
     lines = [
         f"Corpus {runs}. A value is the mean over its arm's seeds. An arm is named by its "
-        "attention and by settings in which the arms differ. * behind a count: under "
-        f"{MARKED_BELOW}, too few to lean on.",
-        f"Ranges are 95 % over {over}, the same for every seed and for arms of one text; they say "
-        "nothing of other seeds.",
+        "attention and by settings in which the arms differ. * after a count: under "
+        f"{MARKED_BELOW}, too few to rely on.",
+        f"Ranges are 95 % intervals over {over}, with the same resamples for every seed, and for "
+        "every arm of one text; they do not cover seeds.",
     ]
     return f"{runs}; 95 % intervals; * under {MARKED_BELOW}", lines, facts(frame, over)
 

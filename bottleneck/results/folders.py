@@ -153,7 +153,8 @@ def damaged(path: Path, reason: object) -> FileError:
         way = f"{delete}: the sweep's command writes it again"
     elif run.name == PROBES:
         study = re.split("[-_]", path.stem)[0]
-        way = f"make it again with `bottleneck study {study}`, or {delete}"
+        again = f"bottleneck study {study} --results {shlex.quote(str(run.parent))}"
+        way = f"make it again with `{again}`, or {delete}"
     else:
         way = "export it again"
     words = str(getattr(reason, "strerror", None) or reason).partition("\n")[0]

@@ -50,8 +50,8 @@ VERDICTS = {"held": "green", "partly": "yellow", "not held": "red", "not measure
 """Each verdict's colour on a terminal."""
 CAPTION = (
     "The rules were written as code before the reference runs; --format csv prints them. Ranges "
-    "are 95 % intervals, over test sentences unless it is said otherwise. Nothing is corrected for "
-    "the number of claims, buckets or controls."
+    "are 95 % intervals over test sentences, unless a claim says otherwise. They are not corrected "
+    "for the number of claims, buckets or controls."
 )
 
 
@@ -120,8 +120,7 @@ def decide(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
         if table == BENCHMARK:
             runs = question.run_lines(rows, question.over)[0]
     elif claim.study:
-        reason = f"there are no numbers yet: run `bottleneck study {claim.study}`"
-        verdict = study_verdict(claim, reason)
+        verdict = study_verdict(claim, "there are no numbers yet")
     elif bundle is None:
         verdict = verdict_on(claim.id, reason="the folder holds no finished run")
     else:

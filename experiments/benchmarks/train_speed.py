@@ -102,8 +102,7 @@ def describe(workload: Workload) -> str:
         f"{len(workload.one_of_each_shape())} shapes, {padding_share(batches):.1%} padding; "
         f"vocabularies {workload.vocabularies[0]:,} and {workload.vocabularies[1]:,}, "
         f"embedding {model.embedding_size}, context {model.context_size}\n"
-        f"{facts['processor']}, {os.cpu_count()} cores, jax {facts['versions']['jax']}, "
-        f"commit {facts['commit']}"
+        f"{facts['processor']}, {os.cpu_count()} cores, jax {facts['versions']['jax']}"
     )
 
 

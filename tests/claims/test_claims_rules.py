@@ -153,7 +153,7 @@ def flat(ratio, _words):
         (cells_of(flat, noise=0.9), "not held", ""),  # the interval decides, not the value
         (cells_of(lambda ratio, _: 7.3 / ratio), "not measured", "under 5 in every cell"),
         (cells_of(flat, (64,)), "not measured", "two context sizes and two filled length buckets "
-         "are needed, and there are 1 and 5"),
+         "are needed; there are 1 and 5"),
         (cells_of(lambda ratio, _: 30.0 - ratio * 1e-14), "not measured",
          "BLEU is 30.0 in every cell: there is no order to judge"),
     ],

@@ -29,7 +29,7 @@ def here(ok):
 def test_fetch_then_list_describe_and_show(ok):
     text = ok("corpus").out
     assert max(map(len, text.splitlines())) <= 80
-    assert all(name in text for name in (*NAMED, "--fetch` downloads one"))
+    assert all(name in text for name in (*NAMED, "--fetch` downloads one of these"))
     assert here(ok) == []
     fetched = ok("corpus multi30k --fetch")
     assert fetched.out.startswith("multi30k is in ")

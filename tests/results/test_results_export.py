@@ -138,8 +138,8 @@ def test_tables_are_bundled_except_those_of_runs_left_out(studied, tmp_path, cap
 @pytest.mark.parametrize(
     ("name", "way"),
     [
-        ("length", "make it again with `bottleneck study length`, or delete it"),
-        ("cost", "make it again with `bottleneck study cost`, or delete it"),
+        ("length", "make it again with `bottleneck study length --results {}`, or delete it"),
+        ("cost", "make it again with `bottleneck study cost --results {}`, or delete it"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_named_with_the_way_out(studied, tmp_path, name, way):
@@ -151,7 +151,7 @@ def test_a_table_that_cannot_be_read_is_named_with_the_way_out(studied, tmp_path
     ):
         with pytest.raises(UserError) as raised:
             read()
-        assert way in str(raised.value)
+        assert way.format(studied) in str(raised.value)
 
 
 # Where results may go.

@@ -13,7 +13,7 @@ from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.files import SUMS, write_listed
 
 EXPORT = "; export it again"
-AGAIN = "make it again with `bottleneck study length`, or delete it and its line in SHA256SUMS"
+AGAIN = "again with `bottleneck study length --results {}`, or delete it and its line in SHA256SUMS"
 REMOVE = "with `rm -r {}/runs/none1x1` and train it again"
 
 

@@ -73,7 +73,7 @@ def test_the_first_pair_is_compared_and_the_rest_is_named(store):
 
 def test_arms_without_a_common_seed_are_no_pair(store):
     store.add("none", "none", LOW, 1).add("additive", "additive", LOW, 2)
-    assert "of one seed; the finished arms are additive, none" in refused(store, "vindication")
+    assert "; the finished arms are additive, none" in refused(store, "vindication")
     assert page(store, "context-size").frame["gain"].isna().all()
 
 
