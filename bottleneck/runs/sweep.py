@@ -67,32 +67,40 @@ def run_sweep(
     load_corpus(cells[0].settings.corpus, cells[0].settings.scoring.lower_edges)
     runs: dict[Cell, str] = {}
 
+    def declare_begun() -> None:
+        begun = {runs[cell]: [cell.arm, cell.baseline] for cell in cells if cell in runs}
+        declare_runs(out, experiment, begun)
+
     def listen(cell: Cell, event: Event) -> None:
         if "run" in event:
             runs[cell] = event["run"]
+            if event["phase"] == "training":  # so that tables know the runs of a sweep under way
+                declare_begun()
         listener(cell, event)
 
     try:
         return executor(cells, out / folders.STORE, listen)
     finally:
-        begun = {runs[cell]: [cell.arm, cell.baseline] for cell in cells if cell in runs}
-        gather(out, experiment, begun)
+        declare_begun()
+        gather(out)
 
 
-def gather(
-    out: Path, experiment: str = "", runs: Mapping[str, Sequence[str]] | None = None
-) -> None:
-    """Write the bundle of all finished runs in the store of ``out``, if there is one.
+def gather(out: Path) -> None:
+    """Write the bundle of all finished runs in the store of ``out``, if there are any."""
+    if folders.finished_runs(out):
+        with FileLock(out / folders.STORE / ".bundle.lock"):
+            write_bundle(Results.open(out), out)
 
-    ``runs`` of the experiment, each with its arm and baseline, come first, unless the earlier ones
-    have more arms. If one has the arm and seed of a different earlier run, they replace all earlier
-    runs.
+
+def declare_runs(out: Path, experiment: str, runs: Mapping[str, Sequence[str]]) -> None:
+    """Write which runs the experiment has, each with its arm and baseline.
+
+    They come first, unless the earlier ones have more arms. If one has the arm and seed of a
+    different earlier run, they replace all earlier runs.
     """
     store = out / folders.STORE
-    if not store.is_dir():
-        return
-    with FileLock(store / ".bundle.lock"):
-        if runs:
+    if runs:
+        with FileLock(store / ".bundle.lock"):
             # A lost file starts empty: only the sweeps that write to it can restore it.
             known = folders.read_experiments(out) if (out / folders.EXPERIMENTS).exists() else {}
             replaced, earlier = known.pop(folders.REPLACED, {}), known.get(experiment, {})
@@ -110,5 +118,3 @@ def gather(
             if gone := {run: names for run, names in replaced.items() if run not in current}:
                 known[folders.REPLACED] = gone
             write_listed(out, [(folders.EXPERIMENTS, folders.json_text(known).encode())])
-        if folders.finished_runs(out):
-            write_bundle(Results.open(out), out)

@@ -8,7 +8,7 @@ from planted import sentences, write_run
 
 from seq2seq_bottleneck.results.folders import STORE, arms, read_experiments
 from seq2seq_bottleneck.results.schema import RUNS
-from seq2seq_bottleneck.runs.sweep import gather, run_sweep
+from seq2seq_bottleneck.runs.sweep import declare_runs, gather, run_sweep
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.settings.sweep import Cell
 
@@ -32,6 +32,12 @@ def declared(experiment, *runs):
     return experiment, {run: [run, ""] for run in runs}
 
 
+def conclude(out, experiment, runs):
+    """What a sweep does at its end."""
+    declare_runs(out, experiment, runs)
+    gather(out)
+
+
 def silent(cell, event):
     """A listener that ignores everything."""
 
@@ -42,6 +48,7 @@ def test_an_interrupted_sweep_has_a_bundle_of_what_is_finished(tmp_path):
     def execute(_cells, _store, listener):
         planted(tmp_path, "first")
         listener(cells[1], {"phase": "training", "run": "second", "parameters": 1})
+        assert read_experiments(tmp_path) == dict([declared("wild", "second")])
         listener(cells[0], {"phase": "done", "run": "first", "reason": ""})
         raise KeyboardInterrupt
 
@@ -54,11 +61,11 @@ def test_an_interrupted_sweep_has_a_bundle_of_what_is_finished(tmp_path):
 def test_experiments_share_runs_and_the_last_whole_sweeps_arms_come_first(tmp_path):
     for name, attention in {"a": "none", "b": "dot", "c": "additive"}.items():
         planted(tmp_path, name, f"model.attention={attention}")
-    gather(tmp_path, *declared("earlier", "b", "a"))
-    gather(tmp_path, *declared("later", "c"))
+    conclude(tmp_path, *declared("earlier", "b", "a"))
+    conclude(tmp_path, *declared("later", "c"))
     assert bundled(tmp_path) == {"earlier": ["b", "a"], "later": ["c"]}
-    gather(tmp_path, *declared("later", "a", "c"))
-    gather(tmp_path, *declared("later", "c"))  # a part of it leaves the order
+    conclude(tmp_path, *declared("later", "a", "c"))
+    conclude(tmp_path, *declared("later", "c"))  # a part of it leaves the order
     assert bundled(tmp_path) == {"earlier": ["b", "a"], "later": ["a", "c"]}
 
 
@@ -71,7 +78,7 @@ def commanded(out, runs, *assignments, **facts):
     for attention, name in zip(ARMS, runs, strict=True):
         if not (out / STORE / name).exists():
             planted(out, name, f"model.attention={attention}", *assignments, **facts)
-    gather(out, "pair", dict(zip(runs, ARMS.values(), strict=True)))
+    conclude(out, "pair", dict(zip(runs, ARMS.values(), strict=True)))
 
 
 def test_an_experiment_has_the_newest_run_of_an_arm_and_seed(tmp_path):
