@@ -15,10 +15,7 @@ from .verdict import FLOOR_BLEU, Verdict
 
 NONE, ATTENTION = "none", "attention"
 """Kinds of arms: without attention, and with any attention whose weights are learned."""
-FIRST = (
-    "Of several experiments in a folder it is decided by the one that the claim names, or else by "
-    "the first that has the arms it needs."
-)
+FIRST = "Of several experiments in a folder, the claim's own decides, or else the first that can."
 FAMILY = (
     "The rule judges one family: an arm and the arms that are compared with it, which differ only "
     "in attention and seed. It takes the first family in the sweep's file that has the arms of the "

@@ -93,7 +93,10 @@ def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
             clauses = [*judged.because, small, f"not read: {few}" if few else ""]
             return replace(judged, because=clauses)
 
-        few = f" A bucket of fewer than {READ_FROM} sentences is not read."
+        few = (
+            " It reads the first arm with attention (not uniform) and its baseline, on the seeds "
+            f"that both have, and at least two buckets of {READ_FROM} sentences or more."
+        )
         RULES[claim] = (words + few, on_buckets) if claim.startswith("L-") else (words, judge)
         return judge
 
@@ -104,8 +107,8 @@ def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
     "L-FAIL",
     "Held if BLEU without attention falls from the first to the last filled bucket by an amount "
     "whose 95 % interval lies above 0 and no step between neighbouring buckets is a rise whose "
-    "interval lies above 0 (a step whose interval contains 0 is a tie, which is allowed and "
-    "named); partly if the whole fall is clear of 0 but some step is a clear rise; otherwise not "
+    "interval lies above 0 (a step whose interval contains 0 is a tie, which is allowed); "
+    "partly if the whole fall is clear of 0 but some step is a clear rise; otherwise not "
     f"held. Not measured if BLEU in the first filled bucket is under {FLOOR_BLEU:g}: what has "
     "not been learned cannot get worse.",
 )
@@ -130,7 +133,7 @@ def _failure_pattern(rows: Rows) -> Judgement | str:
     "Held if attention minus none, in BLEU, has a 95 % interval above 0 in the longest filled "
     "bucket, the interaction (gain in the longest minus gain in the shortest) has one above 0, "
     "and no bucket's gain has one below 0; partly if the gain in the longest bucket is clear "
-    "of 0 but one of the other two conditions fails; otherwise not held. Not measured if "
+    "of 0 but another condition fails; otherwise not held. Not measured if "
     f"attention's BLEU is under {FLOOR_BLEU:g} in every bucket.",
 )
 def _vindication(rows: Rows) -> Judgement | str:
@@ -172,7 +175,7 @@ def _vindication_short(rows: Rows) -> Judgement | str:
 @rule(
     "L-VIND-rising",
     "The rule reads the improvement in per cent of the BLEU without attention, by bucket. Held "
-    "if every step between neighbouring filled buckets is a rise whose 95 % interval lies "
+    "if every step between neighbouring filled buckets, and the whole rise, has a 95 % interval "
     "above 0; partly if the rise from the first to the last is clear of 0 and no step is a "
     "fall whose interval lies below 0; otherwise not held. Not measured as for L-VIND, or if "
     f"BLEU without attention is under {LEAST_BASE:g} in some bucket.",
@@ -197,9 +200,9 @@ def _vindication_rising(rows: Rows) -> Judgement | str:
     "L-VIND-largest",
     "The worst buckets are those whose BLEU without attention is the lowest or tied with it "
     "(the 95 % interval of the difference is not above 0); the top buckets are those whose "
-    "gain is the largest or tied with it. Held if every top bucket is a worst one; partly if "
-    "some are; not held if none is, if every bucket is a worst one, or if the largest gain is "
-    "not clear of 0. Not measured as for L-VIND.",
+    "gain is the largest or tied with it. Not held if no top bucket is a worst one, if every "
+    "bucket is a worst one, or if the largest gain is not clear of 0; else held if every top "
+    "bucket is a worst one, partly if only some are. Not measured as for L-VIND.",
 )
 def _vindication_largest(rows: Rows) -> Judgement | str:
     gains = {row.name: row.gain for row in rows}
@@ -240,8 +243,9 @@ def _listed(title: str, estimates: Mapping[str, Estimate], form: str = SIGNED) -
 
 @rule(
     "C1",
-    "The rule reads BLEU without attention in all cells (context size x filled bucket). Held if "
-    "the 95 % interval of its Spearman rank correlation with the compression ratio lies below "
+    "The rule reads BLEU without attention in all cells (context size x filled bucket), of the "
+    "first arm and those that differ from it only in context size. Held if the 95 % interval of "
+    "its Spearman rank correlation with the compression ratio lies below "
     f"{CLEAR_CORRELATION}, and length adds under {LENGTH_POINTS:g} points to the R2 of the ratio "
     "(R2 of BLEU's rank by the ratio's rank, and by both ranks); partly if only the correlation "
     "holds; otherwise not held. Not measured with fewer than two context sizes or filled buckets, "
@@ -298,14 +302,15 @@ def measure_curve(cells: Sequence[Bucket]) -> tuple[Estimate, ...]:
 
 @rule(
     "C10",
-    "The rule reads BLEU in the longest filled bucket. Every comparison is paired by test sentence "
-    "and seed. It is clear if its 95 % interval lies above 0, without correction for the number of "
-    "comparisons. Held if attention is clearly above uniform weights, above every control without "
-    "attention (the baseline, and each group that the sweep declares, such as twice the training), "
-    "and, in every other group that has both arms, above the arm without attention; partly if it "
-    "is clearly above uniform weights but not above all the others, or above all the others but "
-    "not above uniform weights; otherwise not held. Not measured without uniform weights, without "
-    f"another control besides the baseline, or if attention's BLEU is under {FLOOR_BLEU:g}.",
+    "The rule reads the first arm with attention (not uniform) in the longest filled bucket. Every "
+    "comparison is paired by test sentence and seed. It is clear if its 95 % interval lies above "
+    "0, without correction for the number of comparisons. Held if attention is clearly above "
+    "uniform weights, above every control without attention on the same test sentences (the "
+    "baseline, and groups such as twice the training), and, in every group that has both arms (but "
+    "twice the training), above the arm without attention; partly if it is clearly above uniform "
+    "weights but not above all the others, or above all the others but not above uniform weights; "
+    "otherwise not held. Not measured without uniform weights, without another control besides the "
+    f"baseline, or if attention's BLEU is under {FLOOR_BLEU:g}.",
 )
 def _selection_beats_compression(
     attention: Bucket,

@@ -9,7 +9,7 @@ from ..scoring.bootstrap import Number
 MARKED_BELOW = 100
 """A bucket with fewer sentences is marked; Koehn 2004 validates nothing below 300."""
 READ_FROM = 10
-"""A rule ignores a bucket with fewer sentences: an interval over two or three says nothing."""
+"""L- rules ignore a bucket with fewer sentences: an interval over two or three says nothing."""
 FLOOR_BLEU = 5.0
 """An arm with less BLEU has not learned to translate: near zero, BLEU is mostly smoothing."""
 LEAST_BASE = 1.0

@@ -25,7 +25,7 @@ Statistics = Float[np.ndarray, "seeds sentences columns"]
 
 @dataclass(frozen=True, eq=False)
 class Probed:
-    """One run and what a probe found: columns of numbers (float64) or texts (str)."""
+    """One run and what a probe found: columns of numbers or texts."""
 
     folder: Path
     settings: RunSettings
@@ -81,7 +81,7 @@ class Arm:
     def rows(
         self, measure: str, score: Score, statistics: Statistics, *, stream: int, **others: Any
     ) -> list[Row]:
-        """The mean over seeds with its interval over sentences, then one row per seed."""
+        """The mean over seeds with its interval, then one row per seed."""
         mean, by_seed = self.estimate(score, statistics, stream), score(statistics.sum(axis=1))
         return self.with_seeds(measure, mean, by_seed, **{"n": statistics.shape[1]} | others)
 
@@ -172,5 +172,5 @@ class Estimates:
         return [arm for arm, name in self.attention.items() if name not in left_out]
 
     def buckets(self) -> list[str]:
-        """The length buckets, shortest first."""
+        """The buckets in the order of the table."""
         return list(dict.fromkeys(bucket for _, _, bucket, _, _ in self._rows if bucket))

@@ -40,8 +40,9 @@ RULE = (
     "trained on it. Held if it grows with the context size (95 % interval of the exponent above 0) "
     f"and twice the updates add less than {MOST_ADDED:.0%} to it (upper end of the interval). Not "
     "held if it does not grow, or if twice the updates add an amount whose interval is above 0 and "
-    f"which is {MOST_ADDED:.0%} of the length or more. Partly otherwise. Not measured with one "
-    "context size, without runs trained twice as long, or if it is beyond the tested lengths."
+    f"which is {MOST_ADDED:.0%} of the length or more. Partly otherwise. Not measured with fewer "
+    "than two context sizes whose length is within the tested ones, or without runs trained twice "
+    "as long."
 )
 
 

@@ -73,7 +73,8 @@ RULE = (
     "of no attention in its placement. Held if every arm does; partly if some do, or if some arm's "
     f"interval lies above {LINEAR:g} and above that of no attention; otherwise not held. Left out "
     f"are arms with fewer than {FEWEST_POINTS} such lengths, where attention adds no time at one "
-    f"of them, or with an interval wider than {WIDEST:g}; not measured if that leaves none."
+    f"of them, or if its interval or that of no attention is wider than {WIDEST:g}; not measured "
+    "if that leaves none."
 )
 
 

@@ -29,11 +29,12 @@ REPLICATES = ("value", *(f"without_{group}" for group in range(GROUPS)))
 RULE = (
     "The rule reads how many principal components explain 95 % of the variance of the contexts "
     f"without attention, in the bucket of {SENTENCE_WORDS} words. The slide says {SLIDE_USED} of "
-    f"{SLIDE_SIZE}; other context sizes are scaled. Held if the 95 % interval lies within "
+    f"{SLIDE_SIZE}, in proportion for other sizes. Held if the 95 % interval (over groups of newly "
+    "drawn sentences) lies within "
     f"{TOLERANCE:.0%} of that, and training adds to the components of an untrained encoder "
     "(interval of the paired difference above 0); partly if training adds to them, and they grow "
     "from the shortest filled bucket to the longest (interval of the difference above 0); "
-    "otherwise not held."
+    "otherwise not held. A bucket of fewer than 40 contexts does not count."
 )
 
 

@@ -42,7 +42,7 @@ RULE = (
     "the exponential that fits this ratio best halves), and the ratio in the farthest band of "
     "steps that both arms have. A number is clear if its 95 % interval with attention lies above "
     "the one without; a half-distance beyond the tested steps counts as infinite. Held if both are "
-    "clear in every arm with attention; partly if one of the two is clear in every such arm; "
+    "clear in every arm with attention; partly if the same one is clear in every such arm; "
     "otherwise not held. Arms with equal weights (uniform) do not count."
 )
 

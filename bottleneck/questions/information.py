@@ -40,9 +40,9 @@ TOLERANCE, RISES, LEARNED = 0.10, 0.75, 0.10
 LOST_RULE = (
     "The rule reads the share of the source's bits that is lost without attention in the bucket of "
     f"{LOST_WORDS} words: 1 minus the share that the probe of the source or the translator "
-    "recovers, whichever recovers more. Held if its 95 % interval lies within "
-    f"{100 * TOLERANCE:.0f} points of {SLIDE_LOST:.0%} ({SLIDE_LOST - TOLERANCE:.0%} or more); "
-    "partly if more is lost there than in the shortest filled bucket (interval of the difference "
+    "recovers, whichever recovers more there. Held if its 95 % interval lies at "
+    f"{SLIDE_LOST - TOLERANCE:.0%} or more (the slide: {SLIDE_LOST:.0%}); partly if more is lost "
+    "there than in the shortest filled bucket, by the same measure (interval of the difference "
     "above 0); otherwise not held. Not measured without bits of the source, if that bucket is "
     f"empty or the shortest, or if under {LEARNED:.0%} of the shortest bucket's bits are recovered "
     "(lower end)."
@@ -54,7 +54,8 @@ KEPT_RULE = (
     f"Held if the 95 % interval with attention lies above {RISES:g} and that of attention minus "
     "none, paired, above 0; partly if only the second does; otherwise not held. Not measured with "
     "fewer than three filled buckets, without both arms, or if attention recovers under "
-    f"{LEARNED:.0%} of the shortest bucket's bits (lower end)."
+    f"{LEARNED:.0%} of the shortest bucket's bits (lower end). Of several arms with attention it "
+    "reads the first by name."
 )
 UNLEARNED = (
     f"under {LEARNED:.0%} of the shortest sentences' bits are recovered: too little was learned to "

@@ -28,9 +28,9 @@ RULE = (
     "An arm handles a bucket if the 95 % interval of its length ratio (output tokens per reference "
     f"token) lies within {RATIO[0]:g} to {RATIO[1]:g}, and its shares of empty, unfinished and "
     f"repeating outputs (the last minus the references' share) are each under {MOST_FAULTS:.0%} "
-    "(upper ends of their intervals). Held if every arm with attention handles every filled "
-    f"bucket; partly if they handle at least {ENOUGH:.0%} of them; otherwise not held. Not "
-    "measured with fewer than two filled buckets."
+    "(upper ends of their intervals). Held if every arm with attention (not uniform) handles every "
+    f"filled bucket; partly if at least {ENOUGH:.0%} of all pairs of arm and bucket are handled; "
+    "otherwise not held. Not measured with fewer than two filled buckets."
 )
 
 

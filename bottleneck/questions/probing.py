@@ -1,4 +1,4 @@
-"""Probes runs for a question: each run in its own process, one per core.
+"""Probes runs for a question: each run in its own process, on CPUs one per core.
 
 A probe's result is stored in the run's folder, ``probes/NAME-VERSION.csv``.
 """
@@ -22,7 +22,7 @@ from .question import Probed, Question, Row, Tell, find_question
 
 
 def probe_runs(study: Question, runs: Sequence[Path], tell: Tell) -> list[Probed]:
-    """The results of the study's probe; runs that lack them are probed now, one per core.
+    """The results of the study's probe; runs that lack them are probed now.
 
     A failure is a ``UserError``.
     """

@@ -3,7 +3,7 @@
 A question is one file of this folder; it ends with a `Question`. Its probe measures one trained
 run. This is slow, so the result is stored in the run's folder. `summarise` gets the results of all
 runs, so that arms and seeds are resampled together, and returns the rows of ``probes/NAME.csv``.
-The verdict, the table and the figure are made from that file alone.
+The table and the figure are made from that file alone; a verdict also asks which runs there are.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ Line = tuple[Sequence[str], dict[str, str]]
 Columns = Mapping[str, Any] | pd.DataFrame
 """What a probe found: columns of equal length, by name."""
 Tell = Callable[[str], None]
-"""Takes a few words on what a probe is doing, and shows them to the user."""
+"""Takes a few words on what a probe is doing; without `--quiet` the user sees them."""
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ RULE = (
     "The rule counts how many of the last words a linear probe names from the state without "
     "attention, beyond always naming the most frequent word. Buckets are by the number of words "
     "read so far; the last words are 20, or as many as every state of the bucket has read. Held if "
-    f"in every bucket the probe names at least {ENOUGH:.0%} of the words that the most frequent "
+    f"in every bucket these are at least {ENOUGH:.0%} as many as the words that the most frequent "
     "word misses (lower end of the 95 % interval over test sentences), more than from an untrained "
     "encoder's states (interval of the paired difference above 0), and more than can be guessed "
     "from the word just read (interval above that of the guess); partly if the last two conditions "

@@ -1,1 +1,1 @@
-"""Scores from per-sentence statistics: BLEU, chrF, bootstrap, paired tests."""
+"""BLEU and its intervals from per-sentence statistics, chrF, paired tests."""

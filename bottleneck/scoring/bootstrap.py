@@ -107,7 +107,7 @@ def ratio_of_sums(sums: Real[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
 
 
 def bootstrap_p(gain: Estimate) -> float:
-    """Two-sided p-value of the paired bootstrap; nan where there was nothing to score.
+    """Two-sided p-value of the paired bootstrap; nan if a resample has nothing to score.
 
     Koehn 2004 (section 4) counts the resamples in which the other system is ahead. Here their share
     is doubled, and the observed difference is one of them (Riezler and Maxwell 2005, figure 2).

@@ -188,7 +188,7 @@ def _controlled(
         both = common_seeds(rows, attention)
         if name and kind in UNSELECTIVE and set(rows[TEXT]) == set(none[TEXT]) and len(both[0]):
             bleu, attended = (arm_of(bundle, part).buckets[index].bleu for part in both)
-            controls[name] = bleu, attended
+            controls[name if name not in controls else str(arm)] = bleu, attended
             used.append(both[0])
     for pair in pairs(runs):
         plain, varied = paired(bundle, *pair)

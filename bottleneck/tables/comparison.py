@@ -197,7 +197,7 @@ def describe(runs: pd.DataFrame) -> str:
 
 
 def what_was_run(rows: pd.DataFrame) -> str:
-    """``grammar; context 256; 2,000 updates; seeds 1, 2``, for runs or for the rows of a study."""
+    """As ``grammar; context 256; 2,000 updates; seeds 1, 2``, of runs or of a study's rows."""
     corpora = rows["corpus"].astype("object")
     if "lexicon" in rows:
         small = (corpora == "grammar") & (rows["lexicon"] == "small")
