@@ -45,7 +45,7 @@ def test_chinese_is_split_into_characters_and_scored_by_the_tokenizer_that_is_na
     assert {len(pair.source) for pair in corpus.test} == {pair.words for pair in corpus.test}
     (line,) = scoring_notes(corpus, settings)
     assert check_text(settings) == [line]
-    assert line.endswith("has no spaces: give --set scoring.tokenize=zh")
+    assert line.endswith("has no spaces: give --set scoring.tokenize=zh (or char)")
     settings = resolve("smoke", [*chinese, "scoring.tokenize=zh"])
     assert check_text(settings) == scoring_notes(corpus, settings) == []
     references = [pair.target for pair in corpus.test]
