@@ -64,6 +64,50 @@ def test_tables_of_the_committed_bundles_are_the_committed_tables(name, monkeypa
     assert output(*command) == (REFERENCE / part / "tables" / f"{table}.md").read_text("utf8")
 
 
+FINDINGS = (ROOT / "results" / "README.md").read_text(encoding="utf8")
+SECTIONS = dict(re.findall(r"^##+ ((?:L|C|Side|Real).*)\n([^#]+)", FINDINGS, re.MULTILINE))
+QUOTED = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?|(?<![\w.])\.\d+")
+RANGE = re.compile(r"[\d.]+(?: ?%)? \[[^\]]+\]")
+BUCKET = re.compile(r"\b(?:5-10|11-20|21-30|31-40|41-60)\b|41\+")
+
+
+def quoted(text):
+    """The numbers of a text with their decimals, without those in names of buckets."""
+    texts = [number.replace(",", "") for number in QUOTED.findall(BUCKET.sub("", text))]
+    return [(float(number), len(number.partition(".")[2])) for number in texts]
+
+
+def sources_of(heading, text):
+    """Rows of numbers of the linked files, and of the heading's ids: of claims and slides."""
+    ids = re.findall(r"(?:L|C)-?[\w-]+", heading.partition(":")[0])
+    links = [name for name in re.findall(r"\]\(([^)]+)\)", text) if name.endswith((".md", ".csv"))]
+    files = [(ROOT / "results" / name).read_text(encoding="utf8") for name in links]
+    decided = [row for name, row in DECIDED.items() if name.startswith(tuple(ids))]
+    slides = csv.DictReader(output("lecture", "--format", "csv").splitlines())
+    rows = [" ".join(row.values()) for row in [*decided, *slides] if row["id"] in ids]
+    rows += [row["because"] for row in decided]
+    lines = [line for file in files for line in file.splitlines()]
+    return [[number for number, _ in quoted(row)] for row in [*rows, *lines]]
+
+
+@pytest.mark.parametrize("heading", SECTIONS)
+def test_every_number_of_an_answer_is_that_of_its_files(heading):
+    text = SECTIONS[heading]
+    rows = sources_of(heading, text)
+
+    def is_known(numbers):
+        return any(
+            all(any(abs(scale * known - x) <= 0.5001 * 10**-d for known in row) for x, d in numbers)
+            for row in rows
+            for scale in (1, 100)
+        )
+
+    plain = re.sub(r"\]\([^)]*\)", "]", text)
+    alone = [[number] for number in quoted(RANGE.sub("", plain))]
+    ranges = [quoted(part) for part in RANGE.findall(plain)]
+    assert [numbers for numbers in [*alone, *ranges] if not is_known(numbers)] == []
+
+
 def anchors(text):
     """Ids of a page's headings, as Markdown renderers make them."""
     headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M)
