@@ -39,8 +39,8 @@ bottleneck sweep context_size --seeds 3 --out "$OUT/context_size" "$@"
 
 # Is it selection that helps, and not more parameters, a better start or more training (C10, C12)?
 bottleneck sweep controls --seeds 3 --out "$OUT/controls" "$@"
-# Do weights align words if the encoder reads both ways (C7)?
-bottleneck study alignment --results "$OUT/controls" --where bidirectional=true
+# Do weights align words if the encoder reads both ways, or backwards (C7)?
+bottleneck study alignment --results "$OUT/controls" --where attention=additive --where updates=2000 --where initial_state=context --where joined=1
 
 # Does longer training still help, and how far (C12)? Up to 32 times the updates of `quick`.
 bottleneck sweep learning_curve --seeds 1 --out "$OUT/learning_curve" "$@"

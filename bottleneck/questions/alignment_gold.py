@@ -52,9 +52,10 @@ def probe(subject: "Subject", sentences: Sequence[LinkedPair], tell: Tell) -> Co
         )
         texts = running_text(source, model.source_ids), running_text(target, model.target_ids)
         pairs.append(item._replace(pair=SentencePair(*texts), words=(source, target)))
-    tokens = [token for item in pairs for token in subject.tokens(item.pair.source)]
-    if unknown := sum(len(subject.unknown(item.pair.source)) for item in pairs):
-        tell(f"{unknown:,} of {len(tokens):,} source tokens are not in the training vocabulary")
+    sources, run = [item.pair.source for item in pairs], subject.trained
+    if unknown := sum(len(run.unknown(text)) for text in sources):
+        tokens = sum(len(run.tokens(text)) for text in sources)
+        tell(f"{unknown:,} of {tokens:,} source tokens are not in the training vocabulary")
     return alignment.measure(subject, pairs, model)
 
 

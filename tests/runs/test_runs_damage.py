@@ -24,7 +24,7 @@ from seq2seq_bottleneck.results.folders import (
 from seq2seq_bottleneck.results.schema import COUNTED
 from seq2seq_bottleneck.runs.checkpoint import load_vocabularies
 from seq2seq_bottleneck.runs.store import write_status
-from seq2seq_bottleneck.runs.sweep import gather
+from seq2seq_bottleneck.runs.sweep import declare_runs, gather
 from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.files import SUMS, write_listed
@@ -43,7 +43,8 @@ def out(tmp_path_factory) -> Path:
     """An output folder: a run in its store, the bundle, a study's table."""
     out = tmp_path_factory.mktemp("whole") / "out"
     run = out / STORE / executed(out / STORE, SMALL)[-1]["run"]
-    gather(out, "mine", {run.name: ["none", ""]})
+    declare_runs(out, "mine", {run.name: ["none", ""]})
+    gather(out)
     table = f"run,arm,value\n{run.name},none,1.5\n"
     write_listed(out, [("probes/length.csv", table.encode())])
     return out
