@@ -49,6 +49,16 @@ def test_c10_flips_with_what_the_controls_translate(uniform, reversed_source, ve
     assert result.runs.startswith("4 runs: ")
 
 
+def test_c10_reads_every_arm_of_a_group(tmp_path):
+    """A control that translates as well as attention is not hidden by a later one of its group."""
+    store = with_controls(tmp_path)
+    for width, shares in ((10, HIGH), (11, LOW)):
+        changed = {"model": {"hidden_size": width}}
+        store.add(f"wide{width}", "none", shares, group="as many parameters", **changed)
+    result = decided(store.write(), "C10").verdict
+    assert result.verdict == "partly", result.because
+
+
 @pytest.mark.slow
 def test_c12_flips_with_what_twice_the_training_adds(tmp_path):
     verdicts = {}
