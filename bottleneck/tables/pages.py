@@ -198,10 +198,7 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
         lines += [" ".join(["Not as on the slide.", *unlike])] if unlike else []
         if name == "compression":
             spans = frame[frame["n"] > 0].groupby("slide_word", sort=False)["bleu"]
-            ends = {
-                word: dict.fromkeys(f"{x:.1f}" for x in (b.min(), b.max())) for word, b in spans
-            }
-            words = [f"{word} {' to '.join(span)}" for word, span in ends.items()]
+            words = [f"{word} {bleu.min():.1f} to {bleu.max():.1f}" for word, bleu in spans]
             lines += [SLIDE_WORDS, f"Measured BLEU by the slide's word: {', '.join(words)}."]
         return Page(file, title, texts, table, [], lines)
     setup = [what_was_run(used), "95 % intervals over test sentences", small and f"* {small}"]
