@@ -76,7 +76,7 @@ def table(
         pages = [make_page(name, bundle, like_slide)] if name else default_pages(bundle)
     for page in pages if form == "rich" else pages[-1:]:
         show(page, form, details, out)
-    if form == "rich" and folder != results:
+    if form == "rich" and (not name or folder != results):
         others = "" if name else f" All tables: {', '.join(options.TABLES)}."
         print_prose(output(), f"Results: {folder}.{others}", "dim")
 
