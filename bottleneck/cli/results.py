@@ -86,7 +86,7 @@ def print_runs(folder: Path) -> None:
     from ..results import folders
     from ..runs.store import status_of
 
-    runs = folders.runs_in(folder / folders.STORE) or folders.runs_in(folder)
+    runs = folders.runs_in(folder)
     if not runs:
         folders.check_one(folder)
         raise UserError(f"{str(folder)!r} has no run folders: it is a bundle or has no results")
@@ -236,16 +236,15 @@ def _write_csv(folder: Path, where: Sequence[str], out: Path | None) -> None:
 def _write_all(folder: Path) -> None:
     """Write the tables and figures of a folder and of those inside it, then claims and page."""
     from ..report.page import write_out, write_report
-    from ..results.bundle import holds_results
-    from ..results.folders import STORE, find_runs, results_inside, tables
+    from ..results.folders import STORE, has_results, results_inside, runs_in
     from ..runs.sweep import gather
     from ..tables.claims import claims_page, decide_all, summary
     from ..tables.page import page_files
 
-    if find_runs(folder).any and not (folder / STORE).is_dir():
+    if runs_in(folder) and not (folder / STORE).is_dir():
         raise UsageError(f"{str(folder)!r} is a store of runs: name the folder that it is in")
     check_place(folder)
-    places = [folder] if holds_results(folder) or tables(folder) else []
+    places = [folder] if has_results(folder) else []
     for place in (*places, *results_inside(folder)):
         gather(place)
         made, figures, missing = (len(part) for part in write_out(place))

@@ -65,7 +65,7 @@ def study(
     folder = results or (DEFAULT_OUT / name if own_runs else latest)
     folders.check_named(folder)
     folders.check_trainable(folder)
-    runs = folders.finished_runs(folder)
+    runs = list(folders.find_runs(folder).done)
     if runs and where:
         chosen = select(Results.open(folder, sentences=False), where).names
         runs = [run for run in runs if run.name in chosen]

@@ -31,9 +31,8 @@ from ..lecture.walkthroughs import audit
 from ..questions.cost import measured_exponent
 from ..questions.survival import word_reports
 from ..results import schema
-from ..results.bundle import Example, Results, holds_results, tidy_csv
-from ..results.folders import probe_file, results_inside
-from ..results.folders import tables as measured_tables
+from ..results.bundle import Example, Results, tidy_csv
+from ..results.folders import has_results, probe_file, results_inside
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import FileError, UserError, counted
 from ..settings.files import write_text
@@ -89,7 +88,7 @@ def make_report(folder: Path) -> str:
 
 def check_results(folder: Path) -> None:
     """A ``UserError`` where neither a folder nor any inside it has results."""
-    if not (holds_results(folder) or measured_tables(folder) or results_inside(folder)):
+    if not (has_results(folder) or results_inside(folder)):
         raise UserError(
             f"no results in {str(folder)!r}: name a folder that `bottleneck reproduce`, "
             "`bottleneck sweep` or `bottleneck study cost` wrote"

@@ -21,7 +21,7 @@ from ..claims.registry import ATTENTION, CLAIMS, Claim, study_verdict, verdict_o
 from ..claims.rules import PLAIN, UNIFORM_WEIGHTS
 from ..claims.verdict import FLOOR_BLEU, Verdict, learned, unlearned
 from ..results.bundle import Results, load_probe
-from ..results.folders import probe_file, results_inside, without_runs
+from ..results.folders import is_bundle, probe_file, results_inside, runs_in
 from ..results.schema import BENCHMARK, GOLD
 from ..scoring.bootstrap import Estimate, difference
 from ..settings.concerns import UNSELECTIVE
@@ -76,7 +76,8 @@ class Decision:
         if self.measured:
             return ""
         words = f"bottleneck {self.claim.command}"
-        if self.claim.own_runs or without_runs(self.folder) or results_inside(self.folder):
+        bundled = is_bundle(self.folder) and not runs_in(self.folder)
+        if self.claim.own_runs or bundled or results_inside(self.folder):
             return words
         option = "--out" if self.claim.makes else "--results"
         return f"{words} {option} {shlex.quote(str(self.folder))}"

@@ -13,7 +13,7 @@ from ..claims.registry import CLAIMS, verdict_on
 from ..claims.rules import Row
 from ..claims.verdict import LEAST_BASE, small_buckets
 from ..lecture.slides import L4, L_FAIL, L_VIND
-from ..results.bundle import Results, holds_results, load_probe, setting_columns
+from ..results.bundle import Results, load_probe, setting_columns
 from ..results.schema import ALL_TABLES, SETTING_COLUMNS, TABLES
 from ..scoring.bootstrap import Estimate, percent_change
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
@@ -138,8 +138,8 @@ def study_page(study: str, folder: Path, runs: pd.DataFrame | None = None) -> Pa
     """A study's table in a folder; ``runs`` is the folder's tidy table, if it has been read."""
     question = import_module("...questions.question", __name__).find_question(study)
     frame = load_probe(folder, study)
-    if runs is None and holds_results(folder):
-        runs = Results.open(folder, sentences=False).runs
+    if runs is None and (bundle := Results.find(folder, sentences=False)):
+        runs = bundle.runs
     claims = [claim for claim in CLAIMS if claim.study == study.partition("-")[0]]
     judged = [judge_study(claim, frame, runs)[0] for claim in claims]
     return replace(question.page(frame), judged=judged)

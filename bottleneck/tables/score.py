@@ -92,7 +92,7 @@ def read_systems(
         if is_run(path):
             texts, settings = read_texts(path), read_settings(path)
             name = f"{path} ({settings.model.attention}, seed {settings.training.seed})"
-            outputs.append(Output(name, texts.sources, [texts.references], texts.hypotheses))
+            outputs.append(Output(name, texts["source"], [texts["reference"]], texts["hypothesis"]))
             continue
         if path.is_dir() or not (references and sources):
             raise UsageError(
