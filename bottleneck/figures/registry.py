@@ -172,14 +172,14 @@ def arms(bundle: Results) -> Plot:
 def compression(bundle: Results) -> Plot:
     """BLEU by compression ratio (C1): one panel per arm, one line per context size."""
     every = [arm for pair in compare_sizes(bundle) for arm in pair if arm]
-    if len({arm.context_size for arm in every}) < 2:
+    if len({bucket.context_size for arm in every for bucket in arm.buckets}) < 2:
         raise UserError("all runs have the same context size")
     titles = {NONE: "Without attention"}
     rows: list[dict[str, Any]] = []
     for arm in every:
         panel = titles.setdefault(arm.attention, f"With {arm.attention} attention")
-        keys = {"panel": panel, "control": f"context {arm.context_size}"}
         for bucket in arm.buckets:
+            keys = {"panel": panel, "control": f"context {bucket.context_size}"}
             keys |= {"x": f"{bucket.compression_ratio:.6g}", "note": f"{bucket.name} source words"}
             rows += _bucket_rows(arm, bucket, **keys)
     slide = {str(row.compression_ratio): row.bleu for row in L_FAIL.values()}
@@ -195,9 +195,9 @@ def learning(bundle: Results) -> Plot:
     every = every_arm(bundle)
     for arm in every:
         run = arm.runs.iloc[0]
-        keys = {"panel": f"{arm.attention}, {arm.context_size} numbers", "x": str(run["updates"])}
+        panel, x = f"{arm.attention}, {run['context_size']} numbers", str(run["updates"])
         for bucket in arm.buckets:
-            rows += _bucket_rows(arm, bucket, control=f"{bucket.name} words", **keys)
+            rows += _bucket_rows(arm, bucket, panel=panel, x=x, control=f"{bucket.name} words")
     if len({row["x"] for row in rows}) < 2:
         raise UserError("all runs have the same number of updates")
     title = "How far does training go, by sentence length?"

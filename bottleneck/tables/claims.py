@@ -126,16 +126,15 @@ def decide(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
         verdict = verdict_on(claim.id, reason="the folder holds no finished run")
     else:
         results = []
-        names = sorted(bundle.runs["experiment"].unique(), key=lambda name: name != claim.home)
-        for name in names:
+        names = bundle.runs["experiment"].unique()
+        for name in sorted(names, key=lambda name: name != claim.home):
             part = of_experiment(bundle, name)
             try:
                 verdict, used = by_experiment(claim.id, part)
             except UserError as error:
                 verdict, used = verdict_on(claim.id, reason=str(error)), part.runs[:0]
             results.append((verdict, describe(used)))
-        decided = (item for item in results if item[0].verdict != "not measured")
-        verdict, runs = next(decided, results[0])
+        verdict, runs = min(results, key=lambda item: item[0].verdict == "not measured")
     return Decision(claim, verdict, runs, folder, bundle)
 
 
@@ -264,13 +263,14 @@ def _family(claim: Claim, runs: pd.DataFrame) -> pd.DataFrame:
     """The runs of the family that a claim judges: see `FAMILY`."""
     runs = runs.sort_values("experiment", key=lambda names: names != claim.home, kind="stable")
     bases = runs["baseline"].where(runs["baseline"] != "", runs["arm"])
-
-    def lacks(rows: pd.DataFrame) -> tuple[bool, bool]:
-        text = rows["corpus"].isin(claim.corpora).any()
-        return not text, not set(claim.arms) <= _kinds(set(rows["attention"]))
-
     families = [rows for _, rows in runs.groupby(["experiment", bases], sort=False)]
-    return min(families, key=lacks)
+    return max(
+        families,
+        key=lambda rows: (
+            rows["corpus"].isin(claim.corpora).any(),
+            set(claim.arms) <= _kinds(set(rows["attention"])),
+        ),
+    )
 
 
 def _kinds(attentions: set[str]) -> set[str]:

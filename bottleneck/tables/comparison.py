@@ -35,11 +35,6 @@ class Arm:
     buckets: tuple[Bucket, ...]
 
     @property
-    def context_size(self) -> int:
-        """The length of the vector that the decoder gets."""
-        return int(self.runs[SIZE].iloc[0])
-
-    @property
     def longest(self) -> int:
         """The index of the longest filled bucket."""
         return max(index for index, bucket in enumerate(self.buckets) if bucket.n)

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Int
-from numpy import ndarray
 
 from ..claims.verdict import READ_FROM, small_buckets
 from ..corpus.files import lines_as_given
@@ -73,11 +71,6 @@ class Output:
     sources: Sequence[str]
     references: Sequence[Sequence[str]]
     hypotheses: Sequence[str]
-
-    @property
-    def words(self) -> Int[ndarray, "sentences"]:
-        """Source length in words, as a corpus counts them."""
-        return np.array([count_words(source) for source in self.sources], dtype=np.int64)
 
 
 def read_systems(
@@ -204,15 +197,16 @@ def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int)
         bleu_statistics(item.hypotheses, *item.references, tokenize=scoring.tokenize)
         for item in outputs
     ]
-    parts = bucket_members(gold.words, scoring.lower_edges)
+    lengths = np.array([count_words(source) for source in gold.sources], dtype=np.int64)
+    parts = bucket_members(lengths, scoring.lower_edges)
     scored = counts[0][:, REFERENCE] > 0
     if not scored.any():
         raise UserError(f"no reference of {gold.name} has words: give another text")
-    parts["all"] = np.arange(len(gold.words))
+    parts["all"] = np.arange(len(lengths))
     rows, gains = [], []
     for stream, (bucket, part) in enumerate(parts.items()):
         how = {"seed": scoring.seed, "bucket": stream}
-        systems, words, filled = [item[part] for item in counts], gold.words[part], scored[part]
+        systems, words, filled = [item[part] for item in counts], lengths[part], scored[part]
         row = {"bucket": bucket, "n": len(words)}
         row["source_words"] = words.mean() if len(words) else None
         weights = draw(len(words), scoring.resamples, **how)
