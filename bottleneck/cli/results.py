@@ -238,7 +238,7 @@ def _write_all(folder: Path) -> None:
     from ..report.page import write_out, write_report
     from ..results.folders import STORE, has_results, results_inside, runs_in
     from ..runs.sweep import gather
-    from ..tables.claims import claims_page, decide_all, summary
+    from ..tables.claims import claims_page, decide_all
     from ..tables.page import page_files
 
     if runs_in(folder) and not (folder / STORE).is_dir():
@@ -250,11 +250,10 @@ def _write_all(folder: Path) -> None:
         made, figures, missing = (len(part) for part in write_out(place))
         say(f"{place}: {made} tables, {figures} figures, {missing} left out (CONTENTS.md)")
     size = write_report(folder, folder / "report.html")
-    decisions = decide_all(folder)
-    for name, text in page_files([claims_page(decisions)]).items():
+    page = claims_page(decide_all(folder))
+    for name, text in page_files([page]).items():
         write_text(folder / name, text)
-    done = f"claims.md, claims.csv; report.html, {size / 1e6:.2f} MB; {summary(decisions)}"
-    say(f"{folder}: {done}")
+    say(f"{folder}: claims.md, claims.csv; report.html, {size / 1e6:.2f} MB. {page.title}")
 
 
 def _write_bundle(folders: Sequence[Path], bundle: Path, where: Sequence[str], text: bool) -> None:

@@ -41,7 +41,7 @@ from ..tables.comparison import NONE, of_experiment, what_was_run
 from ..tables.lecture import audit_page, lecture_evidence
 from ..tables.page import Page, in_line, page_files
 from ..tables.pages import make_page, study_page
-from ..tables.render import PlainConsole, tables_in, texts_of
+from ..tables.render import PlainConsole, tables_in
 
 BESIDE: Mapping[str, Sequence[str]] = {
     "C1": ("compression", "context-size"),
@@ -64,7 +64,11 @@ def write_report(folder: Path, path: Path) -> int:
 
 def make_report(folder: Path) -> str:
     """The page. A folder without results, or with damaged ones, is a ``UserError``."""
-    check_results(folder)
+    if not (has_results(folder) or results_inside(folder)):
+        raise UserError(
+            f"no results in {str(folder)!r}: name a folder that `bottleneck reproduce`, "
+            "`bottleneck sweep` or `bottleneck study cost` wrote"
+        )
     environment = Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
@@ -84,15 +88,6 @@ def make_report(folder: Path) -> str:
     if folder.is_absolute() and folder.parent != Path(folder.anchor):  # hide its place
         page = page.replace(escape(f"{folder.parent}/"), "")
     return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]", "\ufffd", page)
-
-
-def check_results(folder: Path) -> None:
-    """A ``UserError`` where neither a folder nor any inside it has results."""
-    if not (has_results(folder) or results_inside(folder)):
-        raise UserError(
-            f"no results in {str(folder)!r}: name a folder that `bottleneck reproduce`, "
-            "`bottleneck sweep` or `bottleneck study cost` wrote"
-        )
 
 
 def prose(text: str) -> Markup:
@@ -122,7 +117,7 @@ def collect(folder: Path) -> dict[str, Any]:
     return {
         "folder": folder,
         "bench": bench,
-        "summary": claims.summary(decisions),
+        "summary": page.title,
         "claims": [row | {"number": claims.number(row)} for row in rows],
         "claims_caption": page.caption,
         "slides": find_views(("failure-pattern", "vindication", "bleu"), first.folder, pair),
@@ -171,8 +166,7 @@ def find_views(names: Iterable[str], folder: Path, bundle: Results | None) -> di
     pages, figures, reasons = make_views(names, folder, bundle)
     grids: list[dict[str, Any]] = []
     for page in pages:
-        for table in tables_in(page.table):
-            heads, *rows = texts_of(table)
+        for table, (heads, *rows) in tables_in(page.table):
             kinds = [
                 "text" if column.justify == "left" else "printed" * head.startswith("slide")
                 for column, head in zip(table.columns, heads, strict=True)
@@ -233,7 +227,6 @@ def write_out(folder: Path) -> tuple[list[str], list[str], list[str]]:
 
     Returns the names of tables and figures, and what is missing, with the reason.
     """
-    check_results(folder)
     names = dict.fromkeys((*schema.ALL_TABLES, *schema.FIGURES))
     pages, figures, reasons = make_views(names, folder, Results.find(folder))
     for name, text in page_files(pages).items():

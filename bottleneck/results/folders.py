@@ -283,7 +283,7 @@ def arms(folder: Path) -> dict[str, Path]:
         return {read_settings(folder).model.attention: folder}
     check_one(folder)
     done = find_runs(folder).done
-    if not done and not is_bundle(folder):
+    if not done:
         raise UserError(f"{str(folder)!r} holds no finished run of this version: {WRITTEN}")
     others = {}  # the text, and all settings but attention and seed
     for run, known in done.items():
@@ -292,7 +292,7 @@ def arms(folder: Path) -> dict[str, Path]:
         training = settings["training"] | {"seed": None}
         text = known["environment"].get("fingerprint")
         others[run] = settings | {"model": model, "training": training, "text": text}
-    latest = max(others, key=lambda run: (run / STATUS).stat().st_mtime, default=None)
+    latest = max(others, key=lambda run: (run / STATUS).stat().st_mtime)
     chosen: dict[str, Path] = {}
     for run, known in done.items():
         if others[run] == others[latest]:

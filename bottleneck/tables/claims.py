@@ -289,21 +289,13 @@ def number(row: Mapping[str, object]) -> str:
     return in_line(cell(row["value"], row["low"], row["high"], form))
 
 
-def summary(decisions: Sequence[Decision]) -> str:
-    """``17 claims: 5 held, 3 partly, 2 not held, 7 not measured``."""
-    verdicts = [decision.verdict.verdict for decision in decisions]
-    parts = ", ".join(f"{verdicts.count(name)} {name}" for name in VERDICTS if name in verdicts)
-    return f"{len(verdicts)} claims: {parts}"
-
-
 def claims_page(decisions: Sequence[Decision]) -> Page:
     """Every claim as a row; on a terminal, id, verdict, claim, number, reason, runs, command."""
-    title, rows, texts = f"The lecture's {summary(decisions)}", [], []
+    verdicts = [item.verdict.verdict for item in decisions]
+    parts = ", ".join(f"{verdicts.count(name)} {name}" for name in VERDICTS if name in verdicts)
+    title, rows, texts = f"The lecture's {len(verdicts)} claims: {parts}", [], []
     bundles = [item.bundle for item in decisions if item.bundle]
-    caption = [
-        CAPTION,
-        *dict.fromkeys(f"{line}." for bundle in bundles for line in bundle.left_out()),
-    ]
+    left_out = dict.fromkeys(f"{line}." for bundle in bundles for line in bundle.left_out())
     for item in decisions:
         row = vars(item.verdict) | {"id": item.claim.id, "claim": item.claim.says}
         row |= {"runs": item.runs, "command": item.command}
@@ -317,4 +309,4 @@ def claims_page(decisions: Sequence[Decision]) -> Page:
     frame = pd.DataFrame(rows, columns=columns.split())
     frame = frame.astype(dict.fromkeys(("value", "low", "high"), "float64"))
     table = Constrain(Group(Text(title, "bold"), *texts, ""), MEASURE)
-    return Page("claims", title, frame, table, [], caption)
+    return Page("claims", title, frame, table, [], [CAPTION, *left_out])

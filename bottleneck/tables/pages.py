@@ -43,6 +43,7 @@ from .render import (
     count,
     filled_table,
     new_table,
+    tables_in,
     typed_frame,
     with_bounds,
 )
@@ -310,9 +311,9 @@ def slide_page(
 ) -> Page:
     """A table in its slide's columns; the caption has the facts, then what is unlike the slide."""
     numbers = frame.drop(columns=[n for n in frame if n.endswith(("_low", "_high"))])
-    columns, rows = LIKE_SLIDE[name], numbers.to_dict("records")
-    texts = {column.head: [column.text(row) for row in rows] for column in columns}
-    scores = [column.name for column in columns if column.name.startswith("bleu")]
+    table = filled_table(title, numbers, LIKE_SLIDE[name])
+    ((_, (heads, *texts)),) = tables_in(table)
+    scores = [column.name for column in LIKE_SLIDE[name] if column.name.startswith("bleu")]
     widest = max((frame[f"{score}_high"] - frame[f"{score}_low"]).max() for score in scores)
     counts = " to ".join(f"{n:,}" for n in sorted({frame["n"].min(), frame["n"].max()}))
     intervals = f"95 % intervals over test sentences at most {widest:.1f} BLEU wide"
@@ -328,8 +329,8 @@ def slide_page(
         spans = frame[frame["n"] > 0].groupby("slide_word", sort=False)["bleu"]
         words = [f"{word} {bleu.min():.1f} to {bleu.max():.1f}" for word, bleu in spans]
         lines += [SLIDE_WORDS, f"Measured BLEU by the slide's word: {', '.join(words)}."]
-    table = filled_table(title, numbers, columns)
-    return Page(name.replace("-", "_"), title, pd.DataFrame(texts), table, [], lines)
+    slide = pd.DataFrame(texts, columns=heads)
+    return Page(name.replace("-", "_"), title, slide, table, [], lines)
 
 
 def arms_table(title: str, arms: Sequence[Arm]) -> tuple[pd.DataFrame, CompactTable]:

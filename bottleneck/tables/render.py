@@ -123,18 +123,13 @@ def filled_table(title: str, frame: pd.DataFrame, columns: Sequence[Column]) -> 
     return table
 
 
-def tables_in(body: RenderableType) -> list[CompactTable]:
-    """The tables of a page's body: itself, or those in the cells of a grid."""
-    if isinstance(body, CompactTable):
-        return [body]
+def tables_in(body: RenderableType) -> list[tuple[CompactTable, list[tuple[str, ...]]]]:
+    """The tables of a page's body, itself or those in the cells of a grid, with heads and rows."""
     columns = body.columns if isinstance(body, Table) else []
-    return [table for column in columns for item in column.cells for table in tables_in(item)]
-
-
-def texts_of(table: Table) -> list[tuple[str, ...]]:
-    """The heads of a table, then the cells of each row."""
-    columns = ([str(column.header), *map(str, column.cells)] for column in table.columns)
-    return list(zip(*columns, strict=True))
+    if not isinstance(body, CompactTable):
+        return [table for column in columns for item in column.cells for table in tables_in(item)]
+    texts = ([str(column.header), *map(str, column.cells)] for column in columns)
+    return [(body, list(zip(*texts, strict=True)))]
 
 
 def count(n: int) -> str:
