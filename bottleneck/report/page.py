@@ -10,6 +10,7 @@ import re
 import shlex
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -50,8 +51,8 @@ BESIDE: Mapping[str, Sequence[str]] = {
     "C12": ("fit",),
 }
 """Tables and figures that go with a claim, besides those of its study."""
-HOMES = {name: claim.home for claim in ALL_CLAIMS for name in BESIDE.get(claim.id, ())}
-"""The experiment that a table or figure shows if a folder has several; else ``vindication``."""
+cell = partial(in_line, interval=Markup("{} <small>{} to {}</small>"))
+"""A terminal's cell as HTML; an interval on its second line is in small type."""
 
 
 def write_report(folder: Path, path: Path) -> int:
@@ -93,11 +94,6 @@ def make_report(folder: Path) -> str:
 def prose(text: str) -> Markup:
     """A text as HTML, with `backticks` as code."""
     return Markup(re.sub("`([^`]*)`", r"<code>\1</code>", str(escape(text))))
-
-
-def cell(text: str) -> str:
-    """A terminal's cell as HTML; an interval on its second line is in small type."""
-    return in_line(text, Markup("{} <small>{} to {}</small>"))
 
 
 def collect(folder: Path) -> dict[str, Any]:
@@ -191,13 +187,15 @@ def make_views(
 ) -> tuple[list[Page], dict[str, Chart], dict[str, str]]:
     """The tables and figures of these names that a folder has, and why it lacks others.
 
-    Views of runs show one experiment (see `HOMES`), or else the first.
+    Views of runs show the experiment of the claim that they go with, else ``vindication`` or the
+    folder's first.
     """
+    homes = {name: claim.home for claim in ALL_CLAIMS for name in BESIDE.get(claim.id, ())}
     pages: list[Page] = []
     figures: dict[str, Chart] = {}
     reasons: dict[str, str] = {}
     for name in filter(lambda name: has_numbers(name, folder, bundle), names):
-        part = bundle and of_experiment(bundle, HOMES.get(name, "vindication"))
+        part = bundle and of_experiment(bundle, homes.get(name, "vindication"))
         for kind in ("table", "figure"):
             try:
                 if kind == "figure" and name in schema.FIGURES:

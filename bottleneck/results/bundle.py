@@ -116,8 +116,7 @@ class Results:
                 counts[run.name] = _counts(read_table(run / folders.SENTENCES, schema.COUNTED))
         described = pd.DataFrame(rows, columns=list(kinds), dtype=object).astype(kinds)
         table = pd.concat(scores).merge(described, on="run", validate="many_to_one")
-        columns = ["run", *schema.MEMBER]
-        table = _with_members(table, pd.DataFrame(members, columns=columns, dtype=str))
+        members = pd.DataFrame(members, columns=["run", *schema.MEMBER], dtype=str)
         environment = {
             "schema": schema.VERSION,
             "runs": {run.name: known for run, known in stored.done.items()},
@@ -125,7 +124,7 @@ class Results:
             "replaced": len(stored.replaced),
         }
         sources = {run.name: run for run in stored.done}
-        return cls(folder, table, counts, environment, sources)
+        return cls(folder, _with_members(table, members), counts, environment, sources)
 
     @classmethod
     def merged(cls, folder: Path, parts: Sequence["Results"]) -> "Results":

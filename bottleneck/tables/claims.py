@@ -48,11 +48,6 @@ from .selection import where
 
 VERDICTS = {"held": "green", "partly": "yellow", "not held": "red", "not measured": "dim"}
 """Each verdict's colour on a terminal."""
-CAPTION = (
-    "The rules were written as code before the reference runs; --format csv prints them. Ranges "
-    "are 95 % intervals over test sentences, unless a claim says otherwise. They are not corrected "
-    "for the number of claims, buckets or controls."
-)
 
 
 @dataclass(frozen=True)
@@ -295,7 +290,12 @@ def claims_page(decisions: Sequence[Decision]) -> Page:
     parts = ", ".join(f"{verdicts.count(name)} {name}" for name in VERDICTS if name in verdicts)
     title, rows, texts = f"The lecture's {len(verdicts)} claims: {parts}", [], []
     bundles = [item.bundle for item in decisions if item.bundle]
-    left_out = dict.fromkeys(f"{line}." for bundle in bundles for line in bundle.left_out())
+    caption = [
+        "The rules were written as code before the reference runs; --format csv prints them. "
+        "Ranges are 95 % intervals over test sentences, unless a claim says otherwise. They are "
+        "not corrected for the number of claims, buckets or controls.",
+        *dict.fromkeys(f"{line}." for bundle in bundles for line in bundle.left_out()),
+    ]
     for item in decisions:
         row = vars(item.verdict) | {"id": item.claim.id, "claim": item.claim.says}
         row |= {"runs": item.runs, "command": item.command}
@@ -309,4 +309,4 @@ def claims_page(decisions: Sequence[Decision]) -> Page:
     frame = pd.DataFrame(rows, columns=columns.split())
     frame = frame.astype(dict.fromkeys(("value", "low", "high"), "float64"))
     table = Constrain(Group(Text(title, "bold"), *texts, ""), MEASURE)
-    return Page("claims", title, frame, table, [], [CAPTION, *left_out])
+    return Page("claims", title, frame, table, [], caption)

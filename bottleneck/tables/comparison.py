@@ -19,8 +19,6 @@ from .selection import as_condition, list_values
 
 NONE, UNIFORM = "none", "uniform"
 SIZE, TEXT = "context_size", "corpus_fingerprint"
-WIDTHS = ("hidden_size", "attention_size")
-"""Columns of sizes that equal the context size if they are not set."""
 SAME = [name for name in (*SETTING_COLUMNS, TEXT) if name != "seed"]
 """Columns that have one value per arm."""
 
@@ -114,8 +112,8 @@ def compare_sizes(bundle: Results, *, together: bool = False) -> list[Pair]:
     none = usual(runs[runs["attention"] == NONE])
     if none.empty:
         raise UserError(f"no arm without attention: there are {list_values(runs['arm'])}")
-    widths = [name for name in WIDTHS if (none[name] == none[SIZE]).all()]
-    widths = [] if together and len(widths) < len(WIDTHS) else widths
+    equal = none[["hidden_size", "attention_size"]].eq(none[SIZE], axis=0).all()
+    widths = [] if together and not equal.all() else equal.index[equal]
     codes = none[[name for name in SAME if name not in (SIZE, *widths)]].map(as_condition)
     none, candidates = none[(codes == codes.iloc[0]).all(axis=1)], pairs(runs)
     result = []

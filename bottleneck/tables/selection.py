@@ -51,11 +51,7 @@ def where(bundle: Results, conditions: Sequence[str]) -> Results:
             names = list_values(runs[column])
             raise UserError(f"no run with {column}={','.join(lacking)}; there are {names}")
         runs = runs[written.isin(values)]
-    left, described = set(runs["run"]), bundle.environment["runs"]
-    described = {run: described[run] for run in bundle.names if run in left}
-    counts = {run: counts for run, counts in bundle.sentences.items() if run in left}
-    environment = {**bundle.environment, "runs": described}
-    return replace(bundle, runs=runs, sentences=counts, environment=environment)
+    return replace(bundle, runs=runs)
 
 
 def list_values(values: pd.Series) -> str:
