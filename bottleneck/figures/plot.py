@@ -8,7 +8,6 @@ import pandas as pd
 
 from ..tables.comparison import what_was_run
 
-Number = float | int
 MEAN, SEED, SLIDE = "mean", "seed", "slide"
 """Kinds of drawn numbers: the mean over seeds, with its interval; one seed; the slide's."""
 
@@ -27,7 +26,7 @@ class Panel:
     joined: bool = True
     log_x: bool = False
     log_y: bool = False
-    limits: tuple[Number | None, Number | None] = (None, None)
+    limits: tuple[float | None, float | None] = (None, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +43,7 @@ class Plot:
     steps: tuple[str, ...] = ()
 
 
-def slide_rows(panel: str, arm: str, printed: Mapping[str, Number]) -> list[dict[str, Any]]:
+def slide_rows(panel: str, arm: str, printed: Mapping[str, float]) -> list[dict[str, Any]]:
     """The slide's numbers of an arm, by x."""
     keys = {"panel": panel, "arm": arm, "kind": SLIDE}
     return [{**keys, "x": x, "value": float(value)} for x, value in printed.items()]

@@ -22,7 +22,7 @@ from ..claims.rules import PLAIN, UNIFORM_WEIGHTS
 from ..claims.verdict import FLOOR_BLEU, Verdict, learned, unlearned
 from ..results.bundle import Results, load_probe
 from ..results.folders import is_bundle, probe_file, results_inside, runs_in
-from ..results.schema import BENCHMARK, GOLD
+from ..results.schema import BENCHMARK
 from ..scoring.bootstrap import Estimate, difference
 from ..settings.concerns import UNSELECTIVE
 from ..settings.errors import UserError
@@ -104,9 +104,8 @@ def decide(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
 
     If there are several experiments, the claim's home decides, or else the first that can.
     """
-    # The user's gold links decide C7, too.
-    tables = [claim.study, *([GOLD] if claim.study == "alignment" else [])]
-    table = next((item for item in tables if item and probe_file(folder, item)), None)
+    tables = claim.study, f"{claim.study}-gold"  # the user's gold links decide C7, too
+    table = next((name for name in tables if claim.study and probe_file(folder, name)), None)
     runs = ""
     if table:
         question = import_module("...questions.question", __name__).find_question(table)
@@ -138,9 +137,8 @@ def by_experiment(claim: str, bundle: Results) -> tuple[Verdict, pd.DataFrame]:
     runs = declared(bundle)
     if claim == "C1":
         arms = [none for none, _ in compare_sizes(bundle, together=True)]
-        used = pd.concat([arm.runs["run"] for arm in arms])
         cells = [bucket for arm in arms for bucket in arm.buckets]
-        return verdict_on(claim, cells), runs[runs["run"].isin(used)]
+        return verdict_on(claim, cells), pd.concat([arm.runs for arm in arms])
     if claim == "L-FAIL":
         none, _ = compare(bundle, alone=True)
         return verdict_on(claim, rows_of(none)), none.runs
