@@ -44,9 +44,9 @@ def table(
         return
     from ..results.bundle import Results
     from ..tables.claims import claims_page, decide_all
+    from ..tables.comparison import where as select
     from ..tables.pages import check_name, default_pages, make_page, study_page
     from ..tables.render import print_prose
-    from ..tables.selection import where as select
 
     name = name and options.find_name("table", name)
     if out is not None:
@@ -217,7 +217,7 @@ def export(
 def _write_csv(folder: Path, where: Sequence[str], out: Path | None) -> None:
     """Write the tidy table to a file or standard output; on a terminal its first rows."""
     from ..results.bundle import Results, tidy_csv
-    from ..tables.selection import where as select
+    from ..tables.comparison import where as select
 
     bundle = select(Results.open(folder, sentences=False), where)
     rows, columns = bundle.runs.shape
@@ -260,7 +260,7 @@ def _write_bundle(folders: Sequence[Path], bundle: Path, where: Sequence[str], t
     """Write the finished runs of a folder, or of several, as one bundle, with or without text."""
     from ..results.bundle import Results
     from ..results.export import write_bundle
-    from ..tables.selection import where as select
+    from ..tables.comparison import where as select
 
     if folders[1:] and bundle.resolve() in {folder.resolve() for folder in folders}:
         raise UsageError(f"{str(bundle)!r} is one of the folders to merge: name a new folder")

@@ -40,8 +40,8 @@ def study(
     from ..results import folders
     from ..results.bundle import Results
     from ..settings.run import toml_names
+    from ..tables.comparison import where as select
     from ..tables.pages import study_page
-    from ..tables.selection import where as select
 
     name = options.find_name("study", name)
     question, files = find_question(name), (gold, source, target)

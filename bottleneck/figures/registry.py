@@ -35,7 +35,7 @@ from ..tables.comparison import (
     every_arm,
     what_was_run,
 )
-from ..tables.selection import where as narrowed
+from ..tables.comparison import where as narrowed
 from .draw import GROUND, SMALL, STYLE, draw, slide
 from .plot import MEAN, SEED, Panel, Plot, data_frame, facts, slide_rows
 

@@ -41,10 +41,10 @@ from .comparison import (
     paired,
     pairs,
     rows_of,
+    where,
 )
 from .page import Page, in_line
 from .render import MEASURE, cell
-from .selection import where
 
 VERDICTS = {"held": "green", "partly": "yellow", "not held": "red", "not measured": "dim"}
 """Each verdict's colour on a terminal."""

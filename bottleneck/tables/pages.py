@@ -25,11 +25,13 @@ from .comparison import (
     Arm,
     Pair,
     arm_of,
+    as_condition,
     common_seeds,
     compare,
     compare_sizes,
     declared,
     every_arm,
+    list_values,
     rows_of,
     usual,
     what_was_run,
@@ -47,7 +49,6 @@ from .render import (
     typed_frame,
     with_bounds,
 )
-from .selection import as_condition, list_values
 
 SPECS = {
     "failure-pattern": (

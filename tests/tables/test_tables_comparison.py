@@ -9,8 +9,8 @@ from planted_arms import LOW, Store
 from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.sweep import LONGER
+from seq2seq_bottleneck.tables.comparison import where
 from seq2seq_bottleneck.tables.pages import make_page
-from seq2seq_bottleneck.tables.selection import where
 
 SHARES = {"none": LOW, "additive": [0.1] * 5}
 

@@ -7,7 +7,7 @@ from planted import write_sizes
 
 from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
-from seq2seq_bottleneck.tables.selection import where
+from seq2seq_bottleneck.tables.comparison import where
 
 
 @pytest.fixture(scope="module")
