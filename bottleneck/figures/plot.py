@@ -31,10 +31,7 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class Plot:
-    """A figure to be drawn; ``notes`` are the lines below it.
-
-    ``steps`` are controls that are values of a quantity, smallest first; each has a shade.
-    """
+    """A figure to be drawn. ``steps`` are controls that are sizes, in order; each has a shade."""
 
     title: str
     panels: tuple[Panel, ...]
@@ -50,10 +47,7 @@ def slide_rows(panel: str, arm: str, printed: Mapping[str, float]) -> list[dict[
 
 
 def data_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """The rows that have a number; rows of seeds only if there are several seeds.
-
-    ``x`` is text; where the panel has ``log_x``, it is a number as text.
-    """
+    """The rows that have a number, of seeds only if there are several; ``x`` is text."""
     columns = "panel x arm control kind seed value low high n note"
     frame = pd.DataFrame(rows, columns=columns.split())
     texts = ["panel", "x", "arm", "control", "kind", "note"]

@@ -155,10 +155,7 @@ def questions(decisions: Sequence[claims.Decision]) -> Iterator[tuple[str, dict[
 
 
 def find_views(names: Iterable[str], folder: Path, bundle: Results | None) -> dict[str, Any]:
-    """The tables and figures of these names that a folder has, as the template shows them.
-
-    A table's ``kinds`` say which columns are text, and which are the slide's numbers.
-    """
+    """The tables and figures of these names that a folder has, as the template shows them."""
     pages, figures, reasons = make_views(names, folder, bundle)
     grids: list[dict[str, Any]] = []
     for page in pages:
@@ -187,8 +184,7 @@ def make_views(
 ) -> tuple[list[Page], dict[str, Chart], dict[str, str]]:
     """The tables and figures of these names that a folder has, and why it lacks others.
 
-    Views of runs show the experiment of the claim that they go with, else ``vindication`` or the
-    folder's first.
+    Views of runs show the experiment of the claim in `BESIDE`, else ``vindication`` or the first.
     """
     homes = {name: claim.home for claim in ALL_CLAIMS for name in BESIDE.get(claim.id, ())}
     pages: list[Page] = []
@@ -221,10 +217,7 @@ def has_numbers(name: str, folder: Path, bundle: Results | None) -> bool:
 
 
 def write_out(folder: Path) -> tuple[list[str], list[str], list[str]]:
-    """Write ``tables/``, ``figures/`` and last ``CONTENTS.md`` into a results folder.
-
-    Returns the names of tables and figures, and what is missing, with the reason.
-    """
+    """Write ``tables/``, ``figures/`` and ``CONTENTS.md``; return names, and what is missing."""
     names = dict.fromkeys((*schema.ALL_TABLES, *schema.FIGURES))
     pages, figures, reasons = make_views(names, folder, Results.find(folder))
     for name, text in page_files(pages).items():

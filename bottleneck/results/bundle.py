@@ -241,10 +241,7 @@ def tidy_csv(table: pd.DataFrame) -> str:
 
 
 def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
-    """Read a CSV file of the bundle, or of a run, with the documented columns and types.
-
-    Blanks are missing values, except in texts.
-    """
+    """Read these columns of a CSV file, by type; blanks are missing values, except in texts."""
     # A float in the place of a whole number is an error.
     with folders.reading(path), np.errstate(invalid="ignore"):
         frame = pd.read_csv(

@@ -210,10 +210,7 @@ def read_status(run: Path) -> dict[str, Any]:
 
 
 def read_experiments(folder: Path) -> dict[str, dict[str, Sequence[str]]]:
-    """By experiment and run, in order: the run's arm, and the arm that it is compared with.
-
-    The folder is an output folder, or the store inside it.
-    """
+    """By experiment and run, in order: the run's arm, and the arm that it is compared with."""
     whole = folder.resolve()
     places = (whole, whole.parent) if whole.name == STORE else (whole,)
     files = [place / EXPERIMENTS for place in places if was_written(place / EXPERIMENTS)]

@@ -1,8 +1,7 @@
 """The verdict on every claim from a results folder, and the table of all verdicts.
 
 One experiment decides each claim, with the arms that come first in its sweep's file. A claim that
-cannot be decided is "not measured", with the reason and the command that would measure it. Results
-folders inside the folder may decide what the folder's own runs do not.
+cannot be decided is "not measured", with the reason and the command that would measure it.
 """
 
 import shlex
@@ -100,10 +99,7 @@ def decide_all(folder: Path, conditions: Sequence[str] = ()) -> list[Decision]:
 
 
 def decide(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
-    """Decide one claim by a folder's runs; ``bundle`` is None if it has none.
-
-    If there are several experiments, the claim's home decides, or else the first that can.
-    """
+    """Decide a claim by a folder's runs, if any: by its home's, or else by the first that can."""
     tables = claim.study, f"{claim.study}-gold"  # the user's gold links decide C7, too
     table = next((name for name in tables if claim.study and probe_file(folder, name)), None)
     runs = ""

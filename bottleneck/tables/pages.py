@@ -158,10 +158,7 @@ def check_name(name: str, like_slide: bool = False) -> str:
 
 
 def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
-    """The table of a name in `ALL_TABLES`; ``like_slide``: with the columns of its slide.
-
-    A ``UserError`` says what the bundle lacks for the table.
-    """
+    """The table of a name in `ALL_TABLES`; ``like_slide``: with the columns of its slide."""
     name = check_name(name, like_slide)
     if name not in TABLES:
         return study_page(name, bundle.folder)

@@ -166,10 +166,7 @@ def heatmap(
     weights: Float[ndarray, "output source"],
     width: int,
 ) -> list[str]:
-    """Lines of at most ``width`` columns: a row per output word, a column per source word.
-
-    Source words are written downwards; words that do not fit side by side continue below.
-    """
+    """Lines of at most ``width`` columns: a row per output word, source words written downwards."""
     label = max(map(len, output), default=0)
     fit = max(1, (width - label - 1) // CELL)
     marks = np.array([shade * CELL for shade in (" ", *SHADES.values())])
