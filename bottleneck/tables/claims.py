@@ -134,7 +134,8 @@ def by_experiment(claim: str, bundle: Results) -> tuple[Verdict, pd.DataFrame]:
     if claim == "C1":
         arms = [none for none, _ in compare_sizes(bundle, together=True)]
         cells = [bucket for arm in arms for bucket in arm.buckets]
-        return verdict_on(claim, cells), pd.concat([arm.runs for arm in arms])
+        used = pd.concat([arm.runs for arm in arms])["run"]
+        return verdict_on(claim, cells), runs[runs["run"].isin(used)]
     if claim == "L-FAIL":
         none, _ = compare(bundle, alone=True)
         return verdict_on(claim, rows_of(none)), none.runs
@@ -164,7 +165,6 @@ def _controlled(
     sentences and common seeds. A variation is a group in which both arms have the same change.
     """
     runs, selecting, base = declared(bundle), arm_of(bundle, attention), none["arm"].iloc[0]
-    index = selecting.longest
     controls: dict[str, tuple[Estimate, Estimate]] = {}
     variations: dict[str, Estimate] = {}
     used = [none, attention]
@@ -176,18 +176,18 @@ def _controlled(
             name = UNIFORM_WEIGHTS
         both = common_seeds(rows, attention)
         if name and kind in UNSELECTIVE and set(rows[TEXT]) == set(none[TEXT]) and len(both[0]):
-            bleu, attended = (arm_of(bundle, part).buckets[index].bleu for part in both)
+            bleu, attended = (arm_of(bundle, part).longest.bleu for part in both)
             controls[name if name not in controls else str(arm)] = bleu, attended
             used.append(both[0])
     for pair in pairs(runs):
         plain, varied = paired(bundle, *pair)
         group = varied.name.partition(", ")[2]
         if varied.attention == selecting.attention and group not in ("", LONGER):
-            variations[group] = difference(*(a.buckets[a.longest].bleu for a in (varied, plain)))
+            variations[group] = difference(varied.longest.bleu, plain.longest.bleu)
             used += pair
     verdict = verdict_on(
         "C10",
-        selecting.buckets[index],
+        selecting.longest,
         controls=controls,
         variations=variations,
         lacking=[

@@ -42,9 +42,9 @@ class Arm:
     buckets: tuple[Bucket, ...]
 
     @property
-    def longest(self) -> int:
-        """The index of the longest filled bucket."""
-        return max(index for index, bucket in enumerate(self.buckets) if bucket.n)
+    def longest(self) -> Bucket:
+        """The longest filled bucket."""
+        return next(bucket for bucket in reversed(self.buckets) if bucket.n)
 
 
 Pair = tuple[Arm, Arm | None]
