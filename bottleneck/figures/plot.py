@@ -26,7 +26,7 @@ class Panel:
     joined: bool = True
     log_x: bool = False
     log_y: bool = False
-    limits: tuple[float | None, float | None] = (None, None)
+    limits: tuple[float | int | None, float | int | None] = (None, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Plot:
     steps: tuple[str, ...] = ()
 
 
-def slide_rows(panel: str, arm: str, printed: Mapping[str, float]) -> list[dict[str, Any]]:
+def slide_rows(panel: str, arm: str, printed: Mapping[str, float | int]) -> list[dict[str, Any]]:
     """The slide's numbers of an arm, by x."""
     keys = {"panel": panel, "arm": arm, "kind": SLIDE}
     return [{**keys, "x": x, "value": float(value)} for x, value in printed.items()]

@@ -10,7 +10,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib import rc_context
@@ -80,7 +79,7 @@ def image(figure: Figure, ending: str) -> bytes:
     file = io.BytesIO()
     for text in figure.findobj(Text):
         text.set_text(plain(text.get_text()))
-    with matplotlib.rc_context(STYLE), warnings.catch_warnings():
+    with rc_context(STYLE), warnings.catch_warnings():
         # A letter that the font lacks is drawn as a box; the CSV next to the file has it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         # Words as long as the figure is wide cannot be laid out, which is no error.
