@@ -121,7 +121,7 @@ class Results:
             "schema": schema.VERSION,
             "runs": {run.name: known for run, known in stored.done.items()},
             "unfinished": {run.name: status for run, status in stored.unfinished.items()},
-            "replaced": len(stored.replaced),
+            "replaced": stored.replaced,
         }
         sources = {run.name: run for run in stored.done}
         return cls(folder, _with_members(table, members), counts, environment, sources)

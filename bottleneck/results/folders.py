@@ -237,12 +237,12 @@ def read_texts(run: Path) -> dict[str, list[str]]:
 class StoredRuns(NamedTuple):
     """The runs of a store: finished ones as a bundle describes them, others with their status.
 
-    ``replaced`` are finished, too; later runs have their arm and seed.
+    ``replaced`` counts the finished ones whose arm and seed later runs have.
     """
 
     done: Mapping[Path, Mapping[str, Any]]
     unfinished: Mapping[Path, str]
-    replaced: Sequence[Path]
+    replaced: int
 
 
 def find_runs(folder: Path) -> StoredRuns:
@@ -264,7 +264,7 @@ def find_runs(folder: Path) -> StoredRuns:
     runs = sorted(done, key=order.__getitem__)
     names = read_experiments(folder).get(REPLACED, {}) if done else {}
     current = [run for run in runs if run.name not in names] or runs
-    replaced = [run for run in runs if run not in current]
+    replaced = len(runs) - len(current)
     return StoredRuns({run: done[run] for run in current}, unfinished, replaced)
 
 
