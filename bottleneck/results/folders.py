@@ -60,7 +60,7 @@ def is_bundle(folder: Path) -> bool:
 
 
 def runs_in(folder: Path) -> list[Path]:
-    """The runs of an output folder or a store by name, also those without a status; or one run."""
+    """The runs of an output folder or a store by name, even without a status; or the run itself."""
     if is_run(folder):
         return [folder]
     store = folder / STORE if (folder / STORE).is_dir() else folder
