@@ -31,7 +31,7 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class Plot:
-    """A figure to be drawn; ``steps`` are controls that are values of a quantity, smallest first."""
+    """A figure to be drawn; ``steps`` are controls that are values of a quantity, least first."""
 
     title: str
     panels: tuple[Panel, ...]

@@ -217,7 +217,7 @@ def has_numbers(name: str, folder: Path, bundle: Results | None) -> bool:
 
 
 def write_out(folder: Path) -> tuple[list[str], list[str], list[str]]:
-    """Write ``tables/``, ``figures/`` and ``CONTENTS.md``; return the names, and what is missing."""
+    """Write ``tables/``, ``figures/`` and ``CONTENTS.md``; return names and what is missing."""
     names = dict.fromkeys((*schema.ALL_TABLES, *schema.FIGURES))
     pages, figures, reasons = make_views(names, folder, Results.find(folder))
     for name, text in page_files(pages).items():

@@ -99,7 +99,7 @@ def decide_all(folder: Path, conditions: Sequence[str] = ()) -> list[Decision]:
 
 
 def decide(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
-    """Decide a claim by a folder's runs, if any: by its home experiment, else the first that can."""
+    """Decide a claim by a folder's runs, if any: by its home experiment or the first that can."""
     tables = claim.study, f"{claim.study}-gold"  # the user's gold links decide C7, too
     table = next((name for name in tables if claim.study and probe_file(folder, name)), None)
     runs = ""
