@@ -93,7 +93,7 @@ def table_lines(names: tuple[str, ...]) -> dict[str, str]:
 def results_folder(results: Path | None, name: str = "") -> Path:
     """The folder with this table: ``results`` or one inside it; if it is None, the latest."""
     from ..claims.registry import CLAIMS
-    from ..results.folders import check_named, is_bundle, latest_output, probe_file, store_of
+    from ..results.folders import STORE, check_named, is_bundle, latest_output, probe_file
 
     if results is None:
         return DEFAULT_OUT / "bench" if name == BENCHMARK else latest_output(DEFAULT_OUT)
@@ -105,7 +105,7 @@ def results_folder(results: Path | None, name: str = "") -> Path:
     homes |= dict.fromkeys(("failure-pattern", "vindication", "bleu", "attention"), "vindication")
     homes |= {"": "vindication", "arms": "controls", "learning": "learning_curve"}
     inside = results / homes.get(name, "")
-    alone = is_bundle(results) or store_of(results) != results
+    alone = is_bundle(results) or (results / STORE).is_dir()
     known = is_bundle(inside) or probe_file(inside, name)
     return inside if name in homes and not alone and known else results
 

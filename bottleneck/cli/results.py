@@ -44,9 +44,9 @@ def table(
         return
     from ..results.bundle import Results
     from ..tables.claims import claims_page, decide_all
+    from ..tables.comparison import where as select
     from ..tables.pages import check_name, default_pages, make_page, study_page
     from ..tables.render import print_prose
-    from ..tables.selection import where as select
 
     name = name and options.find_name("table", name)
     if out is not None:
@@ -86,7 +86,7 @@ def print_runs(folder: Path) -> None:
     from ..results import folders
     from ..runs.store import status_of
 
-    runs = folders.runs_in(folder / folders.STORE) or folders.runs_in(folder)
+    runs = folders.runs_in(folder)
     if not runs:
         folders.check_one(folder)
         raise UserError(f"{str(folder)!r} has no run folders: it is a bundle or has no results")
@@ -217,7 +217,7 @@ def export(
 def _write_csv(folder: Path, where: Sequence[str], out: Path | None) -> None:
     """Write the tidy table to a file or standard output; on a terminal its first rows."""
     from ..results.bundle import Results, tidy_csv
-    from ..tables.selection import where as select
+    from ..tables.comparison import where as select
 
     bundle = select(Results.open(folder, sentences=False), where)
     rows, columns = bundle.runs.shape
@@ -236,33 +236,31 @@ def _write_csv(folder: Path, where: Sequence[str], out: Path | None) -> None:
 def _write_all(folder: Path) -> None:
     """Write the tables and figures of a folder and of those inside it, then claims and page."""
     from ..report.page import write_out, write_report
-    from ..results.bundle import holds_results
-    from ..results.folders import STORE, find_runs, results_inside, tables
+    from ..results.folders import STORE, has_results, results_inside, runs_in
     from ..runs.sweep import gather
-    from ..tables.claims import claims_page, decide_all, summary
+    from ..tables.claims import claims_page, decide_all
     from ..tables.page import page_files
 
-    if find_runs(folder).any and not (folder / STORE).is_dir():
+    if runs_in(folder) and not (folder / STORE).is_dir():
         raise UsageError(f"{str(folder)!r} is a store of runs: name the folder that it is in")
     check_place(folder)
-    places = [folder] if holds_results(folder) or tables(folder) else []
+    places = [folder] if has_results(folder) else []
     for place in (*places, *results_inside(folder)):
         gather(place)
         made, figures, missing = (len(part) for part in write_out(place))
         say(f"{place}: {made} tables, {figures} figures, {missing} left out (CONTENTS.md)")
     size = write_report(folder, folder / "report.html")
-    decisions = decide_all(folder)
-    for name, text in page_files([claims_page(decisions)]).items():
+    page = claims_page(decide_all(folder))
+    for name, text in page_files([page]).items():
         write_text(folder / name, text)
-    done = f"claims.md, claims.csv; report.html, {size / 1e6:.2f} MB; {summary(decisions)}"
-    say(f"{folder}: {done}")
+    say(f"{folder}: claims.md, claims.csv; report.html, {size / 1e6:.2f} MB. {page.title}")
 
 
 def _write_bundle(folders: Sequence[Path], bundle: Path, where: Sequence[str], text: bool) -> None:
     """Write the finished runs of a folder, or of several, as one bundle, with or without text."""
     from ..results.bundle import Results
     from ..results.export import write_bundle
-    from ..tables.selection import where as select
+    from ..tables.comparison import where as select
 
     if folders[1:] and bundle.resolve() in {folder.resolve() for folder in folders}:
         raise UsageError(f"{str(bundle)!r} is one of the folders to merge: name a new folder")

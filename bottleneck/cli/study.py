@@ -40,8 +40,8 @@ def study(
     from ..results import folders
     from ..results.bundle import Results
     from ..settings.run import toml_names
+    from ..tables.comparison import where as select
     from ..tables.pages import study_page
-    from ..tables.selection import where as select
 
     name = options.find_name("study", name)
     question, files = find_question(name), (gold, source, target)
@@ -65,7 +65,7 @@ def study(
     folder = results or (DEFAULT_OUT / name if own_runs else latest)
     folders.check_named(folder)
     folders.check_trainable(folder)
-    runs = folders.finished_runs(folder)
+    runs = list(folders.find_runs(folder).done)
     if runs and where:
         chosen = select(Results.open(folder, sentences=False), where).names
         runs = [run for run in runs if run.name in chosen]

@@ -50,10 +50,10 @@ def reproduce(
     from ..runs.sweep import VINDICATION, check_text, plan_comparison, run_sweep
     from ..settings.run import resolve
     from ..settings.sweep import Cell, folder_name
+    from ..tables.comparison import where
     from ..tables.page import page_files
     from ..tables.pages import default_pages
     from ..tables.render import print_prose
-    from ..tables.selection import where
 
     if lists := [f"{name}={value}" for name, value in given.items() if isinstance(value, list)]:
         raise UsageError(f"{lists[0]}: reproduce takes one value; `bottleneck sweep` takes a list")
@@ -189,9 +189,9 @@ def _print_plan(sweep: "Sweep", cells: "Sequence[Cell]", notes: list[str], folde
 def _conclude(outcomes: "list[Outcome]", sweep: "Sweep", folder: Path) -> None:
     """Print BLEU of every arm by bucket, and failures; exit with 3 if a run failed."""
     from ..results.bundle import Results
+    from ..tables.comparison import where
     from ..tables.pages import make_page
     from ..tables.render import print_prose
-    from ..tables.selection import where
 
     console = output()
     print_prose(console, sweep.question)

@@ -122,7 +122,7 @@ def _translate(
 ) -> None:
     """Print a line per sentence, and with ``alignment`` a heatmap; always in UTF-8."""
     from ..runs.translate import BATCH
-    from ..tables.render import heatmap, legend
+    from ..tables.render import LEGEND, heatmap
 
     count, tokens, cut, unknown = 0, 0, 0, []
     weighted = alignment and trained.settings.model.attention != "none"
@@ -134,7 +134,7 @@ def _translate(
                 say("  (this arm reads only the last state: it has no weights to show)\n")
             else:
                 matrix = heatmap(item.source, item.output, item.weights, output().width)
-                say("\n".join(["", *matrix, "", legend(), ""]).encode())
+                say("\n".join(["", *matrix, "", LEGEND, ""]).encode())
         count += len(lines)
         tokens += sum(len(trained.tokens(line)) for line in lines)
         unknown += [word for line in lines for word in trained.unknown(line)]

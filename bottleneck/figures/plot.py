@@ -8,7 +8,6 @@ import pandas as pd
 
 from ..tables.comparison import what_was_run
 
-Number = float | int
 MEAN, SEED, SLIDE = "mean", "seed", "slide"
 """Kinds of drawn numbers: the mean over seeds, with its interval; one seed; the slide's."""
 
@@ -27,15 +26,12 @@ class Panel:
     joined: bool = True
     log_x: bool = False
     log_y: bool = False
-    limits: tuple[Number | None, Number | None] = (None, None)
+    limits: tuple[float | int | None, float | int | None] = (None, None)
 
 
 @dataclass(frozen=True, eq=False)
 class Plot:
-    """A figure to be drawn; ``notes`` are the lines below it.
-
-    ``steps`` are controls that are values of a quantity, smallest first; each has a shade.
-    """
+    """A figure to be drawn; ``steps`` are controls that are values of a quantity, least first."""
 
     title: str
     panels: tuple[Panel, ...]
@@ -44,17 +40,14 @@ class Plot:
     steps: tuple[str, ...] = ()
 
 
-def slide_rows(panel: str, arm: str, printed: Mapping[str, Number]) -> list[dict[str, Any]]:
+def slide_rows(panel: str, arm: str, printed: Mapping[str, float | int]) -> list[dict[str, Any]]:
     """The slide's numbers of an arm, by x."""
     keys = {"panel": panel, "arm": arm, "kind": SLIDE}
     return [{**keys, "x": x, "value": float(value)} for x, value in printed.items()]
 
 
 def data_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """The rows that have a number; rows of seeds only if there are several seeds.
-
-    ``x`` is text; where the panel has ``log_x``, it is a number as text.
-    """
+    """The rows that have a number, of seeds only if there are several; ``x`` is text."""
     columns = "panel x arm control kind seed value low high n note"
     frame = pd.DataFrame(rows, columns=columns.split())
     texts = ["panel", "x", "arm", "control", "kind", "note"]

@@ -10,7 +10,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib import rc_context
@@ -35,7 +34,7 @@ from ..tables.comparison import (
     every_arm,
     what_was_run,
 )
-from ..tables.selection import where as narrowed
+from ..tables.comparison import where as narrowed
 from .draw import GROUND, SMALL, STYLE, draw, slide
 from .plot import MEAN, SEED, Panel, Plot, data_frame, facts, slide_rows
 
@@ -80,7 +79,7 @@ def image(figure: Figure, ending: str) -> bytes:
     file = io.BytesIO()
     for text in figure.findobj(Text):
         text.set_text(plain(text.get_text()))
-    with matplotlib.rc_context(STYLE), warnings.catch_warnings():
+    with rc_context(STYLE), warnings.catch_warnings():
         # A letter that the font lacks is drawn as a box; the CSV next to the file has it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         # Words as long as the figure is wide cannot be laid out, which is no error.
@@ -100,19 +99,20 @@ def write_figure(figure: Figure, data: pd.DataFrame, path: Path) -> Path:
 def bleu(bundle: Results) -> Plot:
     """BLEU by length (L-FAIL, L-VIND): both arms, or none alone, and the slide's numbers."""
     none, attention = compare(bundle, alone=set(bundle.runs["attention"]) == {NONE})
-    pair, panel = [arm for arm in (none, attention) if arm], "BLEU by length"
-    rows: list[dict[str, Any]] = []
-    for arm in pair:
-        for bucket in _readable(arm):
-            rows += _bucket_rows(arm, bucket, panel=panel, x=bucket.name)
+    panel = "BLEU by length"
+    points = [
+        (arm, bucket, {"panel": panel, "x": bucket.name})
+        for arm in filter(None, (none, attention))
+        for bucket in _readable(arm)
+    ]
     slide, column = (L_VIND, "none") if attention else (L_FAIL, "bleu")
-    names = [name for name in slide if name in {row["x"] for row in rows}]
-    rows += slide_rows(panel, NONE, {name: getattr(slide[name], column) for name in names})
+    names = [name for name in slide if name in {bucket.name for _, bucket, _ in points}]
+    printed = slide_rows(panel, NONE, {name: getattr(slide[name], column) for name in names})
     if attention:
         recovered = {name: slide[name].attention for name in names}
-        rows += slide_rows(panel, attention.attention, recovered)
+        printed += slide_rows(panel, attention.attention, recovered)
     title = f"BLEU by sentence length{', with and without attention' if attention else ''}"
-    return _plot(title, rows, "source words", pair, SLIDE_NOTE)
+    return _plot(title, "source words", points, printed, SLIDE_NOTE)
 
 
 def _readable(arm: Arm) -> list[Bucket]:
@@ -121,28 +121,24 @@ def _readable(arm: Arm) -> list[Bucket]:
     return large if len(large) > 1 else [bucket for bucket in arm.buckets if bucket.n]
 
 
-def _bucket_rows(arm: Arm, bucket: Bucket, **keys: str) -> list[dict[str, Any]]:
-    """BLEU of a bucket: the mean over seeds with its interval, then each seed; none if empty."""
-    if not bucket.n:
-        return []
-    row = {"arm": arm.attention, "n": bucket.n, **keys}
-    rows = [row | {"kind": MEAN} | bucket.bleu.row()]
-    for seed, value in zip(arm.runs["seed"], bucket.by_seed, strict=True):
-        rows.append(row | {"kind": SEED, "seed": seed, "value": float(value)})
-    return rows
-
-
 def _plot(
-    title: str, rows: Sequence[Mapping[str, Any]], x: str, every: Sequence[Arm], *notes: str,
-    **options: bool,
+    title: str, x: str, points: Sequence[tuple[Arm, Bucket, Mapping[str, str]]],
+    printed: Sequence[Mapping[str, Any]], *notes: str, **options: bool,
 ) -> Plot:  # fmt: skip
-    """The plot of these arms; all panels end a little above the highest mark."""
+    """BLEU of these buckets: means over seeds, then each seed; all panels have the same limits."""
+    rows: list[Mapping[str, Any]] = []
+    for arm, bucket, keys in (point for point in points if point[1].n):
+        row = {"arm": arm.attention, "n": bucket.n, **keys}
+        rows.append(row | {"kind": MEAN} | bucket.bleu.row())
+        for seed, value in zip(arm.runs["seed"], bucket.by_seed, strict=True):
+            rows.append(row | {"kind": SEED, "seed": seed, "value": float(value)})
+    rows += printed
     ends = [row.get(end, np.nan) for row in rows for end in ("value", "high")]
     look = {"x": x, "limits": (0, 1.04 * float(np.nanmax(ends))), **options}
     names = dict.fromkeys(row["panel"] for row in rows)
     panels = tuple(Panel(name, "BLEU (0 to 100)", **look) for name in names)
     steps = tuple(dict.fromkeys(row["control"] for row in rows if "control" in row))
-    used = facts(pd.concat([arm.runs for arm in every]))
+    used = facts(pd.concat([arm.runs for arm, *_ in points]))
     return Plot(title, panels, data_frame(rows), (*notes, used), steps)
 
 
@@ -158,50 +154,47 @@ def arms(bundle: Results) -> Plot:
         change = arm.attention if single else arm.name.removeprefix(arm.attention).strip(" ,")
         by_change.setdefault(change or "baseline", []).append(arm)
     readable = [arm.buckets.index(bucket) for arm in every for bucket in _readable(arm)]
-    rows = []
+    points = []
     for index in dict.fromkeys((min(readable), max(readable))):
-        title = f"{every[0].buckets[index].name} source words"
+        panel = f"{every[0].buckets[index].name} source words"
         for change, changed in by_change.items():
-            for arm in changed:
-                rows += _bucket_rows(arm, arm.buckets[index], panel=title, x=change)
+            points += [(arm, arm.buckets[index], {"panel": panel, "x": change}) for arm in changed]
     baseline = "" if single else "Baseline: the sweep's own settings. "
     note = f"{baseline}Compare arms within a panel: texts of different lengths differ in n-grams."
-    return _plot("BLEU of every arm by sentence length", rows, "", every, note, joined=False)
+    return _plot("BLEU of every arm by sentence length", "", points, [], note, joined=False)
 
 
 def compression(bundle: Results) -> Plot:
     """BLEU by compression ratio (C1): one panel per arm, one line per context size."""
     every = [arm for pair in compare_sizes(bundle) for arm in pair if arm]
-    if len({arm.context_size for arm in every}) < 2:
+    if len({bucket.context_size for arm in every for bucket in arm.buckets}) < 2:
         raise UserError("all runs have the same context size")
-    titles = {NONE: "Without attention"}
-    rows: list[dict[str, Any]] = []
+    titles, points = {NONE: "Without attention"}, []
     for arm in every:
         panel = titles.setdefault(arm.attention, f"With {arm.attention} attention")
-        keys = {"panel": panel, "control": f"context {arm.context_size}"}
         for bucket in arm.buckets:
+            keys = {"panel": panel, "control": f"context {bucket.context_size}"}
             keys |= {"x": f"{bucket.compression_ratio:.6g}", "note": f"{bucket.name} source words"}
-            rows += _bucket_rows(arm, bucket, **keys)
+            points.append((arm, bucket, keys))
     slide = {str(row.compression_ratio): row.bleu for row in L_FAIL.values()}
-    rows += slide_rows(titles[NONE], NONE, slide)
+    printed = slide_rows(titles[NONE], NONE, slide)
     note = f"Ratio: mean source words x embedding size / context size. {SLIDE_NOTE}"
     title = "Does the compression ratio alone set BLEU?"
-    return _plot(title, rows, "compression ratio", every, note, log_x=True)
+    return _plot(title, "compression ratio", points, printed, note, log_x=True)
 
 
 def learning(bundle: Results) -> Plot:
     """BLEU by the number of updates (C12): one panel per arm, one line per sentence length."""
-    rows: list[dict[str, Any]] = []
-    every = every_arm(bundle)
-    for arm in every:
+    points = []
+    for arm in every_arm(bundle):
         run = arm.runs.iloc[0]
-        keys = {"panel": f"{arm.attention}, {arm.context_size} numbers", "x": str(run["updates"])}
-        for bucket in arm.buckets:
-            rows += _bucket_rows(arm, bucket, control=f"{bucket.name} words", **keys)
-    if len({row["x"] for row in rows}) < 2:
+        keys = {"panel": f"{arm.attention}, {run['context_size']} numbers"}
+        keys |= {"x": str(run["updates"])}
+        points += [(arm, item, keys | {"control": f"{item.name} words"}) for item in arm.buckets]
+    if len({keys["x"] for *_, keys in points}) < 2:
         raise UserError("all runs have the same number of updates")
     title = "How far does training go, by sentence length?"
-    return _plot(title, rows, "updates", every, log_x=True)
+    return _plot(title, "updates", points, [], log_x=True)
 
 
 def attention_chart(bundle: Results) -> Chart:

@@ -39,7 +39,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     tell("counting")
     texts = read_texts(subject.folder)
     rows = read_table(subject.folder / SENTENCES, {"source_words": "i8", "ended": "bool"})
-    outputs, references = ([*map(tokenize, side)] for side in (texts.hypotheses, texts.references))
+    outputs, references = ([*map(tokenize, texts[name])] for name in ("hypothesis", "reference"))
     columns = {
         "source_words": rows["source_words"],
         "sentences": [1] * len(rows),

@@ -99,7 +99,7 @@ def survival(
 def source_words(subject: "Subject", groups: Int[ndarray, "sentences"]) -> pd.DataFrame:
     """One row per token of the test set's sources, with its `survival`; punctuation has none."""
     pairs = subject.corpus.test
-    outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
+    outputs = [tokenize(text) for text in read_texts(subject.folder)["hypothesis"]]
     sources = [tokenize(pair.source) for pair in pairs]
     rows = [(row, i, token) for row, source in enumerate(sources) for i, token in enumerate(source)]
     words = pd.DataFrame(rows, columns=["sentence", "position", "token"])

@@ -10,6 +10,7 @@ import re
 import shlex
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -31,9 +32,8 @@ from ..lecture.walkthroughs import audit
 from ..questions.cost import measured_exponent
 from ..questions.survival import word_reports
 from ..results import schema
-from ..results.bundle import Example, Results, holds_results, tidy_csv
-from ..results.folders import probe_file, results_inside
-from ..results.folders import tables as measured_tables
+from ..results.bundle import Example, Results, tidy_csv
+from ..results.folders import has_results, probe_file, results_inside
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import FileError, UserError, counted
 from ..settings.files import write_text
@@ -42,7 +42,7 @@ from ..tables.comparison import NONE, of_experiment, what_was_run
 from ..tables.lecture import audit_page, lecture_evidence
 from ..tables.page import Page, in_line, page_files
 from ..tables.pages import make_page, study_page
-from ..tables.render import PlainConsole, tables_in, texts_of
+from ..tables.render import PlainConsole, tables_in
 
 BESIDE: Mapping[str, Sequence[str]] = {
     "C1": ("compression", "context-size"),
@@ -51,8 +51,8 @@ BESIDE: Mapping[str, Sequence[str]] = {
     "C12": ("fit",),
 }
 """Tables and figures that go with a claim, besides those of its study."""
-HOMES = {name: claim.home for claim in ALL_CLAIMS for name in BESIDE.get(claim.id, ())}
-"""The experiment that a table or figure shows if a folder has several; else ``vindication``."""
+cell = partial(in_line, interval=Markup("{} <small>{} to {}</small>"))
+"""A terminal's cell as HTML; an interval on its second line is in small type."""
 
 
 def write_report(folder: Path, path: Path) -> int:
@@ -65,7 +65,11 @@ def write_report(folder: Path, path: Path) -> int:
 
 def make_report(folder: Path) -> str:
     """The page. A folder without results, or with damaged ones, is a ``UserError``."""
-    check_results(folder)
+    if not (has_results(folder) or results_inside(folder)):
+        raise UserError(
+            f"no results in {str(folder)!r}: name a folder that `bottleneck reproduce`, "
+            "`bottleneck sweep` or `bottleneck study cost` wrote"
+        )
     environment = Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
@@ -87,23 +91,9 @@ def make_report(folder: Path) -> str:
     return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]", "\ufffd", page)
 
 
-def check_results(folder: Path) -> None:
-    """A ``UserError`` where neither a folder nor any inside it has results."""
-    if not (holds_results(folder) or measured_tables(folder) or results_inside(folder)):
-        raise UserError(
-            f"no results in {str(folder)!r}: name a folder that `bottleneck reproduce`, "
-            "`bottleneck sweep` or `bottleneck study cost` wrote"
-        )
-
-
 def prose(text: str) -> Markup:
     """A text as HTML, with `backticks` as code."""
     return Markup(re.sub("`([^`]*)`", r"<code>\1</code>", str(escape(text))))
-
-
-def cell(text: str) -> str:
-    """A terminal's cell as HTML; an interval on its second line is in small type."""
-    return in_line(text, Markup("{} <small>{} to {}</small>"))
 
 
 def collect(folder: Path) -> dict[str, Any]:
@@ -123,7 +113,7 @@ def collect(folder: Path) -> dict[str, Any]:
     return {
         "folder": folder,
         "bench": bench,
-        "summary": claims.summary(decisions),
+        "summary": page.title,
         "claims": [row | {"number": claims.number(row)} for row in rows],
         "claims_caption": page.caption,
         "slides": find_views(("failure-pattern", "vindication", "bleu"), first.folder, pair),
@@ -165,15 +155,11 @@ def questions(decisions: Sequence[claims.Decision]) -> Iterator[tuple[str, dict[
 
 
 def find_views(names: Iterable[str], folder: Path, bundle: Results | None) -> dict[str, Any]:
-    """The tables and figures of these names that a folder has, as the template shows them.
-
-    A table's ``kinds`` say which columns are text, and which are the slide's numbers.
-    """
+    """The tables and figures of these names that a folder has, as the template shows them."""
     pages, figures, reasons = make_views(names, folder, bundle)
     grids: list[dict[str, Any]] = []
     for page in pages:
-        for table in tables_in(page.table):
-            heads, *rows = texts_of(table)
+        for table, (heads, *rows) in tables_in(page.table):
             kinds = [
                 "text" if column.justify == "left" else "printed" * head.startswith("slide")
                 for column, head in zip(table.columns, heads, strict=True)
@@ -198,13 +184,14 @@ def make_views(
 ) -> tuple[list[Page], dict[str, Chart], dict[str, str]]:
     """The tables and figures of these names that a folder has, and why it lacks others.
 
-    Views of runs show one experiment (see `HOMES`), or else the first.
+    Views of runs show the experiment of the claim in `BESIDE`, else ``vindication`` or the first.
     """
+    homes = {name: claim.home for claim in ALL_CLAIMS for name in BESIDE.get(claim.id, ())}
     pages: list[Page] = []
     figures: dict[str, Chart] = {}
     reasons: dict[str, str] = {}
     for name in filter(lambda name: has_numbers(name, folder, bundle), names):
-        part = bundle and of_experiment(bundle, HOMES.get(name, "vindication"))
+        part = bundle and of_experiment(bundle, homes.get(name, "vindication"))
         for kind in ("table", "figure"):
             try:
                 if kind == "figure" and name in schema.FIGURES:
@@ -230,11 +217,7 @@ def has_numbers(name: str, folder: Path, bundle: Results | None) -> bool:
 
 
 def write_out(folder: Path) -> tuple[list[str], list[str], list[str]]:
-    """Write ``tables/``, ``figures/`` and last ``CONTENTS.md`` into a results folder.
-
-    Returns the names of tables and figures, and what is missing, with the reason.
-    """
-    check_results(folder)
+    """Write ``tables/``, ``figures/`` and ``CONTENTS.md``; return names and what is missing."""
     names = dict.fromkeys((*schema.ALL_TABLES, *schema.FIGURES))
     pages, figures, reasons = make_views(names, folder, Results.find(folder))
     for name, text in page_files(pages).items():

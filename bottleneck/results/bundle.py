@@ -65,12 +65,22 @@ class Results:
                 "`bottleneck table runs` lists them; repeat their command to continue"
             )
         if not folders.is_bundle(folder):
-            inside = [place for place in folders.results_inside(folder) if holds_results(place)]
-            if inside:
-                return cls.merged(folder, [cls.open(place, sentences) for place in inside])
+            inside = [cls.find(place, sentences) for place in folders.results_inside(folder)]
+            if parts := [part for part in inside if part]:
+                return cls.merged(folder, parts)
             folders.check_one(folder)
             raise UserError(f"no results in folder {str(folder)!r}: {folders.WRITTEN}")
-        environment = _environment(folder)
+        environment = folders.read_object(folder / schema.ENVIRONMENT)
+        if environment.get("schema") != schema.VERSION:
+            raise UserError(
+                f"{str(folder)!r} has results of schema {environment.get('schema')}, this program "
+                f"reads {schema.VERSION}; use the version of bottleneck that wrote them"
+            )
+        if not of_one_time(folder, schema.FILES):
+            raise UserError(
+                f"{str(folder)!r} is incomplete: an export or a merge was stopped between two "
+                "files; run the same command again"
+            )
         table, counts = read_table(folder / schema.RUNS, schema.RUN_COLUMNS), {}
         if sentences:
             rows = read_table(folder / schema.SENTENCES, {"run": "str"} | schema.COUNTED)
@@ -78,16 +88,17 @@ class Results:
         return cls(folder, table, counts, environment, dict.fromkeys(table["run"], folder))
 
     @classmethod
-    def find(cls, folder: Path) -> "Results | None":
-        """The runs or the bundle of a folder itself; None if it has neither."""
-        return cls.open(folder) if holds_results(folder) else None
+    def find(cls, folder: Path, sentences: bool = True) -> "Results | None":
+        """The finished runs or the bundle of a folder itself; None if it has neither."""
+        filled = folders.find_runs(folder).done or folders.is_bundle(folder)
+        return cls.open(folder, sentences) if filled else None
 
     @classmethod
     def of_runs(cls, folder: Path, stored: folders.StoredRuns, sentences: bool = True) -> "Results":
         """The finished runs of a store, in the order of ``experiments.json``."""
         store = next(iter(stored.done)).resolve().parent
         members = [
-            dict(zip(("run", *schema.MEMBER), map(plain, (run, experiment, *names)), strict=True))
+            [*map(plain, (run, experiment, *names))]
             for experiment, runs in folders.read_experiments(store).items()
             for run, names in runs.items()
         ]
@@ -105,16 +116,15 @@ class Results:
                 counts[run.name] = _counts(read_table(run / folders.SENTENCES, schema.COUNTED))
         described = pd.DataFrame(rows, columns=list(kinds), dtype=object).astype(kinds)
         table = pd.concat(scores).merge(described, on="run", validate="many_to_one")
-        columns = ["run", *schema.MEMBER]
-        table = _with_members(table, pd.DataFrame(members, columns=columns, dtype=str))
+        members = pd.DataFrame(members, columns=["run", *schema.MEMBER], dtype=str)
         environment = {
             "schema": schema.VERSION,
             "runs": {run.name: known for run, known in stored.done.items()},
             "unfinished": {run.name: status for run, status in stored.unfinished.items()},
-            "replaced": len(stored.replaced),
+            "replaced": stored.replaced,
         }
         sources = {run.name: run for run in stored.done}
-        return cls(folder, table, counts, environment, sources)
+        return cls(folder, _with_members(table, members), counts, environment, sources)
 
     @classmethod
     def merged(cls, folder: Path, parts: Sequence["Results"]) -> "Results":
@@ -188,27 +198,6 @@ class Results:
         return claims.claims_page(claims.decide_all(self.folder)).frame
 
 
-def holds_results(folder: Path) -> bool:
-    """Whether there are finished runs in a folder itself, or a bundle of them."""
-    return bool(folders.find_runs(folder).done) or folders.is_bundle(folder)
-
-
-def _environment(folder: Path) -> Mapping[str, Any]:
-    """A bundle's ``environment.json``; refuses another version and an incomplete export."""
-    environment = folders.read_object(folder / schema.ENVIRONMENT)
-    if environment.get("schema") != schema.VERSION:
-        raise UserError(
-            f"{str(folder)!r} has results of schema {environment.get('schema')}, this program "
-            f"reads {schema.VERSION}; use the version of bottleneck that wrote them"
-        )
-    if not of_one_time(folder, schema.FILES):
-        raise UserError(
-            f"{str(folder)!r} is incomplete: an export or a merge was stopped between two files; "
-            "run the same command again"
-        )
-    return environment
-
-
 def _with_members(table: pd.DataFrame, members: pd.DataFrame) -> pd.DataFrame:
     """Rows of runs in the order of ``members`` (run and `schema.MEMBER`), others last."""
     rest = table[["run"]][~table["run"].isin(members["run"])].drop_duplicates()
@@ -252,10 +241,7 @@ def tidy_csv(table: pd.DataFrame) -> str:
 
 
 def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
-    """Read a CSV file of the bundle, or of a run, with the documented columns and types.
-
-    Blanks are missing values, except in texts.
-    """
+    """Read these columns of a CSV file, by type; blanks are missing values, except in texts."""
     # A float in the place of a whole number is an error.
     with folders.reading(path), np.errstate(invalid="ignore"):
         frame = pd.read_csv(

@@ -2,10 +2,10 @@
 
 import json
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,14 +18,14 @@ from .bundle import Results, read_table, tidy_csv
 
 def check_bundle(folder: Path, runs: Collection[str], stores: Collection[Path]) -> None:
     """Raise a ``UsageError`` if a bundle of runs (from ``stores``) would replace other results."""
-    lost = ["runs"] if folders.is_run(folder) or folders.runs_in(folder) else []
-    if not lost and folders.store_of(folder).resolve() not in {path.resolve() for path in stores}:
-        path, listed = folder / schema.ENVIRONMENT, read_sums(folder) or {}
-        lost = [name for name in schema.FILES if (folder / name).exists() and name not in listed]
-        lost += ["runs"] if folders.find_runs(folder).any else []
-        if not lost and path.exists():
-            stored = {run.name for store in stores for run in folders.runs_in(store)}
-            lost = sorted(folders.read_object(path)["runs"].keys() - {*runs, *stored})
+    if (folder / folders.STORE).resolve() in {store.resolve() for store in stores}:
+        return
+    path, listed = folder / schema.ENVIRONMENT, read_sums(folder) or {}
+    lost = ["runs"] if folders.runs_in(folder) else []
+    lost += [name for name in schema.FILES if (folder / name).exists() and name not in listed]
+    if not lost and path.exists():
+        stored = {run.name for store in stores for run in folders.runs_in(store)}
+        lost = sorted(folders.read_object(path)["runs"].keys() - {*runs, *stored})
     if lost:
         raise UsageError(f"{str(folder)!r} has other results ({lost[0]}): name a new folder")
 
@@ -56,15 +56,18 @@ def write_bundle(bundle: Results, folder: Path, text: bool = True) -> list[str]:
         # Other tables of an earlier bundle are removed, except the benchmark's, which uses no runs.
         earlier = {table.name for table in folders.tables(folder)} - {f"{schema.BENCHMARK}.csv"}
         gone = {f"{schema.PROBES}/{name}" for name in earlier} - probes.keys()
-    write_listed(folder, _files(bundle, text, probes), gone)
+    copies = ((name, folders.read_checked(table)) for name, table in probes.items())
+    write_listed(folder, chain(_files(bundle, text), copies), gone)
     return lacking
 
 
-def _files(bundle: Results, text: bool, probes: Mapping[str, Path]) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of a bundle one by one, then the studies' tables."""
+def _files(bundle: Results, text: bool) -> Iterator[tuple[str, bytes]]:
+    """Yield a bundle's own files one by one; equal results give equal bytes."""
+    to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+    packed = partial(zlib.compress, wbits=zlib.MAX_WBITS + 16)  # gzip without a time in its header
     described = {run: bundle.environment["runs"][run] for run in bundle.names}
     # First, because it says which runs these are.
-    yield schema.ENVIRONMENT, _json({**bundle.environment, "runs": described})
+    yield schema.ENVIRONMENT, f"{to_json({**bundle.environment, 'runs': described})}\n".encode()
     sentences = [",".join(("run", *schema.COUNTED)) + "\n"]
     for run in bundle.names:
         counts = bundle.sentences[run]
@@ -72,17 +75,7 @@ def _files(bundle: Results, text: bool, probes: Mapping[str, Path]) -> Iterator[
         rows = pd.DataFrame(np.column_stack([places, counts.words, counts.statistics]))
         rows.insert(0, "run", run)
         sentences.append(rows.to_csv(index=False, header=False, lineterminator="\n"))
-    yield schema.SENTENCES, _packed("".join(sentences).encode())
-    yield schema.EXAMPLES, _packed(_json(dict(bundle.examples()) if text else {}))
+    yield schema.SENTENCES, packed("".join(sentences).encode())
+    examples = dict(bundle.examples()) if text else {}
+    yield schema.EXAMPLES, packed(f"{to_json(examples)}\n".encode())
     yield schema.RUNS, tidy_csv(bundle.runs).encode()
-    yield from ((name, folders.read_checked(table)) for name, table in probes.items())
-
-
-def _packed(content: bytes) -> bytes:
-    """Compress as gzip, without a time in the header: equal results give equal bytes."""
-    return zlib.compress(content, wbits=zlib.MAX_WBITS + 16)
-
-
-def _json(values: Any) -> bytes:
-    """JSON for a bundle: one line, no blanks."""
-    return (json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n").encode()

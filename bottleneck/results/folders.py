@@ -11,7 +11,6 @@ import shlex
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,8 +25,6 @@ STORE = "runs"
 EXPERIMENTS = "experiments.json"
 """File next to the store: the names that each experiment gives its runs."""
 REPLACED = ""  # in place of an experiment's name: runs that later runs replaced
-Experiments = dict[str, dict[str, Sequence[str]]]
-"""By experiment and run, in order: the run's arm, and the arm that it is compared with."""
 
 # Files of a run's folder.
 STATUS = "status.json"
@@ -62,18 +59,11 @@ def is_bundle(folder: Path) -> bool:
     return any(was_written(folder / name) for name in marks)
 
 
-def without_runs(folder: Path) -> bool:
-    """Whether this is a bundle without its run folders, such as a merged or committed one."""
-    return is_bundle(folder) and not runs_in(store_of(folder))
-
-
-def store_of(folder: Path) -> Path:
-    """The store of an output folder, or the folder itself if it is the store."""
-    return folder / STORE if (folder / STORE).is_dir() else folder
-
-
-def runs_in(store: Path) -> list[Path]:
-    """The run folders of a store by name, also those without a status."""
+def runs_in(folder: Path) -> list[Path]:
+    """The runs of an output folder or a store by name, even without a status; or the run itself."""
+    if is_run(folder):
+        return [folder]
+    store = folder / STORE if (folder / STORE).is_dir() else folder
     return sorted(path for path in store.glob("[!.]*") if path.is_dir() and is_run(path))
 
 
@@ -84,14 +74,17 @@ def tables(folder: Path) -> list[Path]:
     return sorted({*(folder / PROBES).glob("*.csv"), *lost})
 
 
+def has_results(folder: Path) -> bool:
+    """Whether there is a bundle, a study's table or a finished run in a folder itself."""
+    return is_bundle(folder) or bool(tables(folder) or find_runs(folder).done)
+
+
 def results_inside(folder: Path) -> list[Path]:
     """The folders with results directly inside a folder, by name, without its store."""
     return [
         path
         for path in sorted(folder.glob("*/"))
-        if not (path.name == STORE and runs_in(path))
-        and not is_run(path)
-        and (is_bundle(path) or tables(path) or finished_runs(path))
+        if not (path.name == STORE and runs_in(path)) and not is_run(path) and has_results(path)
     ]
 
 
@@ -120,17 +113,14 @@ def check_one(folder: Path) -> None:
     """Raise a ``UserError`` if the folder is missing, or has several folders of results."""
     if not folder.is_dir():
         raise UserError(f"no folder {str(folder)!r}: {WRITTEN}")
-    if is_bundle(folder) or find_runs(folder).any:
-        return
-    if inside := [path.name for path in results_inside(folder)]:
-        raise UserError(
-            f"{str(folder)!r} holds folders of results ({', '.join(inside)}): name one of them"
-        )
+    if not (is_bundle(folder) or runs_in(folder)) and (inside := results_inside(folder)):
+        names = ", ".join(path.name for path in inside)
+        raise UserError(f"{str(folder)!r} holds folders of results ({names}): name one of them")
 
 
 def check_trainable(folder: Path) -> None:
     """Raise a ``UserError`` for a bundle without its run folders, which has no weights."""
-    if without_runs(folder):
+    if is_bundle(folder) and not runs_in(folder):
         raise UserError(
             f"{str(folder)!r} is a bundle without its run folders: name the folder where its runs "
             "were trained, or train them into a new folder"
@@ -219,24 +209,16 @@ def read_status(run: Path) -> dict[str, Any]:
         return json.loads(path.read_bytes()) if path.exists() else {}
 
 
-def read_experiments(folder: Path) -> Experiments:
-    """The experiments of an output folder, or of the store inside it."""
+def read_experiments(folder: Path) -> dict[str, dict[str, Sequence[str]]]:
+    """By experiment and run, in order: the run's arm, and the arm that it is compared with."""
     whole = folder.resolve()
     places = (whole, whole.parent) if whole.name == STORE else (whole,)
     files = [place / EXPERIMENTS for place in places if was_written(place / EXPERIMENTS)]
     return read_object(files[0]) if files else {}
 
 
-class Outputs(NamedTuple):
-    """The test sentences of a run, in their order."""
-
-    sources: list[str]
-    references: list[str]
-    hypotheses: list[str]
-
-
-def read_texts(run: Path) -> Outputs:
-    """Read the test sentences of a finished run."""
+def read_texts(run: Path) -> dict[str, list[str]]:
+    """``source``, ``reference`` and ``hypothesis`` of a finished run's test sentences, in order."""
     path = run / HYPOTHESES
     if not was_written(path):
         raise UserError(
@@ -246,54 +228,44 @@ def read_texts(run: Path) -> Outputs:
         # Not splitlines: it also splits at other characters, which a text may have.
         lines = read_checked(path).decode().removesuffix("\n").split("\n")
         rows = [json.loads(line) for line in lines]
-        names = ("source", "reference", "hypothesis")
-        return Outputs(*([row[name] for row in rows] for name in names))
+        return {name: [row[name] for row in rows] for name in ("source", "reference", "hypothesis")}
 
 
 # The runs of a store.
 
 
-@dataclass(frozen=True)
-class StoredRuns:
+class StoredRuns(NamedTuple):
     """The runs of a store: finished ones as a bundle describes them, others with their status.
 
-    ``replaced`` are finished, too; later runs have their arm and seed.
+    ``replaced`` counts the finished ones whose arm and seed later runs have.
     """
 
     done: Mapping[Path, Mapping[str, Any]]
     unfinished: Mapping[Path, str]
-    replaced: tuple[Path, ...]
-
-    @property
-    def any(self) -> bool:
-        """Whether there are any runs."""
-        return bool(self.done or self.unfinished)
+    replaced: int
 
 
 def find_runs(folder: Path) -> StoredRuns:
     """The runs of an output folder, of a store, or of one run's folder."""
     done, order, unfinished = {}, {}, {}
-    for run in [folder] if is_run(folder) else runs_in(store_of(folder)):
+    for run in runs_in(folder):
         status = read_status(run).get("status")
         if status is None:
             raise damaged(run / STATUS, "it is missing")
-        if status == "done" and is_current(run):
+        if not is_current(run):
+            unfinished[run] = "of another version"
+        elif status != "done":
+            unfinished[run] = status
+        else:
             settings = read_object(run / SETTINGS)
             model, seed = settings["model"], settings["training"]["seed"]
             order[run] = model["attention"], model["context_size"], seed, run.name
             done[run] = {"settings": settings, "environment": read_object(run / ENVIRONMENT)}
-        else:
-            unfinished[run] = status if is_current(run) else "of another version"
     runs = sorted(done, key=order.__getitem__)
     names = read_experiments(folder).get(REPLACED, {}) if done else {}
     current = [run for run in runs if run.name not in names] or runs
-    replaced = tuple(run for run in runs if run not in current)
+    replaced = len(runs) - len(current)
     return StoredRuns({run: done[run] for run in current}, unfinished, replaced)
-
-
-def finished_runs(folder: Path) -> list[Path]:
-    """The folders of the finished runs of an output folder or a store, in a fixed order."""
-    return list(find_runs(folder).done)
 
 
 def is_current(run: Path) -> bool:
@@ -308,7 +280,7 @@ def arms(folder: Path) -> dict[str, Path]:
         return {read_settings(folder).model.attention: folder}
     check_one(folder)
     done = find_runs(folder).done
-    if not done and not is_bundle(folder):
+    if not done:
         raise UserError(f"{str(folder)!r} holds no finished run of this version: {WRITTEN}")
     others = {}  # the text, and all settings but attention and seed
     for run, known in done.items():
@@ -317,7 +289,7 @@ def arms(folder: Path) -> dict[str, Path]:
         training = settings["training"] | {"seed": None}
         text = known["environment"].get("fingerprint")
         others[run] = settings | {"model": model, "training": training, "text": text}
-    latest = max(others, key=lambda run: (run / STATUS).stat().st_mtime, default=None)
+    latest = max(others, key=lambda run: (run / STATUS).stat().st_mtime)
     chosen: dict[str, Path] = {}
     for run, known in done.items():
         if others[run] == others[latest]:

@@ -87,7 +87,7 @@ def run_sweep(
 
 def gather(out: Path) -> None:
     """Write the bundle of all finished runs in the store of ``out``, if there are any."""
-    if folders.finished_runs(out):
+    if folders.find_runs(out).done:
         with FileLock(out / folders.STORE / ".bundle.lock"):
             write_bundle(Results.open(out), out)
 

@@ -1,8 +1,7 @@
 """The verdict on every claim from a results folder, and the table of all verdicts.
 
 One experiment decides each claim, with the arms that come first in its sweep's file. A claim that
-cannot be decided is "not measured", with the reason and the command that would measure it. Results
-folders inside the folder may decide what the folder's own runs do not.
+cannot be decided is "not measured", with the reason and the command that would measure it.
 """
 
 import shlex
@@ -21,8 +20,8 @@ from ..claims.registry import ATTENTION, CLAIMS, Claim, study_verdict, verdict_o
 from ..claims.rules import PLAIN, UNIFORM_WEIGHTS
 from ..claims.verdict import FLOOR_BLEU, Verdict, learned, unlearned
 from ..results.bundle import Results, load_probe
-from ..results.folders import probe_file, results_inside, without_runs
-from ..results.schema import BENCHMARK, GOLD
+from ..results.folders import is_bundle, probe_file, results_inside, runs_in
+from ..results.schema import BENCHMARK
 from ..scoring.bootstrap import Estimate, difference
 from ..settings.concerns import UNSELECTIVE
 from ..settings.errors import UserError
@@ -41,18 +40,13 @@ from .comparison import (
     paired,
     pairs,
     rows_of,
+    where,
 )
 from .page import Page, in_line
 from .render import MEASURE, cell
-from .selection import where
 
 VERDICTS = {"held": "green", "partly": "yellow", "not held": "red", "not measured": "dim"}
 """Each verdict's colour on a terminal."""
-CAPTION = (
-    "The rules were written as code before the reference runs; --format csv prints them. Ranges "
-    "are 95 % intervals over test sentences, unless a claim says otherwise. They are not corrected "
-    "for the number of claims, buckets or controls."
-)
 
 
 @dataclass(frozen=True)
@@ -76,7 +70,8 @@ class Decision:
         if self.measured:
             return ""
         words = f"bottleneck {self.claim.command}"
-        if self.claim.own_runs or without_runs(self.folder) or results_inside(self.folder):
+        bundled = is_bundle(self.folder) and not runs_in(self.folder)
+        if self.claim.own_runs or bundled or results_inside(self.folder):
             return words
         option = "--out" if self.claim.makes else "--results"
         return f"{words} {option} {shlex.quote(str(self.folder))}"
@@ -104,13 +99,9 @@ def decide_all(folder: Path, conditions: Sequence[str] = ()) -> list[Decision]:
 
 
 def decide(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
-    """Decide one claim by a folder's runs; ``bundle`` is None if it has none.
-
-    If there are several experiments, the claim's home decides, or else the first that can.
-    """
-    # The user's gold links decide C7, too.
-    tables = [claim.study, *([GOLD] if claim.study == "alignment" else [])]
-    table = next((item for item in tables if item and probe_file(folder, item)), None)
+    """Decide a claim by a folder's runs, if any: by its home experiment or the first that can."""
+    tables = claim.study, f"{claim.study}-gold"  # the user's gold links decide C7, too
+    table = next((name for name in tables if claim.study and probe_file(folder, name)), None)
     runs = ""
     if table:
         question = import_module("...questions.question", __name__).find_question(table)
@@ -125,16 +116,15 @@ def decide(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
         verdict = verdict_on(claim.id, reason="the folder holds no finished run")
     else:
         results = []
-        names = sorted(bundle.runs["experiment"].unique(), key=lambda name: name != claim.home)
-        for name in names:
+        names = bundle.runs["experiment"].unique()
+        for name in sorted(names, key=lambda name: name != claim.home):
             part = of_experiment(bundle, name)
             try:
                 verdict, used = by_experiment(claim.id, part)
             except UserError as error:
                 verdict, used = verdict_on(claim.id, reason=str(error)), part.runs[:0]
             results.append((verdict, describe(used)))
-        decided = (item for item in results if item[0].verdict != "not measured")
-        verdict, runs = next(decided, results[0])
+        verdict, runs = min(results, key=lambda item: item[0].verdict == "not measured")
     return Decision(claim, verdict, runs, folder, bundle)
 
 
@@ -143,8 +133,8 @@ def by_experiment(claim: str, bundle: Results) -> tuple[Verdict, pd.DataFrame]:
     runs = declared(bundle)
     if claim == "C1":
         arms = [none for none, _ in compare_sizes(bundle, together=True)]
-        used = pd.concat([arm.runs["run"] for arm in arms])
         cells = [bucket for arm in arms for bucket in arm.buckets]
+        used = pd.concat([arm.runs for arm in arms])["run"]
         return verdict_on(claim, cells), runs[runs["run"].isin(used)]
     if claim == "L-FAIL":
         none, _ = compare(bundle, alone=True)
@@ -175,7 +165,6 @@ def _controlled(
     sentences and common seeds. A variation is a group in which both arms have the same change.
     """
     runs, selecting, base = declared(bundle), arm_of(bundle, attention), none["arm"].iloc[0]
-    index = selecting.longest
     controls: dict[str, tuple[Estimate, Estimate]] = {}
     variations: dict[str, Estimate] = {}
     used = [none, attention]
@@ -187,18 +176,18 @@ def _controlled(
             name = UNIFORM_WEIGHTS
         both = common_seeds(rows, attention)
         if name and kind in UNSELECTIVE and set(rows[TEXT]) == set(none[TEXT]) and len(both[0]):
-            bleu, attended = (arm_of(bundle, part).buckets[index].bleu for part in both)
+            bleu, attended = (arm_of(bundle, part).longest.bleu for part in both)
             controls[name if name not in controls else str(arm)] = bleu, attended
             used.append(both[0])
     for pair in pairs(runs):
         plain, varied = paired(bundle, *pair)
         group = varied.name.partition(", ")[2]
         if varied.attention == selecting.attention and group not in ("", LONGER):
-            variations[group] = difference(*(a.buckets[a.longest].bleu for a in (varied, plain)))
+            variations[group] = difference(varied.longest.bleu, plain.longest.bleu)
             used += pair
     verdict = verdict_on(
         "C10",
-        selecting.buckets[index],
+        selecting.longest,
         controls=controls,
         variations=variations,
         lacking=[
@@ -263,13 +252,14 @@ def _family(claim: Claim, runs: pd.DataFrame) -> pd.DataFrame:
     """The runs of the family that a claim judges: see `FAMILY`."""
     runs = runs.sort_values("experiment", key=lambda names: names != claim.home, kind="stable")
     bases = runs["baseline"].where(runs["baseline"] != "", runs["arm"])
-
-    def lacks(rows: pd.DataFrame) -> tuple[bool, bool]:
-        text = rows["corpus"].isin(claim.corpora).any()
-        return not text, not set(claim.arms) <= _kinds(set(rows["attention"]))
-
     families = [rows for _, rows in runs.groupby(["experiment", bases], sort=False)]
-    return min(families, key=lacks)
+    return max(
+        families,
+        key=lambda rows: (
+            rows["corpus"].isin(claim.corpora).any(),
+            set(claim.arms) <= _kinds(set(rows["attention"])),
+        ),
+    )
 
 
 def _kinds(attentions: set[str]) -> set[str]:
@@ -288,19 +278,16 @@ def number(row: Mapping[str, object]) -> str:
     return in_line(cell(row["value"], row["low"], row["high"], form))
 
 
-def summary(decisions: Sequence[Decision]) -> str:
-    """``17 claims: 5 held, 3 partly, 2 not held, 7 not measured``."""
-    verdicts = [decision.verdict.verdict for decision in decisions]
-    parts = ", ".join(f"{verdicts.count(name)} {name}" for name in VERDICTS if name in verdicts)
-    return f"{len(verdicts)} claims: {parts}"
-
-
 def claims_page(decisions: Sequence[Decision]) -> Page:
     """Every claim as a row; on a terminal, id, verdict, claim, number, reason, runs, command."""
-    title, rows, texts = f"The lecture's {summary(decisions)}", [], []
+    verdicts = [item.verdict.verdict for item in decisions]
+    parts = ", ".join(f"{verdicts.count(name)} {name}" for name in VERDICTS if name in verdicts)
+    title, rows, texts = f"The lecture's {len(verdicts)} claims: {parts}", [], []
     bundles = [item.bundle for item in decisions if item.bundle]
     caption = [
-        CAPTION,
+        "The rules were written as code before the reference runs; --format csv prints them. "
+        "Ranges are 95 % intervals over test sentences, unless a claim says otherwise. They are "
+        "not corrected for the number of claims, buckets or controls.",
         *dict.fromkeys(f"{line}." for bundle in bundles for line in bundle.left_out()),
     ]
     for item in decisions:

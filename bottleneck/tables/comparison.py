@@ -1,28 +1,35 @@
-"""The arms of an experiment with their scores, and pairs of an arm and its baseline."""
+"""The runs that a table takes (``--where``): their arms with scores, paired with a baseline."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..claims.rules import Bucket, Row
 from ..results.bundle import Counts, Results
-from ..results.schema import SETTING_COLUMNS
+from ..results.schema import RUN_COLUMNS, SETTING_COLUMNS
 from ..scoring.bleu import bleu, brevity_penalty
 from ..scoring.bootstrap import draw, estimate
 from ..settings.concerns import ScoringSettings, bucket_members
-from ..settings.errors import UserError, counted
+from ..settings.errors import UsageError, UserError, counted, did_you_mean
 from ..settings.sweep import LONGER
-from .selection import as_condition, list_values
 
 NONE, UNIFORM = "none", "uniform"
 SIZE, TEXT = "context_size", "corpus_fingerprint"
-WIDTHS = ("hidden_size", "attention_size")
-"""Columns of sizes that equal the context size if they are not set."""
 SAME = [name for name in (*SETTING_COLUMNS, TEXT) if name != "seed"]
 """Columns that have one value per arm."""
+CONDITIONS = ("run", "experiment", "arm", "corpus_fingerprint", *SETTING_COLUMNS)
+"""Columns that a condition may name."""
+SETTINGS = {
+    name: column
+    for column, (place, _) in SETTING_COLUMNS.items()
+    for name in (f"{place.partition('.')[0]}.{column}", place)
+}
+"""The column of a setting's full name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,18 +42,62 @@ class Arm:
     buckets: tuple[Bucket, ...]
 
     @property
-    def context_size(self) -> int:
-        """The length of the vector that the decoder gets."""
-        return int(self.runs[SIZE].iloc[0])
-
-    @property
-    def longest(self) -> int:
-        """The index of the longest filled bucket."""
-        return max(index for index, bucket in enumerate(self.buckets) if bucket.n)
+    def longest(self) -> Bucket:
+        """The longest filled bucket."""
+        return next(bucket for bucket in reversed(self.buckets) if bucket.n)
 
 
 Pair = tuple[Arm, Arm | None]
 """The arm without attention and, if there is one, the arm with it: same seeds and sentences."""
+
+
+def where(bundle: Results, conditions: Sequence[str]) -> Results:
+    """The bundle's runs that meet every ``column=value``; values of one column are alternatives.
+
+    A column is one of `CONDITIONS` or a setting's full name (``model.context_size``). If no run is
+    left, a ``UserError`` lists the values. A condition that cannot be read is a ``UsageError``.
+    """
+    runs, chosen = bundle.runs, {}
+    for condition in conditions:
+        name, _, text = (part.strip() for part in condition.partition("="))
+        values = [part.strip() for part in text.split(",")]
+        if not (name and all(values)):
+            raise UsageError(f"--where {condition!r}: write column=value, such as attention=none")
+        column = SETTINGS.get(name, name)
+        if column not in CONDITIONS:
+            raise UsageError(f"--where: unknown column {name!r}{did_you_mean(name, CONDITIONS)}")
+        if text in set(runs[column].map(as_condition)):  # commas and all
+            values = [text]
+        elif RUN_COLUMNS[column] != "str":
+            # Numbers and booleans as `as_condition` writes them.
+            for place, value in enumerate(values):
+                values[place] = value.lower()
+                with suppress(ValueError):
+                    values[place] = as_condition(float(value))
+        chosen.setdefault(column, []).extend(values)
+    for column, values in chosen.items():
+        written = runs[column].map(as_condition)
+        if lacking := [value for value in values if value not in set(written)]:
+            names = list_values(runs[column])
+            raise UserError(f"no run with {column}={','.join(lacking)}; there are {names}")
+        runs = runs[written.isin(values)]
+    return replace(bundle, runs=runs)
+
+
+def list_values(values: pd.Series) -> str:
+    """The distinct values in order, as conditions write them; in quotes if they have commas."""
+    distinct = values.drop_duplicates()
+    texts = map(as_condition, [*sorted(distinct.dropna()), *distinct[distinct.isna()]])
+    return ", ".join(repr(text) if "," in text else text for text in texts)
+
+
+def as_condition(value: Any) -> str:
+    """A value as a condition writes it; ``none`` for a setting that is not set."""
+    if pd.isna(value) or value == "":
+        return "none"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    return str(value).lower() if pd.api.types.is_bool(value) else str(value)
 
 
 @lru_cache(maxsize=8)
@@ -119,8 +170,8 @@ def compare_sizes(bundle: Results, *, together: bool = False) -> list[Pair]:
     none = usual(runs[runs["attention"] == NONE])
     if none.empty:
         raise UserError(f"no arm without attention: there are {list_values(runs['arm'])}")
-    widths = [name for name in WIDTHS if (none[name] == none[SIZE]).all()]
-    widths = [] if together and len(widths) < len(WIDTHS) else widths
+    equal = none[["hidden_size", "attention_size"]].eq(none[SIZE], axis=0).all()
+    widths = [] if together and not equal.all() else equal.index[equal]
     codes = none[[name for name in SAME if name not in (SIZE, *widths)]].map(as_condition)
     none, candidates = none[(codes == codes.iloc[0]).all(axis=1)], pairs(runs)
     result = []

@@ -17,7 +17,7 @@ from ..lecture.slides import RULES, SLIDES, Audit, Evidence, Exponent, Grid
 from .page import Page
 from .render import MEASURE, print_prose
 
-INDENT = 3
+INDENT = (0, 0, 0, 3)
 
 
 def audit_page(audits: Sequence[Audit]) -> Page:
@@ -41,11 +41,6 @@ def audit_page(audits: Sequence[Audit]) -> Page:
 
 def print_walkthrough(audit: Audit, console: Console) -> None:
     """Print an id's steps with their checks, then the verdict and its rule."""
-
-    def print_indented(text: str, style: str = "") -> None:
-        body = Padding(Text(text, style), (0, 0, 0, INDENT), expand=False)
-        console.print(Constrain(body, MEASURE))
-
     console.print(Text(f"{audit.id}  {audit.topic}", "bold"))
     for number, step in enumerate(audit.steps, 1):
         head = Text.assemble((f"{number}. {step.title}", "bold"), (f"   {step.formula}", "dim"))
@@ -53,13 +48,14 @@ def print_walkthrough(audit: Audit, console: Console) -> None:
         console.print("\n", head, sep="")
         if step.grids:
             grids = [Padding(grid_table(grid), (0, 0, 1, 0)) for grid in step.grids]
-            console.print(Padding(Columns(grids, padding=(0, 3)), (0, 0, 0, INDENT), expand=False))
-        for line in step.lines:
-            print_indented(line)
+            console.print(Padding(Columns(grids, padding=(0, 3)), INDENT, expand=False))
+        texts = [Text(line) for line in step.lines]
         for check in step.checks:
             style = "" if check.judgement == "right" else "bold"
-            print_indented(f"{check.name}: {check.judgement}", style)
-            print_indented(f"  slide       {check.printed}\n  recomputed  {check.recomputed}")
+            texts.append(Text(f"{check.name}: {check.judgement}", style))
+            texts.append(Text(f"  slide       {check.printed}\n  recomputed  {check.recomputed}"))
+        for text in texts:
+            console.print(Constrain(Padding(text, INDENT, expand=False), MEASURE))
     why = f": {audit.why}." if audit.why else "."
     console.print()
     console.print(Constrain(Text.assemble("Verdict: ", (audit.verdict, "bold"), why), MEASURE))

@@ -11,7 +11,7 @@ from rich.console import Console, RenderableType
 from ..claims.verdict import Verdict
 from ..results.schema import FORMATS
 from ..settings.errors import UsageError, did_you_mean
-from .render import print_prose, tables_in, texts_of
+from .render import print_prose, tables_in
 
 ESCAPES = {
     "markdown": {sign: f"\\{sign}" for sign in "\\|*_`"} | {"<": "&lt;", ">": "&gt;", "\n": " "},
@@ -107,7 +107,7 @@ class Page:
     @property
     def grids(self) -> list[tuple[str, list[list[str]]]]:
         """Title, heads and rows of each table on the terminal, or else of the data."""
-        grids = [(str(t.title or self.title), texts_of(t)) for t in tables_in(self.table)]
+        grids = [(str(t.title or self.title), rows) for t, rows in tables_in(self.table)]
         if not grids:
             cells = self.frame.map(lambda value: f"{value:.4g}" if type(value) is float else value)
             rows = cells.astype("object").where(cells.notna(), "").astype(str).to_numpy().tolist()

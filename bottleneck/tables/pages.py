@@ -11,9 +11,9 @@ import pandas as pd
 
 from ..claims.registry import CLAIMS, verdict_on
 from ..claims.rules import Row
-from ..claims.verdict import LEAST_BASE, small_buckets
+from ..claims.verdict import LEAST_BASE, Verdict, small_buckets
 from ..lecture.slides import L4, L_FAIL, L_VIND
-from ..results.bundle import Results, holds_results, load_probe, setting_columns
+from ..results.bundle import Results, load_probe, setting_columns
 from ..results.schema import ALL_TABLES, SETTING_COLUMNS, TABLES
 from ..scoring.bootstrap import Estimate, percent_change
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
@@ -25,11 +25,13 @@ from .comparison import (
     Arm,
     Pair,
     arm_of,
+    as_condition,
     common_seeds,
     compare,
     compare_sizes,
     declared,
     every_arm,
+    list_values,
     rows_of,
     usual,
     what_was_run,
@@ -43,10 +45,10 @@ from .render import (
     count,
     filled_table,
     new_table,
+    tables_in,
     typed_frame,
     with_bounds,
 )
-from .selection import as_condition, list_values
 
 SPECS = {
     "failure-pattern": (
@@ -138,8 +140,8 @@ def study_page(study: str, folder: Path, runs: pd.DataFrame | None = None) -> Pa
     """A study's table in a folder; ``runs`` is the folder's tidy table, if it has been read."""
     question = import_module("...questions.question", __name__).find_question(study)
     frame = load_probe(folder, study)
-    if runs is None and holds_results(folder):
-        runs = Results.open(folder, sentences=False).runs
+    if runs is None and (bundle := Results.find(folder, sentences=False)):
+        runs = bundle.runs
     claims = [claim for claim in CLAIMS if claim.study == study.partition("-")[0]]
     judged = [judge_study(claim, frame, runs)[0] for claim in claims]
     return replace(question.page(frame), judged=judged)
@@ -156,53 +158,36 @@ def check_name(name: str, like_slide: bool = False) -> str:
 
 
 def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
-    """The table of a name in `ALL_TABLES`; ``like_slide``: with the columns of its slide.
-
-    A ``UserError`` says what the bundle lacks for the table.
-    """
+    """The table of a name in `ALL_TABLES`; ``like_slide``: with the columns of its slide."""
     name = check_name(name, like_slide)
     if name not in TABLES:
         return study_page(name, bundle.folder)
     pairs: list[Pair] = []
     judged = []
-    if name == "arms":
-        arms = every_arm(bundle)
-    else:
-        if name in ("context-size", "compression"):
-            pairs = compare_sizes(bundle)
-            judged = [verdict_on("C1", [b for none, _ in pairs for b in none.buckets])]
-        else:
-            start = "L-FAIL" if name == "failure-pattern" else "L-VIND"
-            pairs = [compare(bundle, alone=start == "L-FAIL")]
-            ids = [claim.id for claim in CLAIMS if claim.id.startswith(start)]
-            judged = [verdict_on(claim, rows_of(*pairs[0])) for claim in ids]
-        arms = [arm for pair in pairs for arm in pair if arm]
-        frame = run_data(name, pairs)
+    if name in ("context-size", "compression"):
+        pairs = compare_sizes(bundle)
+        judged = [verdict_on("C1", [b for none, _ in pairs for b in none.buckets])]
+    elif name != "arms":
+        start = "L-FAIL" if name == "failure-pattern" else "L-VIND"
+        pairs = [compare(bundle, alone=start == "L-FAIL")]
+        ids = [claim.id for claim in CLAIMS if claim.id.startswith(start)]
+        judged = [verdict_on(claim, rows_of(*pairs[0])) for claim in ids]
+    arms = [arm for pair in pairs for arm in pair if arm] or every_arm(bundle)
     attention = next((arm.attention for _, arm in pairs if arm), None)
-    title, file = SPECS[name][0].format(attention=attention), name.replace("-", "_")
-    if name == "arms":
+    title = SPECS[name][0].format(attention=attention)
+    if pairs:
+        frame = run_data(name, pairs)
+    else:
         frame, table = arms_table(title, arms)
     used = pd.concat([arm.runs for arm in arms])
+    ran = what_was_run(used)
     small = small_buckets(dict(zip(frame["bucket"], frame["n"], strict=True)))
     others = len(set(bundle.runs["arm"]) - set(used["arm"]))
     others = f"not in this table: {counted(others, 'arm')} (choose with --where)" if others else ""
     if like_slide:
-        texts, table, intervals = slide_table(name, frame, title)
-        lines = ["; ".join(filter(None, [what_was_run(used), intervals, small, others])) + "."]
-        says = {claim.id: claim.says for claim in CLAIMS}
-        unlike = [
-            f"{says[item.claim]}: {item.verdict} ({item.because.split('; ')[0]})."
-            for item in judged
-            if item.verdict != "held" and item.claim != "C1"
-        ]
-        lines += [" ".join(["Not as on the slide.", *unlike])] if unlike else []
-        if name == "compression":
-            spans = frame[frame["n"] > 0].groupby("slide_word", sort=False)["bleu"]
-            words = [f"{word} {bleu.min():.1f} to {bleu.max():.1f}" for word, bleu in spans]
-            lines += [SLIDE_WORDS, f"Measured BLEU by the slide's word: {', '.join(words)}."]
-        return Page(file, title, texts, table, [], lines)
-    setup = [what_was_run(used), "95 % intervals over test sentences", small and f"* {small}"]
-    setup = "; ".join(filter(None, [*setup, others, *bundle.left_out()]))
+        return slide_page(name, title, frame, judged, [ran, small, others])
+    setup = [ran, "95 % intervals over test sentences", small and f"* {small}", others]
+    setup = "; ".join(filter(None, [*setup, *bundle.left_out()]))
     lines = [LEVELS, *([RATIO] if "compression_ratio" in frame else [])]
     lines += [SLIDE_WORDS] if name == "compression" else []
     if pairs:
@@ -215,7 +200,7 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
         ]
         table = filled_table(title, frame, columns)
     lines += [f"{setup}.", *_facts(used, bundle)]
-    return Page(file, title, frame, table, judged, lines, setup)
+    return Page(name.replace("-", "_"), title, frame, table, judged, lines, setup)
 
 
 def _arm_line(arm: Arm, bundle: Results) -> str:
@@ -228,20 +213,16 @@ def _arm_line(arm: Arm, bundle: Results) -> str:
         f"{'still falling' if falling else 'which no longer fell'}"
     )
     if len(arm.runs) > 1:
-        spreads = [bucket.by_seed.std(ddof=1) for bucket in arm.buckets]
-        text += f"; standard deviation of BLEU over seeds, by bucket: {_listed(spreads, '{:.1f}')}"
+        spreads = (cell(bucket.by_seed.std(ddof=1)) or "-" for bucket in arm.buckets)
+        text += f"; standard deviation of BLEU over seeds, by bucket: {' '.join(spreads)}"
     runs = declared(bundle)
     parts = common_seeds(arm.runs, runs[runs["arm"] == f"{arm.name}, {LONGER}"])
     if len(parts[1]):
         once, twice = (arm_of(bundle, part).buckets for part in parts)
         gains = [b.bleu.value - a.bleu.value for a, b in zip(once, twice, strict=True)]
-        text += f"; twice the training adds, by bucket: {_listed(gains, '{:+.1f}')} BLEU"
+        texts = (cell(gain, form="{:+.1f}") or "-" for gain in gains)
+        text += f"; twice the training adds, by bucket: {' '.join(texts)} BLEU"
     return f"{text}."
-
-
-def _listed(values: Sequence[float], form: str) -> str:
-    """The numbers of all buckets, a dash for an empty one."""
-    return " ".join("-" if pd.isna(value) else form.format(value) for value in values)
 
 
 def _facts(used: pd.DataFrame, bundle: Results) -> list[str]:
@@ -323,18 +304,31 @@ def _relative(measured: Estimate, base: Estimate) -> Estimate | None:
     return percent_change(measured, base) if base.value >= LEAST_BASE else None
 
 
-def slide_table(
-    name: str, frame: pd.DataFrame, title: str
-) -> tuple[pd.DataFrame, CompactTable, str]:
-    """A table in its slide's columns, as text and for a terminal, and a phrase on its intervals."""
+def slide_page(
+    name: str, title: str, frame: pd.DataFrame, judged: Sequence[Verdict], facts: list[str]
+) -> Page:
+    """A table in its slide's columns; the caption has the facts, then what is unlike the slide."""
     numbers = frame.drop(columns=[n for n in frame if n.endswith(("_low", "_high"))])
-    columns, rows = LIKE_SLIDE[name], numbers.to_dict("records")
-    texts = {column.head: [column.text(row) for row in rows] for column in columns}
-    scores = [column.name for column in columns if column.name.startswith("bleu")]
+    table = filled_table(title, numbers, LIKE_SLIDE[name])
+    ((_, (heads, *texts)),) = tables_in(table)
+    scores = [column.name for column in LIKE_SLIDE[name] if column.name.startswith("bleu")]
     widest = max((frame[f"{score}_high"] - frame[f"{score}_low"]).max() for score in scores)
     counts = " to ".join(f"{n:,}" for n in sorted({frame["n"].min(), frame["n"].max()}))
-    phrase = f"{counts} sentences per row; 95 % intervals over test sentences at most {widest:.1f}"
-    return pd.DataFrame(texts), filled_table(title, numbers, columns), f"{phrase} BLEU wide"
+    intervals = f"95 % intervals over test sentences at most {widest:.1f} BLEU wide"
+    facts.insert(1, f"{counts} sentences per row; {intervals}")
+    lines, says = ["; ".join(filter(None, facts)) + "."], {claim.id: claim.says for claim in CLAIMS}
+    unlike = [
+        f"{says[item.claim]}: {item.verdict} ({item.because.split('; ')[0]})."
+        for item in judged
+        if item.verdict != "held" and item.claim != "C1"
+    ]
+    lines += [" ".join(["Not as on the slide.", *unlike])] if unlike else []
+    if name == "compression":
+        spans = frame[frame["n"] > 0].groupby("slide_word", sort=False)["bleu"]
+        words = [f"{word} {bleu.min():.1f} to {bleu.max():.1f}" for word, bleu in spans]
+        lines += [SLIDE_WORDS, f"Measured BLEU by the slide's word: {', '.join(words)}."]
+    slide = pd.DataFrame(texts, columns=heads)
+    return Page(name.replace("-", "_"), title, slide, table, [], lines)
 
 
 def arms_table(title: str, arms: Sequence[Arm]) -> tuple[pd.DataFrame, CompactTable]:
@@ -356,9 +350,7 @@ def arms_table(title: str, arms: Sequence[Arm]) -> tuple[pd.DataFrame, CompactTa
     table, above = new_table(title, ["arm", *frame["bucket"].unique()]), {}
     table.padding = 0  # five ranges leave no space
     for arm, buckets in frame.groupby("arm", sort=False):
-        ratios = [
-            "" if pd.isna(ratio) else f"{ratio:.1f}:1" for ratio in buckets["compression_ratio"]
-        ]
+        ratios = [cell(ratio, form="{:.1f}:1") for ratio in buckets["compression_ratio"]]
         lines = {"": [f"n={count(n)}" for n in buckets["n"]], "ratio": ratios}
         for head, texts in lines.items():
             if texts != above.get(head):

@@ -22,9 +22,9 @@ from ..settings.errors import plain
 
 MEASURE = 100
 """The most columns of a line of prose: longer lines are hard to read."""
-SHADES = " ░▒▓█"
-STEPS = (0.1, 0.3, 0.5, 0.8)
-"""The least weight of each shade except the first."""
+SHADES = {0.1: "░", 0.3: "▒", 0.5: "▓", 0.8: "█"}
+"""A weight's shade in a heatmap, by the least weight that has it."""
+LEGEND = " < ".join(["weight: ' '", *(f"{least} <= {shade}" for least, shade in SHADES.items())])
 CELL = 2
 """Terminal columns per source word."""
 
@@ -84,15 +84,11 @@ def cell(
     interval's ends, by default the number's; "" leaves out the interval.
     """
     ends = re.sub("[+%]", "", form) if ends is None else ends
-    texts = [
+    numbers = {"value": (value, form), "low": (low, ends), "high": (high, ends)}
+    middle, first, last = (
         "" if pd.isna(number) else beyond(note, end) + numeral.format(number)
-        for end, number, numeral in (
-            ("value", value, form),
-            ("low", low, ends),
-            ("high", high, ends),
-        )
-    ]
-    middle, first, last = texts
+        for end, (number, numeral) in numbers.items()
+    )
     if not (ends and first + last) or (first == last == middle and middle[0] in "<>"):
         return middle
     return f"{middle}\n{first or 'open'}..{last or 'open'}"
@@ -127,18 +123,13 @@ def filled_table(title: str, frame: pd.DataFrame, columns: Sequence[Column]) -> 
     return table
 
 
-def tables_in(body: RenderableType) -> list[CompactTable]:
-    """The tables of a page's body: itself, or those in the cells of a grid."""
-    if isinstance(body, CompactTable):
-        return [body]
+def tables_in(body: RenderableType) -> list[tuple[CompactTable, list[tuple[str, ...]]]]:
+    """The tables of a page's body, itself or those in the cells of a grid, with heads and rows."""
     columns = body.columns if isinstance(body, Table) else []
-    return [table for column in columns for item in column.cells for table in tables_in(item)]
-
-
-def texts_of(table: Table) -> list[tuple[str, ...]]:
-    """The heads of a table, then the cells of each row."""
-    columns = ([str(column.header), *map(str, column.cells)] for column in table.columns)
-    return list(zip(*columns, strict=True))
+    if not isinstance(body, CompactTable):
+        return [table for column in columns for item in column.cells for table in tables_in(item)]
+    texts = ([str(column.header), *map(str, column.cells)] for column in columns)
+    return [(body, list(zip(*texts, strict=True)))]
 
 
 def count(n: int) -> str:
@@ -175,29 +166,20 @@ def heatmap(
     weights: Float[ndarray, "output source"],
     width: int,
 ) -> list[str]:
-    """Lines of at most ``width`` columns: a row per output word, a column per source word.
-
-    Source words are written downwards; words that do not fit side by side continue below.
-    """
+    """Lines of at most ``width`` columns: a row per output word, source words written downwards."""
     label = max(map(len, output), default=0)
     fit = max(1, (width - label - 1) // CELL)
-    shades = np.digitize(weights, STEPS)
+    marks = np.array([shade * CELL for shade in (" ", *SHADES.values())])
+    shades = marks[np.digitize(weights, [*SHADES])]
     lines: list[str] = []
     for start in range(0, len(source), fit):
         words = source[start : start + fit]
         height = max(map(len, words))
         letters = zip(*(word.rjust(height) for word in words), strict=True)
-        rows: list[tuple[str, Sequence[str]]] = [("", row) for row in letters]
-        for word, row in zip(output, shades[:, start : start + fit], strict=True):
-            rows.append((word, [SHADES[shade] * CELL for shade in row]))
+        rows = [("", row) for row in letters]
+        rows += zip(output, shades[:, start : start + fit], strict=True)
         lines += [""] if lines else []
-        for word, marks in rows:
-            line = "".join(mark.ljust(CELL) for mark in marks)
+        for word, row in rows:
+            line = "".join(sign.ljust(CELL) for sign in row)
             lines.append(f"{word:>{label}} {line}".rstrip())
     return lines
-
-
-def legend() -> str:
-    """What each shade stands for."""
-    steps = (f"{least:.1f} <= {shade}" for least, shade in zip(STEPS, SHADES[1:], strict=True))
-    return f"weight: ' ' < {' < '.join(steps)}"

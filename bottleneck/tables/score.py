@@ -11,8 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Int
-from numpy import ndarray
 
 from ..claims.verdict import READ_FROM, small_buckets
 from ..corpus.files import lines_as_given
@@ -41,16 +39,13 @@ from ..settings.errors import UsageError, UserError, counted
 from .page import Page
 from .render import BUCKET_COLUMNS, Column, filled_table, typed_frame, with_bounds
 
-SINGLE = [
+COLUMNS = [
     *BUCKET_COLUMNS,
     Column("BLEU", "bleu", "{:.1f}"),
     Column("BP", "brevity_penalty", "{:.2f}"),
     Column("length", "length_ratio", "{:.2f}"),
     Column("chrF", "chrf", "{:.1f}"),
     Column("empty", "empty", "{:,.0f}"),
-]
-PAIR = [
-    *BUCKET_COLUMNS,
     Column("BLEU\nA", "bleu_a", "{:.1f}"),
     Column("BLEU\nB", "bleu_b", "{:.1f}"),
     Column("B - A", "difference", "{:+.1f}"),
@@ -59,6 +54,7 @@ PAIR = [
     Column("BP\nA", "brevity_penalty_a", "{:.2f}"),
     Column("BP\nB", "brevity_penalty_b", "{:.2f}"),
 ]
+"""How a terminal shows a column of the data: of one system, or of two."""
 FAIRSEQ = re.compile(r"([STHD])-(\d{1,9})\t(?:[^\t]*\t)?(.*)")
 """A line of fairseq-generate: its kind, the number of its sentence, a score, the text."""
 SUBWORDS = {"@@ ": "sed -r 's/@@( |$)//g'", "▁": "sed 's/ //g; s/▁/ /g; s/^ //'"}
@@ -74,11 +70,6 @@ class Output:
     references: Sequence[Sequence[str]]
     hypotheses: Sequence[str]
 
-    @property
-    def words(self) -> Int[ndarray, "sentences"]:
-        """Source length in words, as a corpus counts them."""
-        return np.array([count_words(source) for source in self.sources], dtype=np.int64)
-
 
 def read_systems(
     systems: Mapping[str, Path], references: Sequence[Path], sources: Path | None
@@ -92,7 +83,7 @@ def read_systems(
         if is_run(path):
             texts, settings = read_texts(path), read_settings(path)
             name = f"{path} ({settings.model.attention}, seed {settings.training.seed})"
-            outputs.append(Output(name, texts.sources, [texts.references], texts.hypotheses))
+            outputs.append(Output(name, texts["source"], [texts["reference"]], texts["hypothesis"]))
             continue
         if path.is_dir() or not (references and sources):
             raise UsageError(
@@ -176,22 +167,24 @@ def score_page(outputs: Sequence[Output], scoring: ScoringSettings, trials: int 
         *([f"* {small}."] if small else []),
         f"sacreBLEU: {whole['signature']}; chrF: {chrf_signature(len(gold.references))}",
     ]
-    if not two:
+    if two:
+        name, title = "compare", "Two systems by sentence length: B minus A in BLEU"
+        lines += [
+            "p: two-sided, not corrected for the number of rows. boot.: bootstrap (Koehn 2004), "
+            f"for {READ_FROM} sentences or more. random: approximate randomisation ({trials:,} "
+            "trials), which is safer where sentences are few (Riezler and Maxwell 2005).",
+            "Interaction: the difference in the longest bucket minus that in the shortest, of "
+            f"buckets with {READ_FROM} sentences or more. All: every sentence, also those outside "
+            "the buckets.",
+        ]
+    else:
+        name, title, frame = "score", "BLEU by sentence length", frame[frame["bucket"] != "all"]
         lines.append(
             f"All {whole['n']:,} sentences, also those outside the buckets: BLEU "
             f"{whole['bleu']:.2f}, chrF {whole['chrf']:.2f}."
         )
-        title, frame = "BLEU by sentence length", frame[frame["bucket"] != "all"]
-        return Page("score", title, frame, filled_table(title, frame, SINGLE), [], lines)
-    title = "Two systems by sentence length: B minus A in BLEU"
-    lines += [
-        "p: two-sided, not corrected for the number of rows. boot.: bootstrap (Koehn 2004), for "
-        f"{READ_FROM} sentences or more. random: approximate randomisation ({trials:,} trials), "
-        "which is safer where sentences are few (Riezler and Maxwell 2005).",
-        "Interaction: the difference in the longest bucket minus that in the shortest, of buckets "
-        f"with {READ_FROM} sentences or more. All: every sentence, also those outside the buckets.",
-    ]
-    return Page("compare", title, frame, filled_table(title, frame, PAIR), [], lines)
+    columns = [column for column in COLUMNS if column.name in frame]
+    return Page(name, title, frame, filled_table(title, frame, columns), [], lines)
 
 
 def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int) -> pd.DataFrame:
@@ -204,15 +197,15 @@ def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int)
         bleu_statistics(item.hypotheses, *item.references, tokenize=scoring.tokenize)
         for item in outputs
     ]
-    parts = bucket_members(gold.words, scoring.lower_edges)
-    scored = counts[0][:, REFERENCE] > 0
-    if not scored.any():
+    lengths = np.array([count_words(source) for source in gold.sources], dtype=np.int64)
+    parts = bucket_members(lengths, scoring.lower_edges)
+    if not counts[0][:, REFERENCE].any():
         raise UserError(f"no reference of {gold.name} has words: give another text")
-    parts["all"] = np.arange(len(gold.words))
+    parts["all"] = np.arange(len(lengths))
     rows, gains = [], []
     for stream, (bucket, part) in enumerate(parts.items()):
         how = {"seed": scoring.seed, "bucket": stream}
-        systems, words, filled = [item[part] for item in counts], gold.words[part], scored[part]
+        systems, words = [item[part] for item in counts], lengths[part]
         row = {"bucket": bucket, "n": len(words)}
         row["source_words"] = words.mean() if len(words) else None
         weights = draw(len(words), scoring.resamples, **how)
@@ -232,9 +225,8 @@ def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int)
             enough = len(words) >= READ_FROM
             row |= with_bounds("difference", gain)
             row["p_bootstrap"] = bootstrap_p(gain) if enough else np.nan
-            if filled.any():
-                row["p_randomisation"] = randomisation_p(bleu, *systems, trials, **how)
-                gains += [(gain, len(words))] if enough and bucket != "all" else []
+            row["p_randomisation"] = randomisation_p(bleu, *systems, trials, **how)
+            gains += [(gain, len(words))] if enough and gain.filled and bucket != "all" else []
         rows.append(row)
     if len(outputs) > 1:
         row = {"bucket": "interaction", "n": 0}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from seq2seq_bottleneck.results.folders import finished_runs
+from seq2seq_bottleneck.results.folders import find_runs
 from seq2seq_bottleneck.runs.pool import run_cells
 from seq2seq_bottleneck.runs.sweep import plan_comparison, run_sweep
 from seq2seq_bottleneck.settings.run import resolve
@@ -42,7 +42,7 @@ def _train(out: Path) -> None:
 @pytest.fixture
 def runs(finished: Path) -> list[Path]:
     """The folders of the four runs, attention additive first."""
-    return finished_runs(finished)
+    return list(find_runs(finished).done)
 
 
 @pytest.fixture(scope="session")
@@ -51,5 +51,5 @@ def subject(finished: Path):
     # Imported here because pytest must first know which warnings are not errors.
     from seq2seq_bottleneck.questions.subject import Subject
 
-    subjects = map(Subject, finished_runs(finished))
+    subjects = map(Subject, find_runs(finished).done)
     return next(run for run in subjects if run.settings.model.attention == "additive")

@@ -15,7 +15,7 @@ from seq2seq_bottleneck.questions import (
 )
 from seq2seq_bottleneck.questions.alignment import probe
 from seq2seq_bottleneck.questions.subject import Subject
-from seq2seq_bottleneck.results.folders import STORE, finished_runs
+from seq2seq_bottleneck.results.folders import STORE, find_runs
 from seq2seq_bottleneck.runs.pool import run_cells
 from seq2seq_bottleneck.runs.sweep import gather, plan_comparison
 from seq2seq_bottleneck.settings.errors import UserError
@@ -44,7 +44,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def subject(folder):
     """The arm with attention."""
-    runs = [Subject(run) for run in finished_runs(folder)]
+    runs = [Subject(run) for run in find_runs(folder).done]
     return next(run for run in runs if run.settings.model.attention == "additive")
 
 

@@ -14,7 +14,7 @@ from seq2seq_bottleneck.corpus.grammar import word_class
 from seq2seq_bottleneck.corpus.vocabulary import tokenize
 from seq2seq_bottleneck.questions.subject import Subject
 from seq2seq_bottleneck.questions.survival import CLASSES, QUESTION, class_of
-from seq2seq_bottleneck.results.folders import HYPOTHESES, finished_runs
+from seq2seq_bottleneck.results.folders import HYPOTHESES, find_runs
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.settings.concerns import bucket_labels, bucket_of
 
@@ -69,7 +69,7 @@ def test_the_verdict_flips_at_the_rules_numbers(changes, expected):
 @pytest.fixture(scope="module")
 def subject(finished):
     """One of the runs with a test set of more sentences, from its training text."""
-    run = Subject(finished_runs(finished)[0])
+    run = Subject(next(iter(find_runs(finished).done)))
     corpus = replace(run.corpus, test=run.corpus.train[:400])
     return _like(run, run.folder, corpus)
 

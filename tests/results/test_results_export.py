@@ -22,7 +22,7 @@ from seq2seq_bottleneck.results.schema import (
 from seq2seq_bottleneck.runs.sweep import gather
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.files import write_listed
-from seq2seq_bottleneck.tables.selection import where
+from seq2seq_bottleneck.tables.comparison import where
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
 

@@ -81,7 +81,7 @@ def translated(tmp_path):
 
 
 def test_texts_come_back_unchanged_and_a_run_that_did_not_end_has_none(translated):
-    assert read_texts(translated) == (REFERENCES, REFERENCES, HYPOTHESES)
+    assert [*read_texts(translated).values()] == [REFERENCES, REFERENCES, HYPOTHESES]
     write_listed(translated, [], ["hypotheses.jsonl"])
     with pytest.raises(UserError, match=r"nonerun' has no hypotheses.jsonl: the run did not end"):
         read_texts(translated)

@@ -22,9 +22,8 @@ from seq2seq_bottleneck.tables.claims import (
     decide_all,
     judge_study,
 )
-from seq2seq_bottleneck.tables.comparison import compare
+from seq2seq_bottleneck.tables.comparison import compare, where
 from seq2seq_bottleneck.tables.pages import run_data
-from seq2seq_bottleneck.tables.selection import where
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 
