@@ -2,10 +2,10 @@
 
 import jax.numpy as jnp
 from flax import nnx
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int
 
 from ..settings.concerns import ModelSettings
-from .recurrence import Cell, GateInput, dropout, hidden_states
+from .recurrence import Cell, GateInput, Key, dropout, hidden_states
 
 _DROPOUT_PLACE = 100  # the decoder's places start at 200
 
@@ -42,7 +42,7 @@ class Encoder(nnx.Module):
         self,
         source: Int[Array, "batch source"] | Float[Array, "batch source embedding"],
         mask: Bool[Array, "batch source"],
-        key: PRNGKeyArray | None = None,
+        key: Key = None,
     ) -> tuple[Float[Array, "batch source context"], Float[Array, "batch context"]]:
         """The state at every position, and h_Tx (backward: h_1); reads words or their vectors.
 

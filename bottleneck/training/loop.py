@@ -99,7 +99,7 @@ def train(
         new = [Trained(learner.weights) for learner in learners]
         resumed = Snapshot(stack.join(states), new, [])
     state, trained, losses = resumed
-    done, before, opened = updates_done(state), trained[0].seconds, time.perf_counter()
+    done, before, opened = int(np.max(state.update)), trained[0].seconds, time.perf_counter()
     # Validations are spread evenly; the last one follows the last update.
     count = min(settings.validations, settings.updates)
     due = {round(settings.updates * share / count) for share in range(1, count + 1)}
@@ -160,11 +160,6 @@ def _take(trained: Trained, at: Progress, state: TrainState, stack: Stack, place
             trained.weights, trained.valid_loss = stack.part(state.kept, place), loss
     trained.log.append(at)
     return True
-
-
-def updates_done(state: TrainState) -> int:
-    """The number of updates that led to a state."""
-    return int(np.max(state.update))
 
 
 def sentence_losses(

@@ -13,11 +13,12 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int
 
 from ..corpus.batches import Batch
 from ..corpus.vocabulary import BOS, PAD
 from ..model.decoder import OutputLayer
+from ..model.recurrence import Key
 from ..model.translator import Translator, real_positions
 
 CHUNK = 256  # positions whose logits are in memory at once
@@ -30,7 +31,7 @@ def decoder_inputs(target: Int[Array, "batch target"]) -> Int[Array, "batch targ
 
 
 def read_outs(
-    translator: Translator, batch: Batch, ratio: float = 1.0, key: PRNGKeyArray | None = None
+    translator: Translator, batch: Batch, ratio: float = 1.0, key: Key = None
 ) -> Float[Array, "target batch width"]:
     """What the output layer reads at every position, under teacher forcing at a ratio.
 
@@ -59,7 +60,7 @@ def read_outs(
 
 
 def token_losses(
-    translator: Translator, batch: Batch, ratio: float = 1.0, key: PRNGKeyArray | None = None
+    translator: Translator, batch: Batch, ratio: float = 1.0, key: Key = None
 ) -> Float[Array, "batch target"]:
     """-log P in nats of every target token, 0 on padding; previous words as in `read_outs`."""
     outputs = read_outs(translator, batch, ratio, key)
@@ -76,11 +77,7 @@ def token_losses(
 
 
 def summed_losses(
-    translator: Translator,
-    batch: Batch,
-    ratio: float,
-    key: PRNGKeyArray | None,
-    smoothing: float = 0.0,
+    translator: Translator, batch: Batch, ratio: float, key: Key, smoothing: float = 0.0
 ) -> Float[Array, ""]:
     """-log P in nats, or the smoothed loss, summed over the real target tokens of the batch."""
     outputs = read_outs(translator, batch, ratio, key)

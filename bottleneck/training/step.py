@@ -109,23 +109,20 @@ def make_update(
         if stack.parts > 1:
             key = jax.random.fold_in(key, jax.lax.axis_index(AXIS))
         tokens = stack.total(jnp.sum(batch.target_lengths))
-
-        def objective(weights: Weights) -> Float[Array, ""]:
-            translator = nnx.merge(graph, weights)
-            given = settings.teacher_forcing, key, settings.label_smoothing
-            return summed_losses(translator, batch, *given) / tokens
-
-        return stack.total(jax.value_and_grad(objective)(state.weights))
+        given = settings.teacher_forcing, key, settings.label_smoothing
+        mean_loss = jax.value_and_grad(
+            lambda weights: summed_losses(nnx.merge(graph, weights), batch, *given) / tokens
+        )
+        return stack.total(mean_loss(state.weights))
 
     def apply(state: TrainState, gradient: Weights) -> TrainState:
         change, optimizer_state = optimizer.update(gradient, state.optimizer, state.weights)
         weights, done = optax.apply_updates(state.weights, change), state.update + 1
-        count, parts = done - before, jnp.maximum(done - before, 1)
-
-        def averaged(mean: Array, new: Array) -> Array:  # by differences: float32 is enough
-            return jnp.where(count > 1, mean + (new - mean) / parts, new)
-
-        mean = None if state.mean is None else jax.tree.map(averaged, state.mean, weights)
+        count, parts, mean = done - before, jnp.maximum(done - before, 1), state.mean
+        if mean is not None:  # by differences: float32 is enough
+            mean = jax.tree.map(
+                lambda old, new: jnp.where(count > 1, old + (new - old) / parts, new), mean, weights
+            )
         return TrainState(weights, optimizer_state, done, state.random, mean)
 
     loss_and_gradient, apply = stack.program(loss_and_gradient, cut=(1,)), stack.program(apply)
