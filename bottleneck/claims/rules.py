@@ -83,8 +83,8 @@ def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
             rows = [row for row in filled if row.none.n >= READ_FROM]
             if len(rows) < 2:
                 return f"fewer than two buckets have {READ_FROM} sentences or more"
-            with_attention = claim.startswith("L-VIND")
-            if with_attention and not any(learned(row.attention.bleu.value) for row in rows):
+            attended = [row.attention.bleu.value for row in rows if claim.startswith("L-VIND")]
+            if attended and not any(map(learned, attended)):
                 return unlearned("with attention", "every bucket")
             if isinstance(judged := judge(rows), str):
                 return judged

@@ -19,7 +19,7 @@ from ..settings.concerns import NAMED, CorpusSettings, span_label
 from ..settings.errors import UsageError, UserError, counted
 from .download import named_files
 from .drawing import note, within_test
-from .pair import Pairs, SentencePair, Splits, by_bucket, sources
+from .pair import Edges, Pairs, SentencePair, Splits, by_bucket, sources
 
 
 class PairFiles(NamedTuple):
@@ -65,10 +65,10 @@ def languages(corpus: CorpusSettings) -> Sequence[str]:
 def read_pairs(files: PairFiles, lowercase: bool) -> list[SentencePair]:
     """The pairs in the order of the file; a side may be empty."""
     name = f"{files.setting} {files.source!r}"
-    lines = read_lines(files.source, files.setting, lowercase)
+    lines = read_lines(files.source, files.setting)
     if files.target is not None:
         setting = files.setting.replace("source", "target")
-        theirs = read_lines(files.target, setting, lowercase)
+        theirs = read_lines(files.target, setting)
         if len(lines) != len(theirs):
             raise UserError(
                 f"{name} has {len(lines):,} lines and {setting} {files.target!r} has "
@@ -83,16 +83,12 @@ def read_pairs(files: PairFiles, lowercase: bool) -> list[SentencePair]:
                     f"{name} line {number} has {counted(len(row), 'column')}; each line must be "
                     "source<TAB>target"
                 )
-    return [SentencePair(*(" ".join(side.split()) for side in row)) for row in rows]
+    cased = str.lower if lowercase else str
+    sides = ([" ".join(normalize("NFC", cased(side)).split()) for side in row] for row in rows)
+    return [SentencePair(*row) for row in sides]
 
 
-def read_lines(path: str, setting: str, lowercase: bool = False) -> list[str]:
-    """The lines of a text file, in Unicode form NFC."""
-    lines = lines_as_given(path, setting)
-    return [normalize("NFC", line.lower() if lowercase else line) for line in lines]
-
-
-def lines_as_given(path: str, setting: str) -> list[str]:
+def read_lines(path: str, setting: str) -> list[str]:
     """The lines of a text or gzip file, without byte-order mark; an empty file is refused."""
     name = f"{setting} {path!r}"
     try:
@@ -116,7 +112,7 @@ def lines_as_given(path: str, setting: str) -> list[str]:
     return text.replace("\r\n", "\n").removesuffix("\n").split("\n")
 
 
-def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
+def split_files(corpus: CorpusSettings, edges: Edges) -> Splits:
     """Read the text and split it by source sentence.
 
     A given test set is used whole, without repeated pairs; else one is split off, spread evenly
@@ -169,7 +165,7 @@ def read_split(corpus: CorpusSettings, split: str) -> Pairs | None:
 
 
 def split_off(
-    pairs: Pairs, count: int, seed: str, edges: tuple[int, ...] | None = None, part: int = 10
+    pairs: Pairs, count: int, seed: str, edges: Edges | None = None, part: int = 10
 ) -> Pairs:
     """Choose up to ``count`` pairs of different sources by seed, in the order of the file.
 
@@ -180,11 +176,11 @@ def split_off(
         first.setdefault(pair.source, pair)
     different = list(first.values())
     buckets = [different] if edges is None else list(by_bucket(different, edges).values())[1:]
-
-    def rank(pair: SentencePair) -> bytes:
-        return blake2b(f"{seed}:{pair.source}".encode(), digest_size=8).digest()
-
-    ranked = (sorted(bucket, key=rank)[: -(-len(bucket) // part)] for bucket in buckets)
+    digests = {text: blake2b(f"{seed}:{text}".encode(), digest_size=8).digest() for text in first}
+    ranked = (
+        sorted(bucket, key=lambda pair: digests[pair.source])[: -(-len(bucket) // part)]
+        for bucket in buckets
+    )
     turns = [pair for turn in zip_longest(*ranked) for pair in turn if pair is not None]
     chosen = sources(turns[:count])
     return tuple(pair for pair in different if pair.source in chosen)

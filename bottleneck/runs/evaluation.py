@@ -36,9 +36,9 @@ def scoring_notes(corpus: Corpus, settings: RunSettings) -> list[str]:
     """Notes on the test set's references, for readers of the scores."""
     vocabularies, notes = (corpus.source_vocabulary, corpus.target_vocabulary), []
     encoded = encode_pairs(corpus.test, *vocabularies)
-    limits = caps(max(encoded.source_lengths), settings.decoding)
-    lengths = zip(encoded.source_lengths, encoded.target_lengths, strict=True)
-    longer = sum(target > limits[source] for source, target in lengths)
+    source, target = encoded.lengths
+    limits = np.array(caps(int(source.max()), settings.decoding))
+    longer = int((target > limits[source]).sum())
     way = "decoding.cap_factor and decoding.cap_extra raise the cap"
     note(notes, longer, "test reference", f"longer than the cap of its output ({way})")
     references = [pair.target for pair in corpus.test]
@@ -63,7 +63,7 @@ def evaluate(
         "hypothesis": texts,
         "source_words": [pair.words for pair in corpus.test],
         "nll": np.float32(sentence_losses(losses, trained.weights, batches)),  # as computed
-        "target_tokens": encoded.target_lengths,
+        "target_tokens": encoded.lengths[1],
         "ended": [EOS in ids for ids in outputs],
     }
     sentences = with_counts(pd.DataFrame(columns), settings.scoring.tokenize)

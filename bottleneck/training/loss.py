@@ -59,11 +59,9 @@ def read_outs(
     return jax.lax.scan(step, (decoder.initial(memory), true_words[0]), (true_words, forced))[1]
 
 
-def token_losses(
-    translator: Translator, batch: Batch, ratio: float = 1.0, key: Key = None
-) -> Float[Array, "batch target"]:
-    """-log P in nats of every target token, 0 on padding; previous words as in `read_outs`."""
-    outputs = read_outs(translator, batch, ratio, key)
+def token_losses(translator: Translator, batch: Batch) -> Float[Array, "batch target"]:
+    """-log P in nats of every target token after the true words, 0 on padding."""
+    outputs = read_outs(translator, batch)
     states, layer, target, real = _flat(translator, batch, outputs)
     packed, place, chunks = _pack(states, target, real)
 

@@ -68,7 +68,7 @@ def test_a_failing_fetch_leaves_nothing(site, monkeypatch, fault, reason):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             address = f"http://127.0.0.1:{free.getsockname()[1]}/"
-        monkeypatch.setitem(CORPORA, "europarl", CORPORA["europarl"]._replace(base_url=address))
+        monkeypatch.setattr(CORPORA["europarl"], "base_url", address)
     match = rf"^cannot fetch europarl from .*{reason}.*; nothing is kept: is this"
     with pytest.raises(UserError, match=match):
         fetch("europarl")
