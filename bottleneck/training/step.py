@@ -44,29 +44,26 @@ class TrainState(NamedTuple):
         return self.weights if self.mean is None else self.mean
 
 
-def learning_rates(settings: TrainingSettings) -> optax.Schedule:
-    """Linear warm-up, then linear decay to ``final_learning_rate`` times the learning rate."""
+def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
+    """Gradient norm clipped (Pascanu et al. 2013), then Adam (Kingma and Ba 2015) or Muon.
+
+    The learning rate rises linearly, then falls linearly to ``final_learning_rate`` times itself.
+    """
     peak, final = settings.learning_rate, settings.final_learning_rate
     warmup = min(settings.warmup_updates, settings.updates // 2)
-    decay = optax.linear_schedule(peak, peak * final, settings.updates - warmup)
-    if warmup == 0:
-        return decay
-    # The first rate is above 0, so that no update is wasted.
-    rise = optax.linear_schedule(peak / warmup, peak, max(1, warmup - 1))
-    return optax.join_schedules([rise, decay], [warmup])
-
-
-def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
-    """Gradient norm clipped (Pascanu et al. 2013), then Adam (Kingma and Ba 2015) or Muon."""
-    rates = learning_rates(settings)
-    clip, rule = optax.clip_by_global_norm(settings.clip_norm), optax.adam(rates)
+    rates = optax.linear_schedule(peak, peak * final, settings.updates - warmup)
+    if warmup:
+        # The first rate is above 0, so that no update is wasted.
+        rise = optax.linear_schedule(peak / warmup, peak, max(1, warmup - 1))
+        rates = optax.join_schedules([rise, rates], [warmup])
+    rule = optax.adam(rates)
     if settings.optimizer == "muon":
         # With the preconditioning (Boissin et al. 2025) three steps replace Jordan's five, in two
         # thirds of their time (results/LOG.md, 2026-11-27).
         by_muon = muon(rates, beta=0.95, consistent_rms=0.2, ns_steps=3, preconditioning="aol")
         # optax would train the rest by Adam with Nesterov's momentum.
         rule = optax.partition({"muon": by_muon, "adam": rule}, muon_or_adam)
-    return optax.chain(clip, rule)
+    return optax.chain(optax.clip_by_global_norm(settings.clip_norm), rule)
 
 
 def muon_or_adam(weights: Weights) -> Weights:
@@ -80,16 +77,10 @@ def muon_or_adam(weights: Weights) -> Weights:
     return jax.tree_util.tree_map_with_path(optimizer, weights)
 
 
-def averaged_updates(settings: TrainingSettings) -> int:
-    """Over how many of the last updates the kept weights are averaged; 0 without averaging."""
-    share = settings.average_last
-    return max(1, round(share * settings.updates)) if share else 0
-
-
 def initial_state(weights: Weights, settings: TrainingSettings) -> TrainState:
     """The state of one seed before the first update."""
     random = jax.random.key_data(jax.random.fold_in(jax.random.key(settings.seed), 1))
-    mean = weights if averaged_updates(settings) else None
+    mean = weights if settings.average_last else None
     return TrainState(weights, make_optimizer(settings).init(weights), jnp.int32(0), random, mean)
 
 
@@ -100,8 +91,9 @@ def make_update(
 
     It has two programs: only that of the gradient is compiled once for each padded shape.
     """
-    optimizer = make_optimizer(settings)
-    before = settings.updates - averaged_updates(settings)
+    optimizer, share = make_optimizer(settings), settings.average_last
+    averaged = max(1, round(share * settings.updates)) if share else 0
+    before = settings.updates - averaged  # updates before the averaging window
 
     def loss_and_gradient(state: TrainState, batch: Batch) -> tuple[Float[Array, ""], Weights]:
         # The key depends on the seed and the update's number, and on the part of a cut batch.
