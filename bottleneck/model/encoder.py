@@ -10,29 +10,23 @@ from .recurrence import Cell, GateInput, Key, dropout, hidden_states
 _DROPOUT_PLACE = 100  # the decoder's places start at 200
 
 
-class RecurrentLayer(nnx.Module):
-    """One direction of one encoder layer."""
-
-    def __init__(self, kind: str, size: int, hidden: int, rngs: nnx.Rngs):
-        self.inputs = GateInput(kind, size, hidden, rngs)
-        self.cell = Cell(kind, hidden, rngs)
-
-
 class Encoder(nnx.Module):
     """Embedding, recurrent layers, a linear map for two directions or if ``hidden_size`` is set."""
 
     def __init__(self, settings: ModelSettings, vocabulary: int, rngs: nnx.Rngs):
         self.rate = settings.dropout
-        self.two_way, cell, hidden = settings.bidirectional, settings.cell, settings.hidden
+        self.two_way, kind, hidden = settings.bidirectional, settings.cell, settings.hidden
         init = nnx.initializers.normal(0.1)
         self.embedding = nnx.Param(init(rngs.params(), (vocabulary, settings.embedding_size)))
         directions = 2 if self.two_way else 1
         width = hidden * directions
         sizes = [settings.embedding_size] + [width] * (settings.layers - 1)
-        layers = [
-            nnx.List([RecurrentLayer(cell, size, hidden, rngs) for _ in range(directions)])
-            for size in sizes
-        ]
+
+        def direction(size: int) -> nnx.Dict:
+            inputs = GateInput(kind, size, hidden, rngs)
+            return nnx.Dict(inputs=inputs, cell=Cell(kind, hidden, rngs))
+
+        layers = [nnx.List([direction(size) for _ in range(directions)]) for size in sizes]
         self.layers, self.to_context = nnx.List(layers), nnx.data(None)
         if self.two_way or settings.hidden_size:
             glorot = nnx.initializers.glorot_uniform()
