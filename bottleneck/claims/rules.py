@@ -141,13 +141,10 @@ def _vindication(rows: Rows) -> Judgement | str:
     gains = {row.name: row.gain for row in rows}
     more = difference(gains[longest], gains[shortest])
     losses = {name: gain for name, gain in gains.items() if gain.high < 0}
+    by = f"the gain in {shortest} by {{}}"
     clauses = [
         f"the gain in {longest} is {gains[longest].text(BLEU)}",
-        more.change(
-            f"it exceeds the gain in {shortest} by {{}}",
-            f"it falls short of the gain in {shortest} by {{}}",
-            BLEU,
-        ),
+        more.change(f"it exceeds {by}", f"it falls short of {by}", BLEU),
         _listed("clear losses", losses),
     ]
     clear, name = gains[longest].low > 0, f"attention minus none, BLEU, {longest}"

@@ -9,7 +9,7 @@ import pytest
 from loopback import Site, lines, named_corpora, packed, real_layouts
 
 from seq2seq_bottleneck.corpus.download import CORPORA, fetch, folder_of, named_files
-from seq2seq_bottleneck.corpus.files import pair_files, read_pairs
+from seq2seq_bottleneck.corpus.files import read_split
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UserError
 
@@ -27,8 +27,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 
 def texts(name: str, split: str) -> list[tuple[str, str]]:
     """The pairs of a split as a run reads them."""
-    files = pair_files(CorpusSettings(name=name), split)
-    return [(pair.source, pair.target) for pair in read_pairs(files, False)]
+    return [(pair.source, pair.target) for pair in read_split(CorpusSettings(name=name), split)]
 
 
 def sentences(count: int, *words: str) -> list[tuple[str, ...]]:

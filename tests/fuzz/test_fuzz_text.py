@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lanes import draws
 
 from seq2seq_bottleneck.corpus.corpus import describe, load_corpus
-from seq2seq_bottleneck.corpus.files import PairFiles, read_pairs
+from seq2seq_bottleneck.corpus.files import read_split
 from seq2seq_bottleneck.corpus.vocabulary import Vocabulary, count_words
 from seq2seq_bottleneck.settings.concerns import CorpusSettings, ScoringSettings
 from seq2seq_bottleneck.tables.score import read_systems, score_page
@@ -60,9 +60,10 @@ def folded(text):
 @pytest.mark.parametrize("budget", draws(100, 2_000))
 def test_two_files(tmp_path, budget):
     def check(sides):
-        files = PairFiles("corpus.source", *write(tmp_path, ("s", "t"), sides))
+        source, target = write(tmp_path, ("s", "t"), sides)
         known = [lines_of(data) for data in sides]
-        read = read_pairs(files, lowercase=False)
+        corpus = CorpusSettings(name="files", source=source, target=target)
+        read = read_split(corpus, "train")
         assert len({len(lines) for lines in known}) == 1
         pairs = [tuple(map(folded, pair)) for pair in zip(*known, strict=True)]
         assert [(pair.source, pair.target) for pair in read] == pairs
