@@ -24,7 +24,7 @@ from ..scoring.bootstrap import draw, estimate, ratio_of_sums
 from ..settings.concerns import bucket_members
 from ..settings.files import write_text
 from ..settings.run import RunSettings
-from ..training.loop import Trained, sentence_losses
+from ..training.loop import Trained
 from ..training.step import make_sentence_losses
 from .translate import BATCH, TrainedRun
 
@@ -62,7 +62,7 @@ def evaluate(
         "reference": [pair.target for pair in corpus.test],
         "hypothesis": texts,
         "source_words": [pair.words for pair in corpus.test],
-        "nll": np.float32(sentence_losses(losses, trained.weights, batches)),  # as computed
+        "nll": np.float32(losses(trained.weights, batches)),  # as computed
         "target_tokens": encoded.lengths[1],
         "ended": [EOS in ids for ids in outputs],
     }

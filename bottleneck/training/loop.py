@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 from flax import nnx
-from jaxtyping import Float
 
-from ..corpus.batches import EvaluationBatch, TrainingBatches, restore
-from ..model.parts import Stack, on_host, parts_of
+from ..corpus.batches import EvaluationBatch, TrainingBatches
+from ..model.parts import Stack, parts_of
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
 from .step import TrainState, initial_state, make_sentence_losses, make_update
@@ -114,8 +113,8 @@ def train(
             means, valid = np.mean([stack.numbers(loss) for loss in losses], axis=0), None
             losses = []
             if number in due:
-                rows = sentence_losses(evaluate, state.kept, validation)
-                valid = np.reshape(rows.sum(axis=0) / tokens, -1).tolist()
+                summed = evaluate(state.kept, validation).sum(axis=0)
+                valid = np.reshape(summed / tokens, -1).tolist()
             elapsed = time.perf_counter() - opened
             left = elapsed / (number - done) * (settings.updates - number)
             for place, item in enumerate(trained):
@@ -160,12 +159,3 @@ def _take(trained: Trained, at: Progress, state: TrainState, stack: Stack, place
             trained.weights, trained.valid_loss = stack.part(state.kept, place), loss
     trained.log.append(at)
     return True
-
-
-def sentence_losses(
-    evaluate: Callable, weights: Weights, batches: Sequence[EvaluationBatch]
-) -> Float[np.ndarray, "sentences *seeds"]:
-    """-log P in nats of each reference, in the order of the corpus."""
-    # Start all of them before waiting for the first.
-    results = [evaluate(weights, batch.batch) for batch in batches]
-    return np.array(restore([on_host(result).T for result in results], batches), dtype=np.float64)

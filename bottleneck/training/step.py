@@ -6,7 +6,7 @@ The change of an m x n matrix is multiplied by 0.2 sqrt(max(m, n)). Its entries 
 Adam's usually are, so that one learning rate works for both (Liu et al. 2025, section 2.2).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import jax
@@ -17,12 +17,13 @@ from flax import nnx
 from jaxtyping import Array, Float, Int, UInt32
 from optax.contrib import muon
 
-from ..corpus.batches import Batch
-from ..model.parts import AXIS, Stack, fill
+from ..corpus.batches import Batch, EvaluationBatch, restore
+from ..model.parts import AXIS, Stack, fill, on_host
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
 from .loss import summed_losses, token_losses
 
+SentenceLosses = Float[np.ndarray, "sentences *seeds"]
 ONE = Stack(1)
 
 
@@ -133,12 +134,17 @@ def make_update(
     return update
 
 
-def make_sentence_losses(
-    graph: nnx.GraphDef, stack: Stack = ONE
-) -> Callable[[Weights, Batch], Float[Array, "*seeds batch"]]:
-    """The jitted evaluation: -log P in nats of each reference, summed over its tokens."""
+def make_sentence_losses(graph: nnx.GraphDef, stack: Stack = ONE) -> Callable[..., SentenceLosses]:
+    """(weights, evaluation batches) -> -log P in nats of each reference, in the corpus's order."""
 
     def losses(weights: Weights, batch: Batch) -> Float[Array, " batch"]:
         return jnp.sum(token_losses(nnx.merge(graph, weights), batch), axis=1)
 
-    return stack.program(losses, cut=(1,), by_row=True)
+    program = stack.program(losses, cut=(1,), by_row=True)
+
+    def evaluate(weights: Weights, batches: Sequence[EvaluationBatch]) -> SentenceLosses:
+        # Start all of them before waiting for the first.
+        results = [program(weights, item.batch) for item in batches]
+        return np.array(restore([on_host(result).T for result in results], batches), np.float64)
+
+    return evaluate
