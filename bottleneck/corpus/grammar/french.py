@@ -116,15 +116,9 @@ def conjugate(lemma: str, link: str = "", generic: bool = False) -> Verb:
     }
     stem = participle.replace("û", "u")  # dû, but due
     many = stem if stem.endswith("s") else stem + "s"
-    return Verb(
-        forms=forms,
-        participle=(participle, stem + "e", many, stem + "es"),
-        compound=infinitive not in _IMPERFECT,
-        agrees=agrees,
-        reflexive=reflexive,
-        link=tuple(link.split()),
-        generic=generic,
-    )
+    participles = participle, stem + "e", many, stem + "es"
+    compound = infinitive not in _IMPERFECT
+    return Verb(forms, participles, compound, agrees, reflexive, tuple(link.split()), generic)
 
 
 class Nominal(NamedTuple):

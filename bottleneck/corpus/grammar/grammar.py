@@ -1,8 +1,7 @@
 """The built-in English-French grammar: draws and parses sentence pairs.
 
-``inside[symbol][n]`` is the probability that a symbol is rewritten as n words. Rewritings are
-drawn for a given length. Numbers are added one by one, so that all versions of Python draw the
-same.
+``inside[symbol][n]`` is the probability that a symbol is rewritten as n words. Numbers are added
+one by one, so that all versions of Python draw the same.
 """
 
 from bisect import bisect_right
