@@ -28,17 +28,6 @@ def folder_of(name: str) -> Path:
     return root / "corpora" / name
 
 
-def named_files(name: str, split: str) -> list[str]:
-    """The one or two files of a split, English first; none if the corpus lacks the split."""
-    folder = folder_of(name)
-    if not folder.is_dir():
-        raise UserError(
-            f"corpus {name!r} is not on this machine; "
-            f"`bottleneck corpus {name} --fetch` downloads it"
-        )
-    return sorted(map(str, folder.glob(f"{split}.*")))
-
-
 def fetch(name: str, report: Callable[[str], None] = lambda _: None) -> None:
     """Download a corpus, whole or not at all; ``report`` gets the name of each file."""
     import pooch

@@ -16,7 +16,7 @@ from unicodedata import normalize
 
 from ..settings.concerns import NAMED, CorpusSettings, span_label
 from ..settings.errors import UsageError, UserError, counted
-from .download import named_files
+from .download import folder_of
 from .drawing import note, within_test
 from .pair import Edges, Pairs, SentencePair, Splits, by_bucket, sources
 
@@ -28,7 +28,13 @@ def pair_files(corpus: CorpusSettings, split: str) -> tuple[str, list[str]] | No
     """
     name = corpus.test if corpus.test and split == "test" else corpus.name
     if name in NAMED:
-        paths = named_files(name, split)
+        folder = folder_of(name)
+        if not folder.is_dir():
+            raise UserError(
+                f"corpus {name!r} is not on this machine; "
+                f"`bottleneck corpus {name} --fetch` downloads it"
+            )
+        paths = sorted(map(str, folder.glob(f"{split}.*")))  # English first
         return (f"corpus {name!r}", paths) if paths else None
     fields = [side if split == "train" else f"{split}_{side}" for side in ("source", "target")]
     source, target = (getattr(corpus, field) for field in fields)

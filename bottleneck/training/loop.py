@@ -67,12 +67,6 @@ class Snapshot(NamedTuple):
     trained: list[Trained]
     losses: list[np.ndarray]
 
-    def part(self, place: int) -> "Snapshot":
-        """The snapshot of one seed."""
-        stack = Stack(len(self.trained))
-        losses = [item[place : place + 1] for item in self.losses]
-        return Snapshot(stack.part(self.state, place), [self.trained[place]], losses)
-
 
 def train(
     graph: nnx.GraphDef,
