@@ -164,9 +164,9 @@ def draw_pairs(
 
 def length_groups(min_words: int, max_words: int, edges: Edges) -> tuple[range, ...]:
     """The lengths from min to max, cut at the bucket edges; those below the first form a group."""
-    starts = [*sorted({1, *edges}), max_words + 1]
-    first, end = min_words, max_words + 1
-    groups = (range(max(start, first), min(stop, end)) for start, stop in pairwise(starts))
+    end = max_words + 1
+    cuts = pairwise([*sorted({1, *edges}), end])
+    groups = (range(max(start, min_words), min(stop, end)) for start, stop in cuts)
     return tuple(filter(None, groups))
 
 
