@@ -7,6 +7,7 @@ Adam's usually are, so that one learning rate works for both (Liu et al. 2025, s
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -63,19 +64,16 @@ def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
         # thirds of their time (results/LOG.md, 2026-11-27).
         by_muon = muon(rates, beta=0.95, consistent_rms=0.2, ns_steps=3, preconditioning="aol")
         # optax would train the rest by Adam with Nesterov's momentum.
-        rule = optax.partition({"muon": by_muon, "adam": rule}, muon_or_adam)
+        kinds = partial(jax.tree_util.tree_map_with_path, muon_or_adam)
+        rule = optax.partition({"muon": by_muon, "adam": rule}, kinds)
     return optax.chain(optax.clip_by_global_norm(settings.clip_norm), rule)
 
 
-def muon_or_adam(weights: Weights) -> Weights:
+def muon_or_adam(path: tuple, parameter: jax.Array | jax.ShapeDtypeStruct) -> str:
     """Muon trains all parameters but embeddings, the output layer (Jordan et al.) and vectors."""
-
-    def optimizer(path: tuple, parameter: jax.Array | jax.ShapeDtypeStruct) -> str:
-        names = {key.key for key in path if isinstance(key, jax.tree_util.DictKey)}
-        of_words = names & {"embedding", "output"}  # they have a vector per word
-        return "muon" if parameter.ndim == 2 and not of_words else "adam"
-
-    return jax.tree_util.tree_map_with_path(optimizer, weights)
+    names = {key.key for key in path if isinstance(key, jax.tree_util.DictKey)}
+    of_words = names & {"embedding", "output"}  # they have a vector per word
+    return "muon" if parameter.ndim == 2 and not of_words else "adam"
 
 
 def initial_state(weights: Weights, settings: TrainingSettings) -> TrainState:

@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 import pytest
+from jax.tree_util import tree_map_with_path
 from tiny import loss_and_gradient
 from tiny_training import (
     leaves,
@@ -80,8 +81,8 @@ def by_name(tree):
 
 
 def test_muon_trains_matrices_but_for_those_of_words():
-    names = {"muon": set(), "adam": set()}
-    for name, optimizer in by_name(muon_or_adam(translator(attention="additive")[1])).items():
+    names, weights = {"muon": set(), "adam": set()}, translator(attention="additive")[1]
+    for name, optimizer in by_name(tree_map_with_path(muon_or_adam, weights)).items():
         names[optimizer].add(name)
     of_words = {"encoder.embedding", "decoder.embedding", "decoder.output"}
     others = {name for name in names["adam"] if "bias" not in name}
@@ -134,7 +135,7 @@ def test_three_changes_are_those_of_numpy():
     for gradient in gradients:
         changes, state = update(gradient, state, weights)
         results.append(by_name(changes))
-    for name, kind in by_name(muon_or_adam(weights)).items():
+    for name, kind in by_name(tree_map_with_path(muon_or_adam, weights)).items():
         rule = {"muon": muon_changes, "adam": adam_changes}[kind]
         given = [np.asarray(by_name(gradient)[name], np.float64) for gradient in gradients]
         for step, expected in enumerate(rule(given, [0.02] * 3)):
