@@ -111,11 +111,11 @@ def named_corpora(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     """Serve every corpus of the catalogue from this machine, with the hashes of its files."""
     monkeypatch.setenv("NO_PROXY", "*")
     with served(real_layouts()) as site:
-        for name, corpus in CORPORA.items():
+        for corpus in CORPORA.values():
             files = {
                 file: known and sha256(site.files[file]).hexdigest()
                 for file, known in corpus.files.items()
             }
-            moved = corpus._replace(base_url=site.address, files=files)
-            monkeypatch.setitem(CORPORA, name, moved)
+            monkeypatch.setattr(corpus, "base_url", site.address)
+            monkeypatch.setattr(corpus, "files", files)
         yield site

@@ -65,12 +65,12 @@ def translate(
 
 def _lines(sentence: str | None, file: Path | None) -> Iterable[list[str]]:
     """The sentence, or the lines of a file or of standard input, many at a time."""
-    from ..corpus.files import lines_as_given
+    from ..corpus.files import read_lines
 
     if file is not None:
         if sentence is not None:
             raise UsageError("a sentence and --file are two texts; give one of them")
-        lines = lines_as_given(str(file), "--file")
+        lines = read_lines(str(file), "--file")
         return [lines[start : start + 4096] for start in range(0, len(lines), 4096)]
     if sentence not in (None, "-"):
         return [[sentence]]

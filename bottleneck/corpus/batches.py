@@ -1,8 +1,7 @@
 """Sentence pairs as padded arrays: an endless stream to train on, and batches to evaluate.
 
-Every padded shape is compiled once, and padding costs as much as words. So sentences of similar
-lengths share a shape: sorted by their longer side, a dynamic programme cuts them into the classes
-with the least padding.
+Every padded shape is compiled once, and padding costs as much as words: sorted by their longer
+side, sentences are cut by a dynamic programme into the classes with the least padding.
 """
 
 import math
@@ -28,14 +27,9 @@ class EncodedPairs(NamedTuple):
     target: list[list[int]]
 
     @property
-    def source_lengths(self) -> list[int]:
+    def lengths(self) -> Int[np.ndarray, "side=2 sentences"]:
         """Lengths with EOS."""
-        return list(map(len, self.source))
-
-    @property
-    def target_lengths(self) -> list[int]:
-        """Lengths with EOS."""
-        return list(map(len, self.target))
+        return np.array([[len(ids) for ids in side] for side in self], dtype=np.int64)
 
 
 class Batch(NamedTuple):
@@ -55,17 +49,14 @@ class EvaluationBatch(NamedTuple):
 
 
 def encode_pairs(
-    pairs: Iterable[SentencePair],
-    source_vocabulary: Vocabulary,
-    target_vocabulary: Vocabulary,
-    reverse_source: bool = False,
+    pairs: Iterable[SentencePair], source: Vocabulary, target: Vocabulary, reverse: bool = False
 ) -> EncodedPairs:
     """Ids of both sides; a reversed source keeps EOS last."""
     encoded = EncodedPairs([], [])
     for pair in pairs:
-        ids = source_vocabulary.numbers(pair.source)
-        encoded.source.append([*(reversed(ids) if reverse_source else ids), EOS])
-        encoded.target.append([*target_vocabulary.numbers(pair.target), EOS])
+        ids = source.numbers(pair.source)
+        encoded.source.append([*(reversed(ids) if reverse else ids), EOS])
+        encoded.target.append([*target.numbers(pair.target), EOS])
     return encoded
 
 
@@ -79,8 +70,7 @@ def shape_classes(
     keys, key, counts = np.unique(lengths.max(axis=0), return_inverse=True, return_counts=True)
     totals = np.bincount(key, sizes)
     longest = np.zeros((2, len(keys)), dtype=np.int64)
-    for side in (0, 1):
-        np.maximum.at(longest[side], key, lengths[side])
+    np.maximum.at(longest, np.s_[:, key], lengths)
 
     @cache
     def positions(first: int, last: int) -> float:
@@ -164,7 +154,7 @@ def training_batches(
     batch_tokens: int | None = None,
 ) -> TrainingBatches:
     """A stream of batches of ``batch_size`` pairs, or of about ``batch_tokens`` target tokens."""
-    lengths = np.array([pairs.source_lengths, pairs.target_lengths])
+    lengths = pairs.lengths
     sizes = np.ones_like(lengths[1]) if batch_tokens is None else lengths[1]
     classes, batch_sizes = [], []
     # The last batch of a class repeats sentences. With four batches or more none is seen too often.
@@ -181,7 +171,7 @@ def evaluation_batches(pairs: EncodedPairs, batch_size: int) -> list[EvaluationB
 
     Both sides have one padded length, a multiple of 16: padding costs less here than compiling.
     """
-    longest = np.maximum(pairs.source_lengths, pairs.target_lengths)
+    longest = pairs.lengths.max(axis=0)
     order, batches = np.argsort(longest, kind="stable"), []
     for cut in range(0, len(order), batch_size):
         rows = order[cut : cut + batch_size]

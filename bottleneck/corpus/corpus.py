@@ -12,7 +12,7 @@ from ..settings.errors import UserError, counted
 from .drawing import Copying, Language, cached_splits, draw_splits, note
 from .files import split_files
 from .grammar import LECTURE_SENTENCES, english_french
-from .pair import Pairs, SentencePair, Splits, by_bucket, sources
+from .pair import Edges, Pairs, SentencePair, Splits, by_bucket, sources
 from .subwords import learn_subwords
 from .vocabulary import IN_CHARACTERS, UNK, Vocabulary, build_vocabulary, spaceless, tokenize
 
@@ -50,9 +50,7 @@ class Corpus:
 
         sentences = [list(grams(pair)) for pair in self.test]
         wanted = set(chain.from_iterable(sentences))
-        known: set[tuple[str, ...]] = set()
-        for pair in self.train:
-            known.update(wanted.intersection(grams(pair)))
+        known = wanted.intersection(chain.from_iterable(map(grams, self.train)))
         return [(sum(gram in known for gram in sentence), len(sentence)) for sentence in sentences]
 
     @property
@@ -61,15 +59,14 @@ class Corpus:
         return {"train": self.train, "valid": self.valid, "test": self.test}
 
 
-def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
+def load_corpus(corpus: CorpusSettings, edges: Edges) -> Corpus:
     """Draw or read the corpus; vocabularies come only from the training split."""
     if corpus.is_drawn:
-
-        def draw() -> Splits:
-            held_out = sources(lecture_pairs(corpus))
-            return draw_splits(language_of(corpus), corpus, edges, held_out)
-
-        splits = cached_splits(corpus, edges, draw)
+        splits = cached_splits(
+            corpus,
+            edges,
+            lambda: draw_splits(language_of(corpus), corpus, edges, sources(lecture_pairs(corpus))),
+        )
     else:
         splits = split_files(corpus, edges)
     notes = [*splits.notes, *notes_on_test(splits.test, corpus, edges)]
@@ -86,7 +83,7 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
     return Corpus(*splits[:3], *vocabularies, digits, tuple(notes))
 
 
-def notes_on_test(test: Pairs, corpus: CorpusSettings, edges: tuple[int, ...]) -> list[str]:
+def notes_on_test(test: Pairs, corpus: CorpusSettings, edges: Edges) -> list[str]:
     """Notes on a test set; a UserError if it fills fewer than two buckets."""
     below, *buckets = by_bucket(test, edges).items()
     filled = [name for name, pairs in buckets if pairs]
@@ -130,7 +127,7 @@ def fingerprint(splits: Splits, reverse: bool = False) -> str:
     return digest.hexdigest()[:16]
 
 
-def describe(corpus: Corpus, edges: tuple[int, ...]) -> "pd.DataFrame":
+def describe(corpus: Corpus, edges: Edges) -> "pd.DataFrame":
     """Pairs and means by split and bucket; without a column of bits if none are known."""
     import pandas as pd
 

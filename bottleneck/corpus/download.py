@@ -5,32 +5,19 @@ A corpus is a folder with two files per split, English and French (``train.en.gz
 """
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from types import SimpleNamespace
 
 from ..settings.errors import UserError
 from ..settings.machine import cache_root
 
-
-class NamedCorpus(NamedTuple):
-    """A corpus of ``corpora.toml``, which explains the fields."""
-
-    pairs: int
-    megabytes: float
-    licence: str
-    citation: str
-    base_url: str
-    files: Mapping[str, str]
-    splits: Mapping[str, Sequence[str]]
-
-
 _TABLES = tomllib.loads(files(__package__).joinpath("corpora.toml").read_text("utf8"))
-CORPORA = {name: NamedCorpus(**fields) for name, fields in _TABLES.items()}
-"""Every corpus of ``settings.concerns.NAMED``."""
+CORPORA = {name: SimpleNamespace(**fields) for name, fields in _TABLES.items()}
+"""Every corpus of ``settings.concerns.NAMED``; ``corpora.toml`` explains the fields."""
 
 
 def folder_of(name: str) -> Path:
@@ -39,17 +26,6 @@ def folder_of(name: str) -> Path:
     if root is None:
         raise UserError("your home folder is not known; set XDG_CACHE_HOME to a folder for corpora")
     return root / "corpora" / name
-
-
-def named_files(name: str, split: str) -> list[str]:
-    """The one or two files of a split, English first; none if the corpus lacks the split."""
-    folder = folder_of(name)
-    if not folder.is_dir():
-        raise UserError(
-            f"corpus {name!r} is not on this machine; "
-            f"`bottleneck corpus {name} --fetch` downloads it"
-        )
-    return sorted(map(str, folder.glob(f"{split}.*")))
 
 
 def fetch(name: str, report: Callable[[str], None] = lambda _: None) -> None:

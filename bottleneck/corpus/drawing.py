@@ -23,7 +23,7 @@ from ..settings.errors import UsageError, UserError, counted
 from ..settings.files import write_bytes
 from ..settings.machine import cache_root
 from .grammar import Grammar
-from .pair import Pairs, SentencePair, Splits, by_bucket, sources
+from .pair import Edges, Pairs, SentencePair, Splits, by_bucket, sources
 
 KEPT = 5_000  # corpora of fewer training pairs are not cached: they are drawn in seconds
 
@@ -62,11 +62,7 @@ def within_test(pairs: Pairs, corpus: CorpusSettings, notes: list[str]) -> Pairs
 
 
 def join_test(
-    test: Pairs,
-    corpus: CorpusSettings,
-    edges: tuple[int, ...],
-    parse: Callable[[str], SentencePair | None],
-    notes: list[str],
+    test: Pairs, corpus: CorpusSettings, edges: Edges, parse: Callable, notes: list[str]
 ) -> Pairs:
     """Join neighbours of a length bucket, ``corpus.joined`` at a time, into longer sentences.
 
@@ -89,10 +85,7 @@ def join_test(
 
 
 def draw_splits(
-    source: Language,
-    corpus: CorpusSettings,
-    edges: tuple[int, ...],
-    held_out: frozenset[str] = frozenset(),
+    source: Language, corpus: CorpusSettings, edges: Edges, held_out: frozenset[str] = frozenset()
 ) -> Splits:
     """Draw test, then validation, then training pairs; no source sentence is in two of them.
 
@@ -163,31 +156,28 @@ def draw_pairs(
                 f"{len(drawn)} different sentences of {span_label(choices[0], choices[-1])} words "
                 f"found, not {count}; lower corpus.test_pairs and corpus.valid_pairs"
             )
-        if pair.bits is not None:
-            pair = replace(pair, bits=pair.bits - log2(probabilities[words]))
-        drawn.append(pair)
+        drawn.append(replace(pair, bits=pair.bits - log2(probabilities[words])))
         if distinct:
             seen.add(pair.source)
     return tuple(drawn)
 
 
-def length_groups(min_words: int, max_words: int, edges: tuple[int, ...]) -> tuple[range, ...]:
+def length_groups(min_words: int, max_words: int, edges: Edges) -> tuple[range, ...]:
     """The lengths from min to max, cut at the bucket edges; those below the first form a group."""
-    starts = [*sorted({1, *edges}), max_words + 1]
-    groups = (
-        range(max(start, min_words), min(stop, max_words + 1)) for start, stop in pairwise(starts)
-    )
-    return tuple(group for group in groups if group)
+    end = max_words + 1
+    cuts = pairwise([*sorted({1, *edges}), end])
+    groups = (range(max(start, min_words), min(stop, end)) for start, stop in cuts)
+    return tuple(filter(None, groups))
 
 
 def length_probabilities(
-    kind: str, min_words: int, max_words: int, edges: tuple[int, ...]
+    kind: str, min_words: int, max_words: int, edges: Edges
 ) -> dict[int, float]:
     """Probability of each length: all are equal, or for ``buckets`` all `length_groups` are."""
     groups = length_groups(min_words, max_words, edges)
-    masses = {
-        words: 1.0 if kind == "uniform" else 1 / len(group) for group in groups for words in group
-    }
+    masses = {words: 1 / len(group) for group in groups for words in group}
+    if kind == "uniform":
+        masses = dict.fromkeys(masses, 1.0)
     total = fsum(masses.values())
     return {words: mass / total for words, mass in masses.items()}
 
@@ -204,9 +194,7 @@ def shares(count: int, masses: list[float]) -> list[int]:
     return parts
 
 
-def cached_splits(
-    corpus: CorpusSettings, edges: tuple[int, ...], draw: Callable[[], Splits]
-) -> Splits:
+def cached_splits(corpus: CorpusSettings, edges: Edges, draw: Callable[[], Splits]) -> Splits:
     """Read the splits from the user's cache, or draw and cache them: drawing takes many seconds.
 
     The file is named by a hash of all that the pairs depend on, including the code in this folder.

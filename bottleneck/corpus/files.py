@@ -12,45 +12,46 @@ from hashlib import blake2b
 from itertools import zip_longest
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
 from unicodedata import normalize
 
 from ..settings.concerns import NAMED, CorpusSettings, span_label
 from ..settings.errors import UsageError, UserError, counted
-from .download import named_files
+from .download import folder_of
 from .drawing import note, within_test
-from .pair import Pairs, SentencePair, Splits, by_bucket, sources
+from .pair import Edges, Pairs, SentencePair, Splits, by_bucket, sources
 
 
-class PairFiles(NamedTuple):
-    """The paths of a set of pairs; ``setting`` names the source in messages."""
+def pair_files(corpus: CorpusSettings, split: str) -> tuple[str, list[str]] | None:
+    """What messages call the text of split train, valid or test, and its one or two files.
 
-    setting: str
-    source: str
-    target: str | None = None
-
-
-def pair_files(corpus: CorpusSettings, split: str) -> PairFiles | None:
-    """The files of split train, valid or test; None if it has to be split off."""
+    None if the split has no files, so that it has to be split off.
+    """
     name = corpus.test if corpus.test and split == "test" else corpus.name
     if name in NAMED:
-        paths = named_files(name, split)
-        return PairFiles(f"corpus {name!r}", *paths) if paths else None
+        folder = folder_of(name)
+        if not folder.is_dir():
+            raise UserError(
+                f"corpus {name!r} is not on this machine; "
+                f"`bottleneck corpus {name} --fetch` downloads it"
+            )
+        paths = sorted(map(str, folder.glob(f"{split}.*")))  # English first
+        return (f"corpus {name!r}", paths) if paths else None
     fields = [side if split == "train" else f"{split}_{side}" for side in ("source", "target")]
     source, target = (getattr(corpus, field) for field in fields)
-    if split != "train" and source is None and target is None:
+    paths = [path for path in (source, target) if path is not None]
+    if split != "train" and not paths:
         return None
     has_both_sides = source is not None and source.lower().endswith((".tsv", ".tsv.gz"))
     if source is None or has_both_sides == (target is not None):
         flag = "--{} FILE" if split == "train" else "--set corpus.{}=FILE"
         both = " and ".join(map(flag.format, fields))
         raise UsageError(f"give {both}, or one .tsv file of two columns as the source alone")
-    for path in filter(None, (source, target)):
+    for path in paths:
         if Path(path).is_fifo():
             raise UsageError(
                 f"{path!r} is a pipe, which can be read once, not by every run: use a file"
             )
-    return PairFiles(f"corpus.{fields[0]}", source, target)
+    return f"corpus.{fields[0]}", paths
 
 
 def languages(corpus: CorpusSettings) -> Sequence[str]:
@@ -62,37 +63,39 @@ def languages(corpus: CorpusSettings) -> Sequence[str]:
     return sides[::-1] if corpus.reverse_direction else sides
 
 
-def read_pairs(files: PairFiles, lowercase: bool) -> list[SentencePair]:
-    """The pairs in the order of the file; a side may be empty."""
-    name = f"{files.setting} {files.source!r}"
-    lines = read_lines(files.source, files.setting, lowercase)
-    if files.target is not None:
-        setting = files.setting.replace("source", "target")
-        theirs = read_lines(files.target, setting, lowercase)
+def read_split(corpus: CorpusSettings, split: str) -> Pairs | None:
+    """The pairs of a split's files in order, source language first; None if it has no files.
+
+    A side of a pair may be empty.
+    """
+    files = pair_files(corpus, split)
+    if files is None:
+        return None
+    setting, (path, *others) = files
+    name, lines = f"{setting} {path!r}", read_lines(path, setting)
+    if others:
+        target = setting.replace("source", "target")
+        theirs = read_lines(others[0], target)
         if len(lines) != len(theirs):
             raise UserError(
-                f"{name} has {len(lines):,} lines and {setting} {files.target!r} has "
+                f"{name} has {len(lines):,} lines and {target} {others[0]!r} has "
                 f"{len(theirs):,}; each line must translate the same line of the other"
             )
-        rows = zip(lines, theirs, strict=True)
+        rows = list(zip(lines, theirs, strict=True))
     else:
         rows = [line.split("\t") if line.strip() else ("", "") for line in lines]
-        for number, row in enumerate(rows, start=1):
-            if len(row) != 2:
-                raise UserError(
-                    f"{name} line {number} has {counted(len(row), 'column')}; each line must be "
-                    "source<TAB>target"
-                )
-    return [SentencePair(*(" ".join(side.split()) for side in row)) for row in rows]
+    for number, row in enumerate(rows, start=1):
+        if len(row) != 2:
+            raise UserError(
+                f"{name} line {number} has {counted(len(row), 'column')}; each line must be "
+                "source<TAB>target"
+            )
+    cased, step = str.lower if corpus.lowercase else str, -1 if corpus.reverse_direction else 1
+    sides = ([" ".join(normalize("NFC", cased(side)).split()) for side in row] for row in rows)
+    return tuple(SentencePair(*row[::step]) for row in sides)
 
 
-def read_lines(path: str, setting: str, lowercase: bool = False) -> list[str]:
-    """The lines of a text file, in Unicode form NFC."""
-    lines = lines_as_given(path, setting)
-    return [normalize("NFC", line.lower() if lowercase else line) for line in lines]
-
-
-def lines_as_given(path: str, setting: str) -> list[str]:
+def read_lines(path: str, setting: str) -> list[str]:
     """The lines of a text or gzip file, without byte-order mark; an empty file is refused."""
     name = f"{setting} {path!r}"
     try:
@@ -116,7 +119,7 @@ def lines_as_given(path: str, setting: str) -> list[str]:
     return text.replace("\r\n", "\n").removesuffix("\n").split("\n")
 
 
-def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
+def split_files(corpus: CorpusSettings, edges: Edges) -> Splits:
     """Read the text and split it by source sentence.
 
     A given test set is used whole, without repeated pairs; else one is split off, spread evenly
@@ -148,7 +151,7 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     left = [pair for pair in usable if pair.source not in validated]
     if not valid or not left:
         raise UserError(
-            f"{pair_files(corpus, 'train').setting} leaves no pairs of {words} words to train on; "
+            f"{pair_files(corpus, 'train')[0]} leaves no pairs of {words} words to train on; "
             "give more text, other lengths or another test set"
         )
     reason = f"not trained on: empty, not of {words} words, or tested or validated on"
@@ -157,19 +160,8 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     return Splits(train, valid, test, tuple(notes))
 
 
-def read_split(corpus: CorpusSettings, split: str) -> Pairs | None:
-    """The pairs of a split's files, source language first; None if the split has no files."""
-    files = pair_files(corpus, split)
-    if files is None:
-        return None
-    pairs = read_pairs(files, corpus.lowercase)
-    if corpus.reverse_direction:
-        return tuple(SentencePair(pair.target, pair.source) for pair in pairs)
-    return tuple(pairs)
-
-
 def split_off(
-    pairs: Pairs, count: int, seed: str, edges: tuple[int, ...] | None = None, part: int = 10
+    pairs: Pairs, count: int, seed: str, edges: Edges | None = None, part: int = 10
 ) -> Pairs:
     """Choose up to ``count`` pairs of different sources by seed, in the order of the file.
 
@@ -180,11 +172,11 @@ def split_off(
         first.setdefault(pair.source, pair)
     different = list(first.values())
     buckets = [different] if edges is None else list(by_bucket(different, edges).values())[1:]
-
-    def rank(pair: SentencePair) -> bytes:
-        return blake2b(f"{seed}:{pair.source}".encode(), digest_size=8).digest()
-
-    ranked = (sorted(bucket, key=rank)[: -(-len(bucket) // part)] for bucket in buckets)
+    digests = {text: blake2b(f"{seed}:{text}".encode(), digest_size=8).digest() for text in first}
+    ranked = (
+        sorted(bucket, key=lambda pair: digests[pair.source])[: -(-len(bucket) // part)]
+        for bucket in buckets
+    )
     turns = [pair for turn in zip_longest(*ranked) for pair in turn if pair is not None]
     chosen = sources(turns[:count])
     return tuple(pair for pair in different if pair.source in chosen)

@@ -8,6 +8,7 @@ from ..settings.concerns import OUTSIDE, bucket_labels, bucket_of
 from .vocabulary import count_words
 
 Link = tuple[int, int]
+Edges = tuple[int, ...]  # the least length of each bucket
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +47,7 @@ def sources(pairs: Iterable[SentencePair]) -> frozenset[str]:
     return frozenset(pair.source for pair in pairs)
 
 
-def by_bucket(
-    pairs: Iterable[SentencePair], edges: tuple[int, ...]
-) -> dict[str, list[SentencePair]]:
+def by_bucket(pairs: Iterable[SentencePair], edges: Edges) -> dict[str, list[SentencePair]]:
     """Pairs by bucket; the first entry has those shorter than every bucket ("under 5")."""
     groups = {label: [] for label in (f"under {edges[0]}", *bucket_labels(edges))}
     places = list(groups.values())

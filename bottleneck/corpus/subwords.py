@@ -4,8 +4,7 @@ Byte-pair encoding (Sennrich et al. 2016) counts chunks (the text between spaces
 begins a chunk begins with ``▁``; no piece crosses a space. A character that is rare in training is
 spelled in bytes (``<0xC5>``), so that no text has an unknown piece.
 
-Gold links and word classes belong to words, attention weights to a model's tokens. To compare them,
-the weights of a source word's pieces are added, and those of a target word's pieces are averaged.
+Gold links and word classes belong to words: `by_word` turns a model's attention into theirs.
 """
 
 import io

@@ -163,15 +163,6 @@ class Vocabulary:
         """Ids of a text's pieces, ``UNK`` for unknown ones."""
         return [self._ids.get(piece, UNK) for piece in self.pieces(text)]
 
-    def to_bytes(self) -> bytes:
-        """One token per line."""
-        return "".join(f"{token}\n" for token in self.tokens).encode()
-
-    @classmethod
-    def from_bytes(cls, content: bytes, tokenizer: Tokenizer = WORDS) -> "Vocabulary":
-        """Read what ``to_bytes`` wrote."""
-        return cls(tuple(content.decode().removesuffix("\n").split("\n")), tokenizer)
-
 
 def build_vocabulary(sentences: Iterable[list[str]], cap: int) -> Vocabulary:
     """Number the ``cap`` most frequent tokens, ties in string order; special tokens are extra."""

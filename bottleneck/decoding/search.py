@@ -23,6 +23,8 @@ from ..model.parts import Stack, parts_of
 from ..model.translator import Translator, Weights
 from ..settings.concerns import DecodingSettings
 
+Limits = Int[Array, " batch"]  # the most tokens of each sentence's output, from `caps`
+
 
 class Output(NamedTuple):
     """One output per sentence; ``lengths`` count the end token if there is one."""
@@ -50,10 +52,12 @@ def make_search(graph: nnx.GraphDef, settings: DecodingSettings) -> Callable[...
 
     If the process has several cores, each core searches for a part of the batch.
     """
-    method = greedy if settings.beam_size == 1 else beam_search
 
     def search(weights: Weights, source: Array, lengths: Array) -> Output:
-        return method(nnx.merge(graph, weights), source, lengths, settings)
+        translator, table = nnx.merge(graph, weights), caps(source.shape[1], settings)
+        limits, width = jnp.array(table, jnp.int32)[lengths], table[-1]
+        given = translator, translator.encode(source, lengths), limits, width
+        return greedy(*given) if settings.beam_size == 1 else beam_search(*given, settings)
 
     program = cache(lambda parts: Stack(1, parts).program(search, cut=(1, 2), by_row=True))
     return lambda *given: program(parts_of(len(given[2])))(*given)
@@ -75,16 +79,8 @@ def without_symbols(logits: Float[Array, "*rows words"]) -> Float[Array, "*rows 
     return jnp.where(jnp.broadcast_to(barred, logits.shape), -jnp.inf, logits)
 
 
-def greedy(
-    translator: Translator,
-    source: Int[Array, "batch source"],
-    lengths: Int[Array, " batch"],
-    settings: DecodingSettings,
-) -> Output:
+def greedy(translator: Translator, memory: Memory, limits: Limits, width: int) -> Output:
     """Decode a batch; stops as soon as every sentence has ended."""
-    memory, batch = translator.encode(source, lengths), len(source)
-    table = caps(source.shape[1], settings)
-    limits, width = jnp.array(table, jnp.int32)[lengths], table[-1]
 
     def step(carry: tuple) -> tuple:
         place, states, word, tokens, live = carry
@@ -98,8 +94,8 @@ def greedy(
         live = live & (word != EOS) & (place + 1 < limits)
         return place + 1, states, word, tokens.at[:, place].set(written), live
 
-    tokens = jnp.full((batch, width), PAD, jnp.int32)
-    start = jnp.full(batch, BOS, jnp.int32)
+    tokens = jnp.full((len(limits), width), PAD, jnp.int32)
+    start = jnp.full(len(limits), BOS, jnp.int32)
     carry = 0, translator.decoder.initial(memory), start, tokens, limits > 0
     _, _, _, tokens, _ = jax.lax.while_loop(
         lambda carry: (carry[0] < width) & jnp.any(carry[4]), step, carry
@@ -108,16 +104,12 @@ def greedy(
 
 
 def beam_search(
-    translator: Translator,
-    source: Int[Array, "batch source"],
-    lengths: Int[Array, " batch"],
-    settings: DecodingSettings,
+    translator: Translator, memory: Memory, limits: Limits, width: int, settings: DecodingSettings
 ) -> Output:
     """Decode a batch; the best of ``beam_size`` outputs of each sentence."""
-    batch, size, table = len(source), settings.beam_size, caps(source.shape[1], settings)
-    limits, width = jnp.array(table, jnp.int32)[lengths], table[-1]
-    repeat = partial(jnp.repeat, repeats=size, axis=0)  # once for each beam, sentence by sentence
-    memory = jax.tree.map(repeat, translator.encode(source, lengths))
+    batch, size = len(limits), settings.beam_size
+    # Once for each beam, sentence by sentence.
+    memory = jax.tree.map(partial(jnp.repeat, repeats=size, axis=0), memory)
     # One live beam per sentence (equal beams would find the same words), none at a cap of 0.
     first = jnp.zeros((batch, size), bool).at[:, 0].set(True)
     tokens = jnp.full((batch, size, width), PAD, jnp.int32)

@@ -68,10 +68,6 @@ class Grid:
         return int((on_gold & (self.largest.sum(axis=1) == 1)).sum())
 
 
-Alignment = tuple[Sequence[str], Sequence[str], Sequence[Sequence[int]]]
-"""Source words, target words, and the target positions of each source word."""
-
-
 class Exponent(NamedTuple):
     """Attention's seconds = constant x length per side ^ value, with a 95 % interval."""
 
@@ -94,10 +90,11 @@ class ArmOutput(NamedTuple):
 class Evidence:
     """The slides, and what they are compared with.
 
-    ``alignment`` is for L16, ``cost`` for L15, ``learned`` for L10, ``arms`` for L17 and L-SHORT.
+    ``alignment``, for L16, has the source words, the target words, and each source word's positions
+    in the target. ``cost`` is for L15, ``learned`` for L10, ``arms`` for L17 and L-SHORT.
     """
 
-    alignment: Alignment
+    alignment: tuple[Sequence[str], Sequence[str], Sequence[Sequence[int]]]
     cost: Exponent | None = None
     learned: Grid | None = None
     arms: Sequence[ArmOutput] = ()

@@ -103,9 +103,7 @@ class Attention(nnx.Module):
         """The reads of every step, when all queries are known: (steps, batch, ...) each."""
         if self.constant:
             read = self.read(queries[0], memory)
-            return jax.tree.map(
-                lambda leaf: jnp.broadcast_to(leaf, (len(queries), *leaf.shape)), read
-            )
+            return Read(*(jnp.broadcast_to(part, (len(queries), *part.shape)) for part in read))
         if not self.plain or self.score().vector is not None:
             return jax.lax.map(jax.checkpoint(lambda query: self.read(query, memory)), queries)
         mapped = self.score().query(queries, self.scale)
@@ -120,9 +118,8 @@ class NoAttention(Attention):
     def read(self, query: Query, memory: Memory) -> Read:  # noqa: ARG002
         """The last state; all weight on its position."""
         place = jnp.sum(memory.mask, axis=1, dtype=jnp.int32) - 1
-        return Read(
-            memory.last, jax.nn.one_hot(place, memory.mask.shape[1], dtype=memory.last.dtype)
-        )
+        weights = jax.nn.one_hot(place, memory.mask.shape[1], dtype=memory.last.dtype)
+        return Read(memory.last, weights)
 
 
 class UniformAttention(Attention):

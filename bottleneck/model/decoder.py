@@ -12,11 +12,11 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 from flax import nnx
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int
 
 from ..settings.concerns import ModelSettings
 from .attention import Memory, make_attention
-from .recurrence import Cell, GateInput, Gates, State, advance, dropout, hidden_states
+from .recurrence import Cell, GateInput, Gates, Key, State, advance, dropout, hidden_states
 
 
 class OutputLayer(NamedTuple):
@@ -95,11 +95,7 @@ class Decoder(nnx.Module):
         return states, self.output_layer().logits(output), weights
 
     def advance(
-        self,
-        states: States,
-        token: Int[Array, " batch"],
-        memory: Memory,
-        key: PRNGKeyArray | None = None,
+        self, states: States, token: Int[Array, " batch"], memory: Memory, key: Key = None
     ) -> tuple[States, Float[Array, "batch width"], Float[Array, "batch source"]]:
         """One word: new states, what the output layer reads, attention weights."""
         embedded = dropout(self.embedding[...][token], self.rate, key, _DROPOUT_PLACE)
@@ -112,7 +108,7 @@ class Decoder(nnx.Module):
         return states, self._read_out(output, context, key), weights
 
     def __call__(
-        self, inputs: Int[Array, "batch target"], memory: Memory, key: PRNGKeyArray | None = None
+        self, inputs: Int[Array, "batch target"], memory: Memory, key: Key = None
     ) -> tuple[Float[Array, "target batch width"], Float[Array, "target batch source"]]:
         """Teacher forcing: what the output layer reads, and attention weights; steps are axis 0."""
         if self.rate > 0.0 and key is not None:
@@ -149,10 +145,7 @@ class Decoder(nnx.Module):
         return self._read_out(outputs, context, key), weights
 
     def _read_out(
-        self,
-        outputs: Float[Array, "*steps hidden"],
-        context: Float[Array, "*steps context"] | None,
-        key: PRNGKeyArray | None,
+        self, outputs: Float[Array, "*steps hidden"], context: Array | None, key: Key
     ) -> Float[Array, "*steps width"]:
         """What the output layer reads; with placement ``output`` tanh(W [c_t; s_t])."""
         if context is not None:
@@ -161,7 +154,7 @@ class Decoder(nnx.Module):
         return kept if self.to_embedding is None else kept @ self.to_embedding[...]
 
     def _states(
-        self, gates: Gates, memory: Memory, key: PRNGKeyArray | None
+        self, gates: Gates, memory: Memory, key: Key
     ) -> Float[Array, "target batch hidden"]:
         """All steps of all layers, layer by layer, if no read is in the recurrence."""
         starts, outputs = self.initial(memory), None
@@ -173,7 +166,7 @@ class Decoder(nnx.Module):
         return outputs
 
     def _run(
-        self, states: States, gates: Gates, key: PRNGKeyArray | None, memory: Memory | None = None
+        self, states: States, gates: Gates, key: Key, memory: Memory | None = None
     ) -> tuple[States, Float[Array, "batch hidden"], Float[Array, "batch source"] | None]:
         """One step of all layers, after a read of ``memory``: new states, top output, weights."""
         weights = None

@@ -2,20 +2,12 @@
 
 import jax.numpy as jnp
 from flax import nnx
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int
 
 from ..settings.concerns import ModelSettings
-from .recurrence import Cell, GateInput, dropout, hidden_states
+from .recurrence import Cell, GateInput, Key, dropout, hidden_states
 
 _DROPOUT_PLACE = 100  # the decoder's places start at 200
-
-
-class RecurrentLayer(nnx.Module):
-    """One direction of one encoder layer."""
-
-    def __init__(self, kind: str, size: int, hidden: int, rngs: nnx.Rngs):
-        self.inputs = GateInput(kind, size, hidden, rngs)
-        self.cell = Cell(kind, hidden, rngs)
 
 
 class Encoder(nnx.Module):
@@ -23,16 +15,18 @@ class Encoder(nnx.Module):
 
     def __init__(self, settings: ModelSettings, vocabulary: int, rngs: nnx.Rngs):
         self.rate = settings.dropout
-        self.two_way, cell, hidden = settings.bidirectional, settings.cell, settings.hidden
+        self.two_way, kind, hidden = settings.bidirectional, settings.cell, settings.hidden
         init = nnx.initializers.normal(0.1)
         self.embedding = nnx.Param(init(rngs.params(), (vocabulary, settings.embedding_size)))
         directions = 2 if self.two_way else 1
         width = hidden * directions
         sizes = [settings.embedding_size] + [width] * (settings.layers - 1)
-        layers = [
-            nnx.List([RecurrentLayer(cell, size, hidden, rngs) for _ in range(directions)])
-            for size in sizes
-        ]
+
+        def direction(size: int) -> nnx.Dict:
+            inputs = GateInput(kind, size, hidden, rngs)
+            return nnx.Dict(inputs=inputs, cell=Cell(kind, hidden, rngs))
+
+        layers = [nnx.List([direction(size) for _ in range(directions)]) for size in sizes]
         self.layers, self.to_context = nnx.List(layers), nnx.data(None)
         if self.two_way or settings.hidden_size:
             glorot = nnx.initializers.glorot_uniform()
@@ -42,7 +36,7 @@ class Encoder(nnx.Module):
         self,
         source: Int[Array, "batch source"] | Float[Array, "batch source embedding"],
         mask: Bool[Array, "batch source"],
-        key: PRNGKeyArray | None = None,
+        key: Key = None,
     ) -> tuple[Float[Array, "batch source context"], Float[Array, "batch context"]]:
         """The state at every position, and h_Tx (backward: h_1); reads words or their vectors.
 

@@ -66,12 +66,9 @@ class Stack:
         mesh = Mesh(np.array(jax.local_devices()[: self.parts]), (AXIS,))
         rows, same = PartitionSpec(AXIS), PartitionSpec()
         inputs = tuple(rows if index in cut else same for index in arguments)
-        output = rows if by_row else same
         # The results are equal by construction; JAX's check does not know our gradients.
-        spread = jax.shard_map(
-            function, mesh=mesh, in_specs=inputs, out_specs=output, check_vma=False
-        )
-        program = jax.jit(spread)
+        spread = partial(jax.shard_map, mesh=mesh, in_specs=inputs, check_vma=False)
+        program = jax.jit(spread(function, out_specs=rows if by_row else same))
 
         def run(*arguments: Any) -> Any:
             # One at a time: with 32 or more computations, a sum over the parts may never end

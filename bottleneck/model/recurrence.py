@@ -23,6 +23,7 @@ from .attention import Memory, Score, masked_softmax
 
 Gates = tuple[Float[Array, "*steps hidden"], ...]
 State = tuple[Float[Array, "batch hidden"], ...]
+Key = PRNGKeyArray | None  # for dropout; None: nothing is dropped
 GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 BIASED = {"gru": 2, "lstm": 1}  # the gate whose product has the recurrent bias
 
@@ -137,11 +138,7 @@ class Cell(nnx.Module):
 
 
 def dropout(
-    values: Float[Array, "*shape"],
-    rate: float,
-    key: PRNGKeyArray | None,
-    place: int,
-    every_step: bool = False,
+    values: Float[Array, "*shape"], rate: float, key: Key, place: int, every_step: bool = False
 ) -> Float[Array, "*shape"]:
     """Zero a share ``rate`` of the values and scale up the rest (Srivastava et al. 2014).
 

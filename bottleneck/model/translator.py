@@ -3,12 +3,13 @@
 import jax
 import jax.numpy as jnp
 from flax import nnx
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int
 
 from ..settings.concerns import ModelSettings
 from .attention import Memory
 from .decoder import Decoder
 from .encoder import Encoder
+from .recurrence import Key
 
 Weights = nnx.State  # the parameters of a translator as a pytree
 
@@ -17,20 +18,13 @@ class Translator(nnx.Module):
     """Maps source tokens to target tokens."""
 
     def __init__(
-        self,
-        settings: ModelSettings,
-        source_vocabulary: int,
-        target_vocabulary: int,
-        rngs: nnx.Rngs,
+        self, settings: ModelSettings, source_words: int, target_words: int, rngs: nnx.Rngs
     ):
-        self.encoder = Encoder(settings, source_vocabulary, rngs)
-        self.decoder = Decoder(settings, target_vocabulary, rngs)
+        self.encoder = Encoder(settings, source_words, rngs)
+        self.decoder = Decoder(settings, target_words, rngs)
 
     def encode(
-        self,
-        source: Int[Array, "batch source"],
-        lengths: Int[Array, " batch"],
-        key: PRNGKeyArray | None = None,
+        self, source: Int[Array, "batch source"], lengths: Int[Array, " batch"], key: Key = None
     ) -> Memory:
         """Encode the source; padding after ``lengths`` has no effect."""
         mask = real_positions(lengths, source.shape[1])
@@ -42,7 +36,7 @@ class Translator(nnx.Module):
         source: Int[Array, "batch source"],
         lengths: Int[Array, " batch"],
         inputs: Int[Array, "batch target"],
-        key: PRNGKeyArray | None = None,
+        key: Key = None,
     ) -> tuple[Float[Array, "batch target vocabulary"], Float[Array, "batch target source"]]:
         """Teacher forcing: logits and attention weights at every position."""
         outputs, weights = self.decoder(inputs, self.encode(source, lengths, key), key)
@@ -56,12 +50,11 @@ def real_positions(lengths: Int[Array, " batch"], width: int) -> Bool[Array, "ba
 
 
 def create(
-    settings: ModelSettings, source_vocabulary: int, target_vocabulary: int, seed: int
+    settings: ModelSettings, source_words: int, target_words: int, seed: int
 ) -> tuple[nnx.GraphDef, Weights]:
     """A fresh translator split into its structure and its weights, which ``nnx.merge`` joins."""
     rngs = nnx.Rngs(params=jax.random.key(seed))
-    translator = Translator(settings, source_vocabulary, target_vocabulary, rngs)
-    return nnx.split(translator)
+    return nnx.split(Translator(settings, source_words, target_words, rngs))
 
 
 def count_parameters(weights: Weights) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from ..corpus.files import read_lines
 from ..corpus.pair import SentencePair
@@ -81,7 +82,10 @@ def read_gold(
     the links decide: one with a 0 counts from 0, one beyond its sentence's last word from 1.
     """
     files = {"--gold": gold, "--source": source, "--target": target}
-    texts = {option: read_lines(str(path), option) for option, path in files.items()}
+    texts = {
+        option: [normalize("NFC", line) for line in read_lines(str(path), option)]
+        for option, path in files.items()
+    }
     if len(set(map(len, texts.values()))) > 1:
         counts = ", ".join(f"{option} has {len(text)}" for option, text in texts.items())
         raise UserError(f"the files need the same number of lines, one per sentence: {counts}")

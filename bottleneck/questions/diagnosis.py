@@ -8,7 +8,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from ..corpus.grammar import FUNCTION, english_french, word_class
+from ..corpus.grammar import FUNCTION, WORD_CLASS, english_french
 from ..corpus.pair import SentencePair
 from ..corpus.vocabulary import is_word, tokenize, without_joiner
 from ..runs.translate import load_run
@@ -56,7 +56,7 @@ def diagnosis_page(
     sentences = Table.grid(padding=(0, 2, 0, 0))
     sentences.add_row("reference", Text(pair.target))
     for arm, (output, reports) in arms.items():
-        classes = [word_class(item.word) for item in reports]
+        classes = [WORD_CLASS[item.word] for item in reports]
         columns |= {
             "word": [without_joiner(item.word) for item in reports],
             "class": classes,

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ..corpus.grammar import noun_gender, word_class
+from ..corpus.grammar import NOUN_GENDER, WORD_CLASS
 from ..corpus.vocabulary import UNK
 from ..scoring.bootstrap import ratio_of_sums
 from .arms import Arm, Estimates, Row, by_arm
@@ -42,9 +42,9 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     subject.require_words()
     tell("neighbours of words")
     words = subject.vocabularies[0].words
-    kinds = [word_class(word) for word in words]
+    kinds = [WORD_CLASS[word] for word in words]
     genders = [
-        noun_gender(word) if kind == "noun" else "" for word, kind in zip(words, kinds, strict=True)
+        NOUN_GENDER[word] if kind == "noun" else "" for word, kind in zip(words, kinds, strict=True)
     ]
     # On a quarter circle, cosines fall with the distance in order of frequency.
     angles = np.linspace(0, np.pi / 2, len(words))

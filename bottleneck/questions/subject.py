@@ -31,7 +31,7 @@ from ..results.folders import ENVIRONMENT, read_object
 from ..runs.translate import BATCH, TrainedRun, load_run
 from ..settings.concerns import OUTSIDE, bucket_members, bucket_of
 from ..settings.errors import UserError
-from ..training.loop import Learner, sentence_losses, train
+from ..training.loop import Learner, train
 from ..training.step import make_sentence_losses
 from .question import Tell
 
@@ -171,4 +171,4 @@ def losses(
     graph: nnx.GraphDef, weights: Weights, pairs: EncodedPairs
 ) -> Float[np.ndarray, "sentences"]:
     """-log P in nats of each target, end token included: a probe's or a translator's."""
-    return sentence_losses(make_sentence_losses(graph), weights, evaluation_batches(pairs, BATCH))
+    return make_sentence_losses(graph)(weights, evaluation_batches(pairs, BATCH))

@@ -20,7 +20,7 @@ from jaxtyping import Float, Int, Real
 from numpy import ndarray
 
 from ..claims.verdict import small_buckets
-from ..corpus.grammar import word_class
+from ..corpus.grammar import WORD_CLASS
 from ..corpus.pair import Link, SentencePair
 from ..corpus.vocabulary import is_word, tokenize
 from ..lecture.slides import SLIDES
@@ -136,7 +136,7 @@ def word_reports(
 
 def class_of(token: str) -> str:
     """The class (one of `CLASSES`) of a token of the grammar; "" for punctuation."""
-    name = word_class(token) if is_word(token) else ""
+    name = WORD_CLASS[token] if is_word(token) else ""
     content = (item for item in CLASSES if name in item.split(", "))
     return next(content, CLASSES[-1]) if name else ""
 

@@ -53,7 +53,8 @@ def _name(place: tuple) -> str:
 def save_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
     """Write the vocabularies of both sides."""
     for side, vocabulary in zip(("source", "target"), vocabularies, strict=True):
-        write_bytes(folder / f"{side}.vocabulary", vocabulary.to_bytes())
+        lines = "".join(f"{token}\n" for token in vocabulary.tokens)
+        write_bytes(folder / f"{side}.vocabulary", lines.encode())
         if isinstance(vocabulary.tokenizer, Subwords):
             write_bytes(folder / f"{side}.subwords.model", vocabulary.tokenizer.model)
 
@@ -65,8 +66,9 @@ def load_vocabularies(folder: Path, corpus: CorpusSettings) -> tuple[Vocabulary,
         tokenizer = WORDS
         if corpus.tokens != "words":
             tokenizer = Subwords(read_checked(folder / f"{side}.subwords.model"))
-        content = read_checked(folder / f"{side}.vocabulary")
-        vocabularies.append(Vocabulary.from_bytes(content, tokenizer))
+        lines = read_checked(folder / f"{side}.vocabulary").decode()
+        tokens = lines.removesuffix("\n").split("\n")
+        vocabularies.append(Vocabulary(tuple(tokens), tokenizer))
     return vocabularies[0], vocabularies[1]
 
 
@@ -92,20 +94,21 @@ class Checkpoints:
         """Write the checkpoint of each run; then stop if asked to."""
         on_host = snapshot._replace(state=jax.device_get(snapshot.state))
         for place, folder in enumerate(self.folders):
-            write_bytes(folder / CHECKPOINT, to_bytes(on_host.part(place)))
+            write_bytes(folder / CHECKPOINT, to_bytes(on_host, place))
         self.last = time.monotonic()
         if self.asked:
             raise SystemExit(0)
 
 
-def to_bytes(snapshot: Snapshot) -> bytes:
-    """The content of a checkpoint, from the snapshot of one run."""
-    (trained,) = snapshot.trained
-    leaves = jax.tree.leaves((snapshot.state, trained.weights))
+def to_bytes(snapshot: Snapshot, place: int) -> bytes:
+    """The content of the checkpoint of one run of a stack."""
+    trained = snapshot.trained[place]
+    state = Stack(len(snapshot.trained)).part(snapshot.state, place)
+    leaves = jax.tree.leaves((state, trained.weights))
     tensors = {str(number): np.asarray(leaf, order="C") for number, leaf in enumerate(leaves)}
     facts = {name: value for name, value in vars(trained).items() if name != "weights"}
     facts["log"] = [asdict(progress) for progress in trained.log]
-    losses = [float(loss[0]) for loss in snapshot.losses]
+    losses = [float(loss[place]) for loss in snapshot.losses]
     text = json.dumps({"losses": losses, "trained": facts})
     content = save(tensors | {"facts": np.frombuffer(text.encode(), np.uint8)})
     return digest_of(FORMAT + content).encode() + content

@@ -24,7 +24,7 @@ from ..scoring.bootstrap import draw, estimate, ratio_of_sums
 from ..settings.concerns import bucket_members
 from ..settings.files import write_text
 from ..settings.run import RunSettings
-from ..training.loop import Trained, sentence_losses
+from ..training.loop import Trained
 from ..training.step import make_sentence_losses
 from .translate import BATCH, TrainedRun
 
@@ -36,9 +36,9 @@ def scoring_notes(corpus: Corpus, settings: RunSettings) -> list[str]:
     """Notes on the test set's references, for readers of the scores."""
     vocabularies, notes = (corpus.source_vocabulary, corpus.target_vocabulary), []
     encoded = encode_pairs(corpus.test, *vocabularies)
-    limits = caps(max(encoded.source_lengths), settings.decoding)
-    lengths = zip(encoded.source_lengths, encoded.target_lengths, strict=True)
-    longer = sum(target > limits[source] for source, target in lengths)
+    source, target = encoded.lengths
+    limits = np.array(caps(int(source.max()), settings.decoding))
+    longer = int((target > limits[source]).sum())
     way = "decoding.cap_factor and decoding.cap_extra raise the cap"
     note(notes, longer, "test reference", f"longer than the cap of its output ({way})")
     references = [pair.target for pair in corpus.test]
@@ -62,8 +62,8 @@ def evaluate(
         "reference": [pair.target for pair in corpus.test],
         "hypothesis": texts,
         "source_words": [pair.words for pair in corpus.test],
-        "nll": np.float32(sentence_losses(losses, trained.weights, batches)),  # as computed
-        "target_tokens": encoded.target_lengths,
+        "nll": np.float32(losses(trained.weights, batches)),  # as computed
+        "target_tokens": encoded.lengths[1],
         "ended": [EOS in ids for ids in outputs],
     }
     sentences = with_counts(pd.DataFrame(columns), settings.scoring.tokenize)

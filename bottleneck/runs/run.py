@@ -28,7 +28,7 @@ from ..settings.errors import UserError
 from ..settings.files import write_text
 from ..settings.machine import COMMAND, cache_root, cores, mendable
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
-from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
+from ..training.loop import Learner, Progress, Snapshot, Trained, train
 from .checkpoint import Checkpoints, join, read_checkpoint, save_vocabularies, save_weights
 from .evaluation import evaluate, scoring_notes
 from .store import locked, write_status
@@ -93,7 +93,7 @@ def execute(
         with _failing(waiting):
             graph = _begin(waiting, corpus) if waiting else None
             for run in waiting:
-                done = updates_done(run.snapshot.state) if run.snapshot else 0
+                done = int(run.snapshot.state.update) if run.snapshot else 0
                 stacks.setdefault(done, []).append(run)
         for stack in stacks.values():  # none if `_begin` failed
             results: list[Trained] = []

@@ -9,7 +9,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from ..corpus.corpus import load_corpus
-from ..corpus.files import pair_files, read_pairs
+from ..corpus.files import pair_files, read_split
 from ..corpus.vocabulary import tokenizer_advice
 from ..results import folders
 from ..results.bundle import Results
@@ -47,13 +47,14 @@ def check_text(settings: RunSettings) -> list[str]:
     """Refuse a bad tokenizer or bad files before any run; advise if they do not fit together."""
     corpus, tokenize = settings.corpus, settings.scoring.tokenize
     bleu_metric(tokenize)
-    given = [pair_files(corpus, split) for split in ("train", "test") if not corpus.is_drawn]
+    if corpus.is_drawn:
+        return []
+    given = [split for split in ("train", "test") if pair_files(corpus, split)]
     if corpus.name != "files":
         return []
-    for files in filter(None, given):
-        pairs = read_pairs(files, corpus.lowercase)
-    side = "source" if corpus.reverse_direction else "target"
-    references = [getattr(pair, side) for pair in pairs[:1000]]
+    for split in given:
+        pairs = read_split(corpus, split)
+    references = [pair.target for pair in pairs[:1000]]
     return tokenizer_advice(references, tokenize, "--set scoring.tokenize=")
 
 

@@ -96,7 +96,7 @@ class TrainedRun:
             start = np.full((len(target), 1), BOS, np.int32)
             before = np.concatenate([start, target[:, :-1]], axis=1)
             results.append(np.asarray(read(self.weights, source, lengths, before)))
-        sizes = zip(encoded.target_lengths, encoded.source_lengths, strict=True)
+        sizes = zip(*encoded.lengths[::-1].tolist(), strict=True)
         matrices = []
         for matrix, (rows, columns) in zip(restore(results, batches), sizes, strict=True):
             words = range(columns - 1)

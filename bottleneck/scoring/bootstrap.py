@@ -15,6 +15,7 @@ from numpy import ndarray
 
 Score = Callable[[Real[ndarray, "..."]], Float[ndarray, "..."]]
 """Turns sums of statistics (last axis) into scores: `bleu`, `ratio_of_sums`."""
+Counts = Int[ndarray, "sentences columns"]
 
 LEVEL = 0.95  # share of the resamples that lies within every interval
 
@@ -119,13 +120,7 @@ def bootstrap_p(gain: Estimate) -> float:
 
 
 def randomisation_p(
-    score: Score,
-    a: Int[ndarray, "sentences columns"],
-    b: Int[ndarray, "sentences columns"],
-    trials: int,
-    *,
-    seed: int,
-    bucket: int,
+    score: Score, a: Counts, b: Counts, trials: int, *, seed: int, bucket: int
 ) -> float:
     """Two-sided p-value of the difference between two systems' scores, from their statistics.
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..claims.verdict import READ_FROM, small_buckets
-from ..corpus.files import lines_as_given
+from ..corpus.files import read_lines
 from ..corpus.vocabulary import IN_CHARACTERS, count_words, spaceless, tokenizer_advice
 from ..results.folders import is_run, read_settings, read_texts
 from ..scoring.bleu import (
@@ -118,7 +118,7 @@ def _read(path: Path, option: str, kinds: str) -> tuple[str, list[str]]:
     ``H-12<TAB>score<TAB>text`` is translation 12, D the same detokenised, T its reference, S its
     source.
     """
-    lines = lines_as_given(str(path), option)
+    lines = read_lines(str(path), option)
     matches = [match for match in map(FAIRSEQ.fullmatch, lines) if match]
     for kind in kinds:
         # Backwards, so that the first of several translations stays: it is the best.

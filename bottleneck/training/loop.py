@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 from flax import nnx
-from jaxtyping import Float
 
-from ..corpus.batches import EvaluationBatch, TrainingBatches, restore
-from ..model.parts import Stack, on_host, parts_of
+from ..corpus.batches import EvaluationBatch, TrainingBatches
+from ..model.parts import Stack, parts_of
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
 from .step import TrainState, initial_state, make_sentence_losses, make_update
@@ -68,12 +67,6 @@ class Snapshot(NamedTuple):
     trained: list[Trained]
     losses: list[np.ndarray]
 
-    def part(self, place: int) -> "Snapshot":
-        """The snapshot of one seed."""
-        stack = Stack(len(self.trained))
-        losses = [item[place : place + 1] for item in self.losses]
-        return Snapshot(stack.part(self.state, place), [self.trained[place]], losses)
-
 
 def train(
     graph: nnx.GraphDef,
@@ -99,7 +92,7 @@ def train(
         new = [Trained(learner.weights) for learner in learners]
         resumed = Snapshot(stack.join(states), new, [])
     state, trained, losses = resumed
-    done, before, opened = updates_done(state), trained[0].seconds, time.perf_counter()
+    done, before, opened = int(np.max(state.update)), trained[0].seconds, time.perf_counter()
     # Validations are spread evenly; the last one follows the last update.
     count = min(settings.validations, settings.updates)
     due = {round(settings.updates * share / count) for share in range(1, count + 1)}
@@ -114,8 +107,8 @@ def train(
             means, valid = np.mean([stack.numbers(loss) for loss in losses], axis=0), None
             losses = []
             if number in due:
-                rows = sentence_losses(evaluate, state.kept, validation)
-                valid = np.reshape(rows.sum(axis=0) / tokens, -1).tolist()
+                summed = evaluate(state.kept, validation).sum(axis=0)
+                valid = np.reshape(summed / tokens, -1).tolist()
             elapsed = time.perf_counter() - opened
             left = elapsed / (number - done) * (settings.updates - number)
             for place, item in enumerate(trained):
@@ -160,17 +153,3 @@ def _take(trained: Trained, at: Progress, state: TrainState, stack: Stack, place
             trained.weights, trained.valid_loss = stack.part(state.kept, place), loss
     trained.log.append(at)
     return True
-
-
-def updates_done(state: TrainState) -> int:
-    """The number of updates that led to a state."""
-    return int(np.max(state.update))
-
-
-def sentence_losses(
-    evaluate: Callable, weights: Weights, batches: Sequence[EvaluationBatch]
-) -> Float[np.ndarray, "sentences *seeds"]:
-    """-log P in nats of each reference, in the order of the corpus."""
-    # Start all of them before waiting for the first.
-    results = [evaluate(weights, batch.batch) for batch in batches]
-    return np.array(restore([on_host(result).T for result in results], batches), dtype=np.float64)

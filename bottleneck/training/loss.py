@@ -13,11 +13,12 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int
 
 from ..corpus.batches import Batch
 from ..corpus.vocabulary import BOS, PAD
 from ..model.decoder import OutputLayer
+from ..model.recurrence import Key
 from ..model.translator import Translator, real_positions
 
 CHUNK = 256  # positions whose logits are in memory at once
@@ -30,7 +31,7 @@ def decoder_inputs(target: Int[Array, "batch target"]) -> Int[Array, "batch targ
 
 
 def read_outs(
-    translator: Translator, batch: Batch, ratio: float = 1.0, key: PRNGKeyArray | None = None
+    translator: Translator, batch: Batch, ratio: float, key: Key
 ) -> Float[Array, "target batch width"]:
     """What the output layer reads at every position, under teacher forcing at a ratio.
 
@@ -58,12 +59,9 @@ def read_outs(
     return jax.lax.scan(step, (decoder.initial(memory), true_words[0]), (true_words, forced))[1]
 
 
-def token_losses(
-    translator: Translator, batch: Batch, ratio: float = 1.0, key: PRNGKeyArray | None = None
-) -> Float[Array, "batch target"]:
-    """-log P in nats of every target token, 0 on padding; previous words as in `read_outs`."""
-    outputs = read_outs(translator, batch, ratio, key)
-    states, layer, target, real = _flat(translator, batch, outputs)
+def token_losses(translator: Translator, batch: Batch) -> Float[Array, "batch target"]:
+    """-log P in nats of every target token after the true words, 0 on padding."""
+    states, layer, target, real = _flat(translator, batch)
     packed, place, chunks = _pack(states, target, real)
 
     def body(number: Array, carried: Array) -> Array:
@@ -72,25 +70,21 @@ def token_losses(
 
     start = jnp.zeros(len(packed[0]), states.dtype)
     losses = jax.lax.fori_loop(0, chunks, body, start)[place]
-    return losses.reshape(outputs.shape[:2]).T
+    return losses.reshape(batch.target.shape[::-1]).T
 
 
 def summed_losses(
-    translator: Translator,
-    batch: Batch,
-    ratio: float,
-    key: PRNGKeyArray | None,
-    smoothing: float = 0.0,
+    translator: Translator, batch: Batch, ratio: float, key: Key, smoothing: float = 0.0
 ) -> Float[Array, ""]:
     """-log P in nats, or the smoothed loss, summed over the real target tokens of the batch."""
-    outputs = read_outs(translator, batch, ratio, key)
-    return summed_loss(*_flat(translator, batch, outputs), smoothing)
+    return summed_loss(*_flat(translator, batch, ratio, key), smoothing)
 
 
 def _flat(
-    translator: Translator, batch: Batch, outputs: Float[Array, "target batch width"]
+    translator: Translator, batch: Batch, ratio: float = 1.0, key: Key = None
 ) -> tuple[Array, OutputLayer, Array, Array]:
     """All positions on one axis: states, the output layer, targets, whether they are real."""
+    outputs = read_outs(translator, batch, ratio, key)
     real = real_positions(batch.target_lengths, batch.target.shape[1])
     states = outputs.reshape(-1, outputs.shape[-1])
     target = jnp.asarray(batch.target).T.reshape(-1)

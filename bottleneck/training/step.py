@@ -6,7 +6,8 @@ The change of an m x n matrix is multiplied by 0.2 sqrt(max(m, n)). Its entries 
 Adam's usually are, so that one learning rate works for both (Liu et al. 2025, section 2.2).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -17,12 +18,13 @@ from flax import nnx
 from jaxtyping import Array, Float, Int, UInt32
 from optax.contrib import muon
 
-from ..corpus.batches import Batch
-from ..model.parts import AXIS, Stack, fill
+from ..corpus.batches import Batch, EvaluationBatch, restore
+from ..model.parts import AXIS, Stack, fill, on_host
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
 from .loss import summed_losses, token_losses
 
+SentenceLosses = Float[np.ndarray, "sentences *seeds"]
 ONE = Stack(1)
 
 
@@ -44,52 +46,40 @@ class TrainState(NamedTuple):
         return self.weights if self.mean is None else self.mean
 
 
-def learning_rates(settings: TrainingSettings) -> optax.Schedule:
-    """Linear warm-up, then linear decay to ``final_learning_rate`` times the learning rate."""
+def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
+    """Gradient norm clipped (Pascanu et al. 2013), then Adam (Kingma and Ba 2015) or Muon.
+
+    The learning rate rises linearly, then falls linearly to ``final_learning_rate`` times itself.
+    """
     peak, final = settings.learning_rate, settings.final_learning_rate
     warmup = min(settings.warmup_updates, settings.updates // 2)
-    decay = optax.linear_schedule(peak, peak * final, settings.updates - warmup)
-    if warmup == 0:
-        return decay
-    # The first rate is above 0, so that no update is wasted.
-    rise = optax.linear_schedule(peak / warmup, peak, max(1, warmup - 1))
-    return optax.join_schedules([rise, decay], [warmup])
-
-
-def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
-    """Gradient norm clipped (Pascanu et al. 2013), then Adam (Kingma and Ba 2015) or Muon."""
-    rates = learning_rates(settings)
-    clip, rule = optax.clip_by_global_norm(settings.clip_norm), optax.adam(rates)
+    rates = optax.linear_schedule(peak, peak * final, settings.updates - warmup)
+    if warmup:
+        # The first rate is above 0, so that no update is wasted.
+        rise = optax.linear_schedule(peak / warmup, peak, max(1, warmup - 1))
+        rates = optax.join_schedules([rise, rates], [warmup])
+    rule = optax.adam(rates)
     if settings.optimizer == "muon":
         # With the preconditioning (Boissin et al. 2025) three steps replace Jordan's five, in two
         # thirds of their time (results/LOG.md, 2026-11-27).
         by_muon = muon(rates, beta=0.95, consistent_rms=0.2, ns_steps=3, preconditioning="aol")
         # optax would train the rest by Adam with Nesterov's momentum.
-        rule = optax.partition({"muon": by_muon, "adam": rule}, muon_or_adam)
-    return optax.chain(clip, rule)
+        kinds = partial(jax.tree_util.tree_map_with_path, muon_or_adam)
+        rule = optax.partition({"muon": by_muon, "adam": rule}, kinds)
+    return optax.chain(optax.clip_by_global_norm(settings.clip_norm), rule)
 
 
-def muon_or_adam(weights: Weights) -> Weights:
+def muon_or_adam(path: tuple, parameter: jax.Array | jax.ShapeDtypeStruct) -> str:
     """Muon trains all parameters but embeddings, the output layer (Jordan et al.) and vectors."""
-
-    def optimizer(path: tuple, parameter: jax.Array | jax.ShapeDtypeStruct) -> str:
-        names = {key.key for key in path if isinstance(key, jax.tree_util.DictKey)}
-        of_words = names & {"embedding", "output"}  # they have a vector per word
-        return "muon" if parameter.ndim == 2 and not of_words else "adam"
-
-    return jax.tree_util.tree_map_with_path(optimizer, weights)
-
-
-def averaged_updates(settings: TrainingSettings) -> int:
-    """Over how many of the last updates the kept weights are averaged; 0 without averaging."""
-    share = settings.average_last
-    return max(1, round(share * settings.updates)) if share else 0
+    names = {key.key for key in path if isinstance(key, jax.tree_util.DictKey)}
+    of_words = names & {"embedding", "output"}  # they have a vector per word
+    return "muon" if parameter.ndim == 2 and not of_words else "adam"
 
 
 def initial_state(weights: Weights, settings: TrainingSettings) -> TrainState:
     """The state of one seed before the first update."""
     random = jax.random.key_data(jax.random.fold_in(jax.random.key(settings.seed), 1))
-    mean = weights if averaged_updates(settings) else None
+    mean = weights if settings.average_last else None
     return TrainState(weights, make_optimizer(settings).init(weights), jnp.int32(0), random, mean)
 
 
@@ -100,8 +90,9 @@ def make_update(
 
     It has two programs: only that of the gradient is compiled once for each padded shape.
     """
-    optimizer = make_optimizer(settings)
-    before = settings.updates - averaged_updates(settings)
+    optimizer, share = make_optimizer(settings), settings.average_last
+    averaged = max(1, round(share * settings.updates)) if share else 0
+    before = settings.updates - averaged  # updates before the averaging window
 
     def loss_and_gradient(state: TrainState, batch: Batch) -> tuple[Float[Array, ""], Weights]:
         # The key depends on the seed and the update's number, and on the part of a cut batch.
@@ -109,23 +100,20 @@ def make_update(
         if stack.parts > 1:
             key = jax.random.fold_in(key, jax.lax.axis_index(AXIS))
         tokens = stack.total(jnp.sum(batch.target_lengths))
-
-        def objective(weights: Weights) -> Float[Array, ""]:
-            translator = nnx.merge(graph, weights)
-            given = settings.teacher_forcing, key, settings.label_smoothing
-            return summed_losses(translator, batch, *given) / tokens
-
-        return stack.total(jax.value_and_grad(objective)(state.weights))
+        given = settings.teacher_forcing, key, settings.label_smoothing
+        mean_loss = jax.value_and_grad(
+            lambda weights: summed_losses(nnx.merge(graph, weights), batch, *given) / tokens
+        )
+        return stack.total(mean_loss(state.weights))
 
     def apply(state: TrainState, gradient: Weights) -> TrainState:
         change, optimizer_state = optimizer.update(gradient, state.optimizer, state.weights)
         weights, done = optax.apply_updates(state.weights, change), state.update + 1
-        count, parts = done - before, jnp.maximum(done - before, 1)
-
-        def averaged(mean: Array, new: Array) -> Array:  # by differences: float32 is enough
-            return jnp.where(count > 1, mean + (new - mean) / parts, new)
-
-        mean = None if state.mean is None else jax.tree.map(averaged, state.mean, weights)
+        count, parts, mean = done - before, jnp.maximum(done - before, 1), state.mean
+        if mean is not None:  # by differences: float32 is enough
+            mean = jax.tree.map(
+                lambda old, new: jnp.where(count > 1, old + (new - old) / parts, new), mean, weights
+            )
         return TrainState(weights, optimizer_state, done, state.random, mean)
 
     loss_and_gradient, apply = stack.program(loss_and_gradient, cut=(1,)), stack.program(apply)
@@ -144,12 +132,17 @@ def make_update(
     return update
 
 
-def make_sentence_losses(
-    graph: nnx.GraphDef, stack: Stack = ONE
-) -> Callable[[Weights, Batch], Float[Array, "*seeds batch"]]:
-    """The jitted evaluation: -log P in nats of each reference, summed over its tokens."""
+def make_sentence_losses(graph: nnx.GraphDef, stack: Stack = ONE) -> Callable[..., SentenceLosses]:
+    """(weights, evaluation batches) -> -log P in nats of each reference, in the corpus's order."""
 
     def losses(weights: Weights, batch: Batch) -> Float[Array, " batch"]:
         return jnp.sum(token_losses(nnx.merge(graph, weights), batch), axis=1)
 
-    return stack.program(losses, cut=(1,), by_row=True)
+    program = stack.program(losses, cut=(1,), by_row=True)
+
+    def evaluate(weights: Weights, batches: Sequence[EvaluationBatch]) -> SentenceLosses:
+        # Start all of them before waiting for the first.
+        results = [program(weights, item.batch) for item in batches]
+        return np.array(restore([on_host(result).T for result in results], batches), np.float64)
+
+    return evaluate

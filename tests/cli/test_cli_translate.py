@@ -23,7 +23,7 @@ from seq2seq_bottleneck.corpus.vocabulary import BOS, EOS, PAD, build_vocabulary
 from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.results.folders import SHIPPED
-from seq2seq_bottleneck.runs.checkpoint import save_weights
+from seq2seq_bottleneck.runs.checkpoint import save_vocabularies, save_weights
 from seq2seq_bottleneck.runs.translate import END
 from seq2seq_bottleneck.settings.run import resolve
 
@@ -241,8 +241,7 @@ def write_trained(folder, attention, *assignments):
     folder.mkdir()
     (folder / "status.json").write_text('{"status": "running"}')  # so that it needs no checksums
     (folder / "settings.json").write_text(json.dumps(settings.model_dump()))
-    (folder / "source.vocabulary").write_bytes(source.to_bytes())
-    (folder / "target.vocabulary").write_bytes(target.to_bytes())
+    save_vocabularies(folder, (source, target))
     save_weights(folder / "weights.safetensors", weights)
     return settings, source, target, weights
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from loopback import Site, lines, named_corpora, packed, real_layouts
 
-from seq2seq_bottleneck.corpus.download import CORPORA, fetch, folder_of, named_files
-from seq2seq_bottleneck.corpus.files import pair_files, read_pairs
+from seq2seq_bottleneck.corpus.download import CORPORA, fetch, folder_of
+from seq2seq_bottleneck.corpus.files import read_split
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UserError
 
@@ -27,8 +27,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 
 def texts(name: str, split: str) -> list[tuple[str, str]]:
     """The pairs of a split as a run reads them."""
-    files = pair_files(CorpusSettings(name=name), split)
-    return [(pair.source, pair.target) for pair in read_pairs(files, False)]
+    return [(pair.source, pair.target) for pair in read_split(CorpusSettings(name=name), split)]
 
 
 def sentences(count: int, *words: str) -> list[tuple[str, ...]]:
@@ -49,12 +48,11 @@ def test_an_archive_or_the_files_of_splits_become_texts(site: Site, name: str, c
     fetch(name)
     pairs = texts(name, "train")
     assert [pair for pair in pairs if pair != ("", "")] == sentences(count, "word", "mot")
-    assert named_files(name, "test") == []
+    assert read_split(CorpusSettings(name=name), "test") is None
     assert len(site.asked) == 1
     fetch("multi30k")
     assert texts("multi30k", "test") == sentences(60, "teen", "tefr")
-    folder = folder_of("multi30k")
-    assert named_files("multi30k", "valid")[0] == str(folder / "valid.en.gz")
+    assert (folder_of("multi30k") / "valid.en.gz").is_file()
     assert left_over() == sorted([name, "multi30k"])
 
 
@@ -68,7 +66,7 @@ def test_a_failing_fetch_leaves_nothing(site, monkeypatch, fault, reason):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             address = f"http://127.0.0.1:{free.getsockname()[1]}/"
-        monkeypatch.setitem(CORPORA, "europarl", CORPORA["europarl"]._replace(base_url=address))
+        monkeypatch.setattr(CORPORA["europarl"], "base_url", address)
     match = rf"^cannot fetch europarl from .*{reason}.*; nothing is kept: is this"
     with pytest.raises(UserError, match=match):
         fetch("europarl")

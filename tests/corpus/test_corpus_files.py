@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seq2seq_bottleneck.corpus.files import (
-    PairFiles,
     languages,
     pair_files,
     read_lines,
-    read_pairs,
+    read_split,
     sample,
     split_files,
     split_off,
@@ -36,14 +35,15 @@ def write(path: Path, data: str | bytes) -> str:
     return str(path)
 
 
-def two(folder: Path, source: str | bytes, target: str | bytes, end: str = "") -> PairFiles:
+def two(folder: Path, source: str | bytes, target: str | bytes, end: str = "") -> CorpusSettings:
     """A pair of files."""
     names = write(folder / f"a.txt{end}", source), write(folder / f"b.txt{end}", target)
-    return PairFiles("corpus.source", *names)
+    return CorpusSettings(name="files", source=names[0], target=names[1])
 
 
-def texts(files: PairFiles, lowercase: bool = False) -> Rows:
-    return [(pair.source, pair.target) for pair in read_pairs(files, lowercase)]
+def texts(files: CorpusSettings, lowercase: bool = False) -> Rows:
+    pairs = read_split(files.model_copy(update={"lowercase": lowercase}), "train")
+    return [(pair.source, pair.target) for pair in pairs]
 
 
 @pytest.mark.parametrize("end", ["", ".gz"])
@@ -53,7 +53,7 @@ def test_two_files_and_columns(tmp_path: Path, end: str):
     assert texts(files) == expected
     assert texts(files, lowercase=True)[0] == ("a cat.", "un chat.")
     data = "A cat.\tUn chat.\r\n\r\nIt sleeps.\tIl dort.\r\n"
-    files = PairFiles("corpus.source", write(tmp_path / f"x.TSV{end}", data), None)
+    files = CorpusSettings(name="files", source=write(tmp_path / f"x.TSV{end}", data))
     assert texts(files) == [expected[0], ("", ""), expected[1]]
 
 
@@ -110,10 +110,10 @@ def test_a_users_sentence_gets_the_form_of_the_same_sentence_in_a_file(tmp_path,
 def test_sides_that_do_not_go_together(tmp_path: Path):
     files = two(tmp_path, "a\nb\n", "a\nb\nc\n")
     with pytest.raises(UserError, match=r"has 2 lines and corpus\.target .* has 3; each line"):
-        read_pairs(files, False)
+        read_split(files, "train")
     path = write(tmp_path / "a.tsv", "a\tb\na\tb\tc\n")
     with pytest.raises(UserError, match=r"line 2 has 3 columns; each line must be source<TAB>targ"):
-        read_pairs(PairFiles("corpus.test_source", path, None), False)
+        read_split(CorpusSettings(name="files", source="a", target="b", test_source=path), "test")
     with pytest.raises(UsageError, match=r"^give --source FILE and --target FILE, or one \.tsv"):
         pair_files(CorpusSettings(name="files", source="a"), "train")
 

@@ -6,7 +6,7 @@ from planted_pages import frame as table_of
 from planted_pages import one_row, read_back, row_of
 from scipy.spatial.distance import cdist
 
-from seq2seq_bottleneck.corpus.grammar import noun_gender, word_class
+from seq2seq_bottleneck.corpus.grammar import NOUN_GENDER, WORD_CLASS
 from seq2seq_bottleneck.questions.embeddings import (
     CONTROLS,
     QUESTION,
@@ -109,9 +109,9 @@ def test_a_real_runs_words_have_their_neighbours(subject):
     words = subject.vocabularies[0].words
     assert list(columns["word"]) == list(words)
     embeddings = np.asarray(subject.weights["encoder"]["embedding"][...])[4:]
-    kinds = np.array([word_class(word) for word in words])
+    kinds = np.array([WORD_CLASS[word] for word in words])
     nouns = kinds == "noun"
-    genders = np.array([noun_gender(word) for word in columns["word"][nouns]])
+    genders = np.array([NOUN_GENDER[word] for word in columns["word"][nouns]])
     for label, names, inside in (("class", kinds, nouns | True), ("gender", genders, nouns)):
         ids = np.unique(names, return_inverse=True)[1]
         shares = columns[f"{label}_trained"]

@@ -10,7 +10,7 @@ from listed import write_relisted
 from planted_pages import frame as table_of
 from planted_pages import kept_rows, row_of
 
-from seq2seq_bottleneck.corpus.grammar import word_class
+from seq2seq_bottleneck.corpus.grammar import WORD_CLASS
 from seq2seq_bottleneck.corpus.vocabulary import tokenize
 from seq2seq_bottleneck.questions.subject import Subject
 from seq2seq_bottleneck.questions.survival import CLASSES, QUESTION, class_of
@@ -131,7 +131,7 @@ def test_one_output_for_all_sources_is_chance_exactly(subject, tmp_path):
 
 @STUDIED
 def test_a_lost_class_is_lost_alone_and_words_are_counted_as_a_loop_does(subject, tmp_path):
-    rows = _rows(subject, tmp_path, _without(subject, lambda word: word_class(word) == "adjective"))
+    rows = _rows(subject, tmp_path, _without(subject, lambda word: WORD_CLASS[word] == "adjective"))
     longest, expected = _filled(subject)[-1], Counter()
     for pair, place in zip(subject.corpus.test, _places(subject), strict=True):
         if place >= 0 and bucket_labels(subject.edges)[place] == longest:

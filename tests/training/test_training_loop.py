@@ -24,11 +24,7 @@ from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.runs.checkpoint import Checkpoints, join, read_checkpoint
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve
-from seq2seq_bottleneck.training.loop import (
-    sentence_losses,
-    train,
-    updates_done,
-)
+from seq2seq_bottleneck.training.loop import train
 from seq2seq_bottleneck.training.step import make_sentence_losses
 
 
@@ -42,7 +38,7 @@ def test_the_best_weights_are_kept_and_reports_and_tokens_counted():
     assert trained.status == "done"
     assert trained.valid_loss == min(losses.values()) == losses[trained.best_update]
     assert losses[50] > trained.valid_loss  # otherwise the last weights would be the best
-    again = sentence_losses(make_sentence_losses(graph), trained.weights, validation()).sum()
+    again = make_sentence_losses(graph)(trained.weights, validation()).sum()
     tokens = sum(item.batch.target_lengths[: len(item.rows)].sum() for item in validation())
     loss = again / tokens
     np.testing.assert_allclose(loss, trained.valid_loss, rtol=1e-6)
@@ -118,7 +114,7 @@ def test_a_resumed_training_gives_the_same_bits(tmp_path, seeds, changes, stop):
         train(graph, members, unseen, silent, keeper)
     pairs = zip(folders, members, strict=True)
     snapshot = join([read_checkpoint(folder, member) for folder, member in pairs])
-    assert updates_done(snapshot.state) == stop
+    assert np.all(snapshot.state.update == stop)
     resumed = train(graph, members, unseen, silent, None, snapshot)
     assert logged(resumed) == logged(whole)
     assert same(resumed.state, whole.state)

@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 import pytest
+from jax.tree_util import tree_map_with_path
 from tiny import loss_and_gradient
 from tiny_training import (
     leaves,
@@ -18,7 +19,6 @@ from tiny_training import (
 
 from seq2seq_bottleneck.training.step import (
     initial_state,
-    learning_rates,
     make_optimizer,
     make_update,
     muon_or_adam,
@@ -36,8 +36,11 @@ from seq2seq_bottleneck.training.step import (
 def test_the_rate_warms_up_linearly_then_decays_linearly_to_its_share(course, expected):
     names = "updates", "warmup_updates", "learning_rate", "final_learning_rate"
     settings = settings_of(**dict(zip(names, course, strict=True)))
-    schedule = learning_rates(settings)
-    rates = [float(schedule(update)) for update in range(settings.updates + 1)]
+    optimizer, one = make_optimizer(settings), jax.numpy.ones(())
+    state, rates = optimizer.init(one), []
+    for _ in range(settings.updates + 1):  # of a constant gradient, Adam's change is the rate
+        change, state = optimizer.update(one, state)
+        rates.append(-float(change))
     np.testing.assert_allclose(rates, expected, rtol=1e-5, atol=1e-7)
 
 
@@ -78,8 +81,8 @@ def by_name(tree):
 
 
 def test_muon_trains_matrices_but_for_those_of_words():
-    names = {"muon": set(), "adam": set()}
-    for name, optimizer in by_name(muon_or_adam(translator(attention="additive")[1])).items():
+    names, weights = {"muon": set(), "adam": set()}, translator(attention="additive")[1]
+    for name, optimizer in by_name(tree_map_with_path(muon_or_adam, weights)).items():
         names[optimizer].add(name)
     of_words = {"encoder.embedding", "decoder.embedding", "decoder.output"}
     others = {name for name in names["adam"] if "bias" not in name}
@@ -132,7 +135,7 @@ def test_three_changes_are_those_of_numpy():
     for gradient in gradients:
         changes, state = update(gradient, state, weights)
         results.append(by_name(changes))
-    for name, kind in by_name(muon_or_adam(weights)).items():
+    for name, kind in by_name(tree_map_with_path(muon_or_adam, weights)).items():
         rule = {"muon": muon_changes, "adam": adam_changes}[kind]
         given = [np.asarray(by_name(gradient)[name], np.float64) for gradient in gradients]
         for step, expected in enumerate(rule(given, [0.02] * 3)):

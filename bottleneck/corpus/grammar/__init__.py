@@ -4,7 +4,7 @@
 """
 
 from .grammar import Grammar, english_french
-from .lexicon import CONTENT, FUNCTION, LECTURE_SENTENCES, noun_gender, word_class
+from .lexicon import CONTENT, FUNCTION, LECTURE_SENTENCES, NOUN_GENDER, WORD_CLASS
 
-__all__ = ["CONTENT", "FUNCTION", "LECTURE_SENTENCES", "Grammar"]
-__all__ += ["english_french", "noun_gender", "word_class"]
+__all__ = ["CONTENT", "FUNCTION", "LECTURE_SENTENCES", "NOUN_GENDER", "WORD_CLASS"]
+__all__ += ["Grammar", "english_french"]

@@ -116,15 +116,9 @@ def conjugate(lemma: str, link: str = "", generic: bool = False) -> Verb:
     }
     stem = participle.replace("û", "u")  # dû, but due
     many = stem if stem.endswith("s") else stem + "s"
-    return Verb(
-        forms=forms,
-        participle=(participle, stem + "e", many, stem + "es"),
-        compound=infinitive not in _IMPERFECT,
-        agrees=agrees,
-        reflexive=reflexive,
-        link=tuple(link.split()),
-        generic=generic,
-    )
+    participles = participle, stem + "e", many, stem + "es"
+    compound = infinitive not in _IMPERFECT
+    return Verb(forms, participles, compound, agrees, reflexive, tuple(link.split()), generic)
 
 
 class Nominal(NamedTuple):
@@ -260,6 +254,7 @@ _MEETING = {
         for word in ["le", "la", "je", "ne", "me", "te", "se", "de", "que", "puisque", "jusque"]
     },
     "le~": ("le", f"l'{JOINER}"),
+    "si~": ("si", f"s'{JOINER}"),
     **{form: (form.rstrip("~"), met) for form, met in _IRREGULAR["before vowels"].items()},
 }
 
@@ -275,15 +270,11 @@ def join(items: list[Item]) -> tuple[list[str], list[Links]]:
             if links != sources[-1]:
                 sources[-1] = links + sources[-1]
             continue
-        meeting = _MEETING.get(form)
-        if meeting is None:
-            right = form
-        elif form == "si~":
-            right = f"s'{JOINER}" if right in ("il", "ils") else "si"
-        else:
-            vowel = right.startswith(_VOWELS) and right not in _ASPIRATED
-            right = meeting[1] if vowel else meeting[0]
-        right_form = form
+        usual, elided = _MEETING.get(form, (form, form))
+        elides = right.startswith(_VOWELS) and right not in _ASPIRATED
+        if form == "si~":
+            elides = right in ("il", "ils")
+        right, right_form = elided if elides else usual, form
         tokens.append(right)
         sources.append(links)
     tokens.reverse()

@@ -1,8 +1,7 @@
 """The built-in English-French grammar: draws and parses sentence pairs.
 
-``inside[symbol][n]`` is the probability that a symbol is rewritten as n words. Rewritings are
-drawn for a given length. Numbers are added one by one, so that all versions of Python draw the
-same.
+``inside[symbol][n]`` is the probability that a symbol is rewritten as n words. Numbers are added
+one by one, so that all versions of Python draw the same.
 """
 
 from bisect import bisect_right
@@ -10,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, reduce
 from itertools import accumulate
 from math import fsum, log2
+from operator import add
 from random import Random
 from typing import Any
 
@@ -33,11 +33,22 @@ class Grammar:
     longest = 60
 
     def __init__(self, lexicon: str = "full") -> None:
-        self._rules = _reachable(rules(lexicon))
-        for choices in self._rules.values():
-            *_, total = accumulate(rule.weight for rule in choices)
-            for rule in choices:
+        by_symbol: dict[str, list[Rule]] = {}
+        for rule in rules(lexicon):
+            by_symbol.setdefault(rule.symbol, []).append(rule)
+        self._rules: dict[str, list[Rule]] = {}
+
+        def keep(symbol: str) -> None:
+            """Keep the rules of a symbol after those of its parts; their weights become shares."""
+            *_, total = accumulate(rule.weight for rule in by_symbol[symbol])
+            for rule in by_symbol[symbol]:
                 rule.weight /= total
+                for part in rule.symbols:
+                    if part != symbol and part not in self._rules:
+                        keep(part)
+            self._rules[symbol] = by_symbol[symbol]
+
+        keep(START)
         self._inside = self._inside_weights()
         self._tables: dict[tuple[str, int], tuple[list, list[float]]] = {}
 
@@ -69,20 +80,17 @@ class Grammar:
 
         inside: dict[str, list[float]] = {}
         for symbol, choices in self._rules.items():
-            whole = [0.0] * (self.longest + 1)
-            tails: list[list[float]] = []
+            nothing = [0.0] * self.longest
+            whole, tails = [0.0, *nothing], []
             for rule in choices:
-                if not rule.symbols:
-                    whole[rule.fixed] += rule.weight
-                    continue
-                recursive = rule.symbols[-1] == symbol
+                recursive = rule.symbols[-1:] == (symbol,)
                 rows = [inside[part] for part in rule.symbols[: -1 if recursive else None]]
-                row = [0.0] * rule.fixed + reduce(convolve, rows)[: len(whole) - rule.fixed]
+                row = [0.0] * rule.fixed + reduce(convolve, rows, [1.0, *nothing])
+                row = [rule.weight * weight for weight in row[: len(whole)]]
                 if recursive:
-                    tails.append([rule.weight * weight for weight in row])
+                    tails.append(row)
                 else:
-                    for n, weight in enumerate(row):
-                        whole[n] += rule.weight * weight
+                    whole = list(map(add, whole, row))
             for tail in tails:
                 for n in range(1, len(whole)):
                     for before in range(1, n):
@@ -173,25 +181,5 @@ def _build(derivation: Derivation, english: list[str], trace: list[float]) -> An
     return rule.build(*values)
 
 
-def _reachable(choices: list[Rule]) -> dict[str, list[Rule]]:
-    """The rules of each symbol that the start symbol reaches; a symbol comes after its parts."""
-    by_symbol: dict[str, list[Rule]] = {}
-    for rule in choices:
-        by_symbol.setdefault(rule.symbol, []).append(rule)
-    result = {}
-
-    def visit(symbol: str) -> None:
-        for rule in by_symbol[symbol]:
-            for part in rule.symbols:
-                if part != symbol and part not in result:
-                    visit(part)
-        result[symbol] = by_symbol[symbol]
-
-    visit(START)
-    return result
-
-
-@cache
-def english_french(lexicon: str = "full") -> Grammar:
-    """The grammar with this lexicon, built once."""
-    return Grammar(lexicon)
+english_french = cache(Grammar)
+"""The grammar with this lexicon, built once."""

@@ -3,9 +3,7 @@
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from importlib.resources import files
-from itertools import chain
 from typing import Any
 
 from ..vocabulary import JOINER
@@ -46,35 +44,31 @@ class Rule:
 
 def words(size: str = "full") -> Iterator[Rule]:
     """Every word of the full or the small lexicon, as rules."""
-    return chain(_nouns(size), _adjectives(size), _verbs(size), _phrases(size))
-
-
-def word_class(token: str) -> str:
-    """The class of an English token; KeyError for a word that the lexicon lacks."""
-    return _classes_and_genders()[0][token]
-
-
-def noun_gender(noun: str) -> str:
-    """The French gender (m or f) of an English noun, singular or plural; else KeyError."""
-    return _classes_and_genders()[1][noun]
-
-
-@cache
-def _classes_and_genders() -> tuple[dict[str, str], dict[str, str]]:
-    symbols = {symbol: kind for kind, row in _DATA["symbols"].items() for symbol in row.split()}
-    classes, genders = {COMMA: "punctuation", POSSESSIVE: "possessive"}, {}
-    for word in words():
-        symbol, *frame = word.symbol.split(".")
-        if symbol == "Topic" and len(word.parts) > 1:
-            continue
-        if symbol in ("Noun", "Topic") and len(word.parts) == 1:
-            genders[word.parts[0]] = "mf"[word.build(0).agreement % 2]
-        if symbol in symbols and frame[:1] != ["Can"]:
-            classes[word.parts[0]] = symbols[symbol]
-    for table, known in ((_DATA["classes"], classes), (_DATA["genders"], genders)):
-        for kind, tokens in table.items():
-            known |= dict.fromkeys(tokens.split(), kind)
-    return classes, genders
+    yield from _nouns(size)
+    yield from _adjectives(size)
+    yield from _verbs(size)
+    for symbol in _DATA["open"]:
+        places = [f"Attitude.{place}" for place in _DATA["barred"]]
+        for kind in places if symbol == "Attitude" else [symbol]:
+            for entry in _entries("open", symbol, size):
+                if entry[0] not in _DATA["barred"].get(kind.partition(".")[2], ()):
+                    yield _word(kind, *entry)
+    for tense, tables in _DATA["tenses"].items():
+        for table in tables:
+            for entry in _entries("times", table, size):
+                yield _word(f"Time.{tense}", *entry)
+    for symbol, table in _DATA["closed"].items():
+        for entry in table:
+            yield _word(symbol, *entry.split("|"))
+    subordinators = _DATA["subordinators"]
+    for tenses, table in _DATA["between"].items():
+        for english in table:
+            yield _word(f"Conjunction.{tenses}", english, subordinators[english])
+    for tenses, table in _DATA["fronted"].items():
+        for place, barred in _DATA["barred"].items():
+            for english in table:
+                if english not in barred:
+                    yield _word(f"Fronted.{place}.{tenses}", english, subordinators[english])
 
 
 def _entries(section: str, key: str, size: str) -> Iterator[list[str]]:
@@ -132,31 +126,6 @@ def _verbs(size: str) -> Iterator[Rule]:
                 yield Rule(f"Verb.{frame}.{form}", (token, *particle), _linked(verb))
 
 
-def _phrases(size: str) -> Iterator[Rule]:
-    for symbol in _DATA["open"]:
-        places = [f"Attitude.{place}" for place in _DATA["barred"]]
-        for kind in places if symbol == "Attitude" else [symbol]:
-            for entry in _entries("open", symbol, size):
-                if entry[0] not in _DATA["barred"].get(kind.partition(".")[2], ()):
-                    yield _word(kind, *entry)
-    for tense, tables in _DATA["tenses"].items():
-        for table in tables:
-            for entry in _entries("times", table, size):
-                yield _word(f"Time.{tense}", *entry)
-    for symbol, table in _DATA["closed"].items():
-        for entry in table:
-            yield _word(symbol, *entry.split("|"))
-    subordinators = _DATA["subordinators"]
-    for tenses, table in _DATA["between"].items():
-        for english in table:
-            yield _word(f"Conjunction.{tenses}", english, subordinators[english])
-    for tenses, table in _DATA["fronted"].items():
-        for place, barred in _DATA["barred"].items():
-            for english in table:
-                if english not in barred:
-                    yield _word(f"Fronted.{place}.{tenses}", english, subordinators[english])
-
-
 def _word(symbol: str, english: str, french: str, features: str = "") -> Rule:
     """A set phrase, pronoun or name; "the" is three times as frequent as other determiners."""
     tokens = tuple(english.split())
@@ -207,3 +176,24 @@ def fix_articles(tokens: list[str]) -> None:
         consonant = following in ("university", "universities", "useful")
         if tokens[place] == "a" and vowel and not consonant:
             tokens[place] = "an"
+
+
+def _classes_and_genders() -> tuple[dict[str, str], dict[str, str]]:
+    symbols = {symbol: kind for kind, row in _DATA["symbols"].items() for symbol in row.split()}
+    classes, genders = {COMMA: "punctuation", POSSESSIVE: "possessive"}, {}
+    for word in words():
+        symbol, *frame = word.symbol.split(".")
+        if symbol == "Topic" and len(word.parts) > 1:
+            continue
+        if symbol in ("Noun", "Topic") and len(word.parts) == 1:
+            genders[word.parts[0]] = "mf"[word.build(0).agreement % 2]
+        if symbol in symbols and frame[:1] != ["Can"]:
+            classes[word.parts[0]] = symbols[symbol]
+    for table, known in ((_DATA["classes"], classes), (_DATA["genders"], genders)):
+        for kind, tokens in table.items():
+            known |= dict.fromkeys(tokens.split(), kind)
+    return classes, genders
+
+
+WORD_CLASS, NOUN_GENDER = _classes_and_genders()
+"""The class of each English token, and the French gender (m or f) of each English noun's forms."""

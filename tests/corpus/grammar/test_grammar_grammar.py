@@ -13,9 +13,9 @@ from seq2seq_bottleneck.corpus.grammar import (
     CONTENT,
     FUNCTION,
     LECTURE_SENTENCES,
+    NOUN_GENDER,
+    WORD_CLASS,
     english_french,
-    noun_gender,
-    word_class,
 )
 from seq2seq_bottleneck.corpus.grammar.grammar import START, Grammar
 from seq2seq_bottleneck.corpus.pair import SentencePair
@@ -244,15 +244,15 @@ def test_tokens_are_the_text_and_each_is_linked_a_comma_to_a_comma(drawn):
 
 
 def test_each_word_has_one_class():
-    kinds = {word_class(token) for token in tokens_of(english_french())}
+    kinds = {WORD_CLASS[token] for token in tokens_of(english_french())}
     assert kinds == CONTENT | FUNCTION
     known = {"noun": "cats", "name": "paris", "verb": "saw", "pronoun": "her", "particle": "not"}
-    assert all(word_class(word) == kind for kind, word in known.items())
+    assert all(WORD_CLASS[word] == kind for kind, word in known.items())
 
 
 def test_noun_gender():
     wanted = {"cat": "m", "mice": "f", "queen": "f", "history": "f", "law": "m", "night": "f"}
-    assert {noun: noun_gender(noun) for noun in wanted} == wanted
+    assert {noun: NOUN_GENDER[noun] for noun in wanted} == wanted
 
 
 def test_the_small_lexicon_has_fewer_words_of_the_same_constructions(drawn):
