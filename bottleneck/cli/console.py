@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -80,12 +81,9 @@ def display(cells: "Sequence[Cell]", quiet: bool) -> "Iterator[Listener]":
     elif not console.is_terminal:
         yield Display(cells).listen
     else:
+        line = partial(Text, no_wrap=True, overflow="ellipsis")
         with Live(console=console, transient=True) as live:
-
-            def update(text: str) -> None:
-                live.update(Text(text, no_wrap=True, overflow="ellipsis"))
-
-            yield Display(cells, update).listen
+            yield Display(cells, lambda text: live.update(line(text))).listen
 
 
 class Display:
@@ -105,8 +103,7 @@ class Display:
     def listen(self, cell: "Cell", event: dict[str, Any]) -> None:
         """Show ``training, 0:00:42 left, update 60/300, epoch 1.2, loss 2.31, 11,200 tokens/s``."""
         label, phase = cell.label, event["phase"]
-        status = phase
-        changed, ended = self.phases[label] != phase, phase in self.ends
+        status, changed, ended = phase, self.phases[label] != phase, phase in self.ends
         self.phases[label] = phase
         if (update := event.get("update")) is not None:
             self.trained |= {label} if update else set()

@@ -52,22 +52,23 @@ def corpus(
         say("`bottleneck corpus NAME --fetch` downloads one of these.")
         say("Corpus grammar (the default) and copy are drawn; files is your own text.")
         return
-    settings = resolve(preset, assignments or [], given)
-    if count:
-        _show(settings, count)
-    _describe(settings)
+    _describe(resolve(preset, assignments or [], given), count)
 
 
-def _show(settings: "RunSettings", count: int) -> None:
-    """Print the first training pairs."""
-    from ..corpus.corpus import load_corpus
+def _describe(settings: "RunSettings", count: int) -> None:
+    """Print the first training pairs; lengths by bucket, vocabulary, unknown words and bits."""
+    from ..corpus.corpus import describe, load_corpus, share
     from ..corpus.files import languages
     from ..corpus.vocabulary import tokenize, without_joiner
+    from ..tables.render import print_prose
 
-    few = settings.changed(corpus={"train_pairs": count, "tokens": "words"})
-    sides = languages(few.corpus)
+    edges, tokens = settings.scoring.lower_edges, settings.corpus.tokens
+    sides, pairs = languages(settings.corpus), ()
     ours, theirs, indent = (f"{name:{max(map(len, sides))}}  " for name in (*sides, ""))
-    for pair in load_corpus(few.corpus, few.scoring.lower_edges).train:
+    if count:
+        few = settings.changed(corpus={"train_pairs": count, "tokens": "words"})
+        pairs = load_corpus(few.corpus, edges).train
+    for pair in pairs:
         bits = "" if pair.bits is None else f", {pair.bits:.1f} bits"
         say(f"{ours}{pair.source}\n{theirs}{pair.target}\n{indent}{pair.words} words{bits}")
         words = tokenize(pair.source), tokenize(pair.target)
@@ -76,14 +77,6 @@ def _show(settings: "RunSettings", count: int) -> None:
         ]:
             say(f"{indent}{' '.join(links)}")
         say()
-
-
-def _describe(settings: "RunSettings") -> None:
-    """Print lengths by bucket, vocabulary, unknown words and bits."""
-    from ..corpus.corpus import describe, load_corpus, share
-    from ..tables.render import print_prose
-
-    edges, tokens = settings.scoring.lower_edges, settings.corpus.tokens
     say("Counting lengths and unknown words of all pairs ...", err=True)
     text = load_corpus(settings.corpus, edges)
     say(describe(text, edges).to_string(float_format="{:,.1f}".format, na_rep=""))

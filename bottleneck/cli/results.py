@@ -16,7 +16,7 @@ from ..settings.files import check_output, check_place, write_text
 from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import output, print_names, say, show
-from .translate import load_arms, notes_on, trained_runs
+from .translate import print_notes, trained_runs
 
 if TYPE_CHECKING:
     from ..figures.registry import Chart
@@ -152,17 +152,17 @@ def _plot_sentence(sentence: str, beam: int | None, results: Path | None) -> "Ch
     """Attention weights of the sentence's translation by the first arm with attention."""
     from ..figures.registry import weights_chart
     from ..results.bundle import Results
+    from ..runs.translate import load_run
 
     _, arms, where = trained_runs(results)
     arm = next((arm for arm in arms if arm != "none"), None)
     if arm is None:
         raise UserError(f"no run with attention in {where}: `bottleneck reproduce` makes one")
-    run, trained = arms[arm], load_arms({arm: arms[arm]}, beam)[arm]
-    (translation,) = trained.translations([sentence], 1, attended=True)
+    run = arms[arm]
+    (translation,) = load_run(run, beam).translations([sentence], 1, attended=True)
     example = {"sentence": sentence, "source": translation.source,
                "hypothesis": translation.output, "weights": translation.weights}  # fmt: skip
-    for line in notes_on(where, {arm: run}):
-        say(line, err=True)
+    print_notes(where, {arm: run})
     return weights_chart(Results.open(run, sentences=False), run.name, [example])
 
 

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, get_args, get_origin
 
 import typer
 from typer import Argument, Option
@@ -17,7 +18,7 @@ from . import options
 from .console import display, output, print_names, say
 
 if TYPE_CHECKING:
-    from ..runs.pool import Executor, Outcome
+    from ..runs.pool import Outcome
     from ..settings.sweep import Cell, Sweep
 
 
@@ -82,7 +83,7 @@ def reproduce(
 def sweep(
     name: Annotated[str, Argument(help="A sweep of experiments/, or a TOML file.")] = "",
     out: options.OutFolder = None,
-    preset: options.OtherPreset = None,
+    preset: Annotated[str | None, Option(help="Preset [default: the file's or lecture].")] = None,
     context_size: options.ContextSize = None,
     attention: options.Attention = None,
     train_length: options.TrainLength = None,
@@ -119,6 +120,7 @@ def sweep(
         questions = {name: sweeps.load_sweep(name).question for name in sweeps.toml_names()}
         print_names({name: f"{text.partition('?')[0]}?" for name, text in questions.items()})
         return
+    from ..runs.pool import run_cells
     from ..runs.sweep import check_text, run_sweep
     from ..settings.run import parse_assignments
 
@@ -129,7 +131,13 @@ def sweep(
     cells, notes = sweeps.make_grid(read, typed, seeds)
     read = sweeps.complete(read, cells, out.absolute().name if out else "")
     folder = out or DEFAULT_OUT / read.name
-    execute = _executor(jobs, seeds_together, threads, scheduler)
+    execute = partial(run_cells, width=jobs, threads=threads, together=seeds_together)
+    if scheduler is not None:
+        from ..runs.cluster import run_cells_on_cluster
+
+        chosen = {"--threads": threads, "--seeds-together": seeds_together, "--jobs": jobs}
+        options.refuse(chosen, "not on a cluster")
+        execute = partial(run_cells_on_cluster, scheduler=scheduler)
     for settings in {cell.settings.scoring.tokenize: cell.settings for cell in cells}.values():
         notes += check_text(settings)
     if save:
@@ -143,21 +151,6 @@ def sweep(
     with display(cells, quiet) as listener:
         outcomes = run_sweep(read.name, cells, folder, listener, execute)
     _conclude(outcomes, read, folder)
-
-
-def _executor(
-    jobs: int | None, seeds_together: int | None, threads: int | None, scheduler: str | None
-) -> "Executor":
-    """Execute runs in processes on this machine, or on the workers of a cluster."""
-    from ..runs.pool import run_cells
-
-    if scheduler is None:
-        return partial(run_cells, width=jobs, threads=threads, together=seeds_together)
-    from ..runs.cluster import run_cells_on_cluster
-
-    given = {"--threads": threads, "--seeds-together": seeds_together, "--jobs": jobs}
-    options.refuse(given, "not on a cluster")
-    return partial(run_cells_on_cluster, scheduler=scheduler)
 
 
 def _print_plan(sweep: "Sweep", cells: "Sequence[Cell]", notes: list[str], folder: Path) -> None:
@@ -216,10 +209,20 @@ def settings(
     preset: options.Preset = "lecture",
 ) -> None:
     """List all settings with their values and meanings."""
-    from ..settings.run import describe_settings
+    from ..settings.run import NAMES, resolve
 
-    known, asked = describe_settings(preset), name.replace("-", "_")
-    chosen = [asked] if asked in known else [item for item in known if asked in item]
+    asked = name.replace("-", "_")
+    chosen = [asked] if asked in NAMES else [known for known in NAMES if asked in known]
     if not chosen:
-        raise UsageError(f"unknown setting {name!r}{did_you_mean(name, known)}")
-    say("\n".join(known[item] for item in chosen))
+        raise UsageError(f"unknown setting {name!r}{did_you_mean(name, NAMES)}")
+    values, bounds = resolve(preset), {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
+    for known in chosen:
+        concern, _, key = known.partition(".")
+        field = type(getattr(values, concern)).model_fields[key]
+        kinds = (NAMES[known], *get_args(NAMES[known]))
+        literals = [get_args(kind) for kind in kinds if get_origin(kind) is Literal]
+        takes = [str(item) for items in literals for item in items]
+        for bound, (sign, word) in product(field.metadata, bounds.items()):
+            takes += [f"{word} {getattr(bound, sign):,}"] if hasattr(bound, sign) else []
+        value, ending = str(values.value(known)).lower(), f" ({', '.join(takes)})" if takes else ""
+        say(f"{known:<28}  {value:<14}  {field.description}{ending}")

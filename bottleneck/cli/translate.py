@@ -57,10 +57,12 @@ def translate(
     if arm not in (None, *arms):
         raise UsageError(f"no arm {arm!r} in this folder{did_you_mean(arm, arms)}")
     arms = {arm: arms[arm]} if arm else dict(sorted(arms.items(), reverse=True))
-    for name, trained in load_arms(arms, beam).items():
+    from ..runs.translate import load_run
+
+    loaded = {name: load_run(run, beam) for name, run in arms.items()}
+    for name, trained in loaded.items():
         _translate(trained, chunks, "" if text else f"{name:<{max(map(len, arms))}}  ", alignment)
-    for note in notes_on(where, arms):
-        say(note, err=True)
+    print_notes(where, arms)
 
 
 def _lines(sentence: str | None, file: Path | None) -> Iterable[list[str]]:
@@ -103,20 +105,6 @@ def trained_runs(results: Path | None) -> tuple[Path, dict[str, Path], str]:
     return folder, arms(folder), where
 
 
-def load_arms(folders: Mapping[str, Path], beam: int | None) -> "dict[str, TrainedRun]":
-    """The trained run of each arm, with this beam size if one is given."""
-    from ..runs.run import cache_programs
-    from ..runs.translate import load_run
-
-    cache_programs()
-    decoding = {"beam_size": beam} if beam else {}
-    arms = {name: load_run(folder) for name, folder in folders.items()}
-    return {
-        name: replace(run, settings=run.settings.changed(decoding=decoding))
-        for name, run in arms.items()
-    }
-
-
 def _translate(
     trained: "TrainedRun", chunks: Iterable[list[str]], prefix: str, alignment: bool
 ) -> None:
@@ -153,33 +141,30 @@ def _diagnose(sentence: str | None, results: Path | None, form: str) -> None:
     """Show which words of a sentence survive translation."""
     from ..lecture.slides import SLIDES
     from ..questions import diagnosis
-    from ..runs.run import cache_programs
 
     _, arms, where = trained_runs(results)
-    cache_programs()
     arms = dict(sorted(arms.items(), reverse=True))
     result = diagnosis.diagnose(sentence or SLIDES["L14"]["sentence"], arms)
     lost = ", ".join(SLIDES["L-LOST"]["lost"])
     slide = f"Slide (L-LOST): {lost} and the conference's exact name are lost."
     show(diagnosis.diagnosis_page(*result, [] if sentence else [slide]), form)
-    for note in notes_on(where, arms):
-        say(note, err=True)
+    print_notes(where, arms)
 
 
-def notes_on(where: str, arms: Mapping[str, Path]) -> list[str]:
-    """A line that names the runs, and a warning for each that has not learned to translate."""
+def print_notes(where: str, arms: Mapping[str, Path]) -> None:
+    """Name the runs on stderr, and warn of each that has not learned to translate."""
     from ..claims.verdict import learned
     from ..results.bundle import read_table
     from ..results.folders import SCORES, was_written
 
-    lines = [f"Runs of {where}: {', '.join(f'{arm} {run.name}' for arm, run in arms.items())}."]
+    names = ", ".join(f"{arm} {run.name}" for arm, run in arms.items())
+    say(f"Runs of {where}: {names}.", err=True)
     for arm, run in arms.items():
         if was_written(run / SCORES):
             scores = read_table(run / SCORES, {"bleu": "f8"})["bleu"].dropna().to_list()
             if scores and not learned(scores[0]):
                 words = f"BLEU {scores[0]:.1f} on short sentences"
-                lines.append(f"{arm} has not learned to translate: {words}")
-    return lines
+                say(f"{arm} has not learned to translate: {words}", err=True)
 
 
 def lecture(

@@ -15,13 +15,11 @@ from ..decoding.search import without_symbols
 from ..lecture.slides import SLIDES, ArmOutput, Grid
 from ..results.folders import SETTINGS, arms
 from ..settings.concerns import UNSELECTIVE
-from .run import cache_programs
 from .translate import END, TrainedRun, load_run, readable
 
 
 def trained_evidence(name: str, folder: Path) -> dict[str, Any]:
     """Fields of `Evidence` for an id, from the English-French runs of a folder."""
-    cache_programs()
     folders = {arm: run for arm, run in arms(folder).items() if (run / SETTINGS).is_file()}
     if name == "L10":
         selective = [arm for arm in folders if arm not in UNSELECTIVE][:1]

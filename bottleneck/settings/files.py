@@ -55,34 +55,33 @@ def check_place(folder: Path, path: Path | None = None) -> None:
 
 
 @contextmanager
-def _parts(path: Path) -> Iterator[dict[Path, Path]]:
-    """Temporary files by final path, removed at the end; an OSError becomes `unwritten`."""
+def _parts(place: Path, files: Iterable[tuple[Path, bytes]]) -> Iterator[dict[Path, Path]]:
+    """Write files to the disk under temporary names, by final path; remove what is left of them.
+
+    An OSError becomes the error that ``place`` cannot be written.
+    """
     parts: dict[Path, Path] = {}
     try:
+        for path, content in files:
+            check_file(path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            parts[path] = path.with_name(f".{path.name}.{os.getpid()}.part")
+            with parts[path].open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
         yield parts
     except OSError as error:
-        raise unwritten(path, error) from None
+        raise unwritten(place, error) from None
     finally:
         for part in parts.values():
             with suppress(OSError):  # already renamed
                 part.unlink()
 
 
-def write_part(path: Path, content: bytes, parts: dict[Path, Path]) -> None:
-    """Write the new content of a file to the disk under a temporary name; add it to ``parts``."""
-    check_file(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = parts[path] = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with part.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file atomically: it has either its old content or all of ``content``."""
-    with _parts(path) as parts:
-        write_part(path, content, parts)
+    with _parts(path, [(path, content)]) as parts:
         os.replace(parts[path], path)
 
 
@@ -142,22 +141,21 @@ def write_listed(
     A file that was lost stays listed, so that the next reader reports it. If this is killed, each
     file is either old or new, and listed.
     """
-    with _parts(folder) as parts:
-        folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / ".sums.lock"):
-            before = read_sums(folder) or {}
-            after = {name: digests for name, digests in before.items() if name not in gone}
-            both = dict(before)
-            for name, content in files:
-                write_part(folder / name, content, parts)
-                after[name] = [digest_of(content)]
-                both[name] = [*dict.fromkeys([*before.get(name, ()), *after[name]])]
-            _write_sums(folder, both)
-            for path, part in parts.items():
-                os.replace(part, path)
-            for name in gone:
-                (folder / name).unlink(missing_ok=True)
-            _write_sums(folder, after)
+    new = ((folder / name, content) for name, content in files)
+    with _parts(folder, new) as parts, FileLock(folder / ".sums.lock"):
+        before = read_sums(folder) or {}
+        after = {name: digests for name, digests in before.items() if name not in gone}
+        both = dict(before)
+        for path, part in parts.items():
+            name = path.relative_to(folder).as_posix()
+            after[name] = [digest_of(part.read_bytes())]
+            both[name] = [*dict.fromkeys([*before.get(name, ()), *after[name]])]
+        _write_sums(folder, both)
+        for path, part in parts.items():
+            os.replace(part, path)
+        for name in gone:
+            (folder / name).unlink(missing_ok=True)
+        _write_sums(folder, after)
 
 
 def of_one_time(folder: Path, names: Collection[str]) -> bool:

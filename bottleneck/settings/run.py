@@ -4,8 +4,7 @@ import hashlib
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib import resources
-from itertools import product
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -135,20 +134,3 @@ def resolve(
     return parse_settings(
         preset_values(preset) | dict(given or {}) | parse_assignments(assignments)
     )
-
-
-def describe_settings(preset: str) -> dict[str, str]:
-    """A line per setting, by full name: its value in a preset, meaning and possible values."""
-    chosen, bounds = resolve(preset), {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
-    lines = {}
-    for name, annotation in NAMES.items():
-        concern, _, key = name.partition(".")
-        field = type(getattr(chosen, concern)).model_fields[key]
-        kinds = (annotation, *get_args(annotation))
-        literals = [get_args(kind) for kind in kinds if get_origin(kind) is Literal]
-        takes = [str(item) for items in literals for item in items]
-        for bound, (sign, word) in product(field.metadata, bounds.items()):
-            takes += [f"{word} {getattr(bound, sign):,}"] if hasattr(bound, sign) else []
-        value, ending = str(chosen.value(name)).lower(), f" ({', '.join(takes)})" if takes else ""
-        lines[name] = f"{name:<28}  {value:<14}  {field.description}{ending}"
-    return lines
