@@ -32,17 +32,14 @@ def output() -> "Console":
 
 
 def say(text: str | bytes = "", err: bool = False, nl: bool = True) -> None:
-    """Print a text; control characters are escaped on stderr and on a terminal.
-
-    It is no error if stderr cannot be written (a log on a full disk).
-    """
+    """Print a text; control characters are escaped on stderr and on a terminal."""
     stream = sys.stderr if err else sys.stdout
     if err or (stream is not None and stream.isatty()):
         text = plain(text.decode(errors="replace") if isinstance(text, bytes) else text)
     try:
         typer.echo(text, err=err, nl=nl, color=True)  # keeps every character
     except OSError as error:
-        if not err or isinstance(error, BrokenPipeError):
+        if not err or isinstance(error, BrokenPipeError):  # not for a log on a full disk
             raise
 
 

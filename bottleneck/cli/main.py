@@ -17,7 +17,7 @@ from typer import Option
 
 from .. import __version__
 from ..settings.machine import COMMAND, NUMBERS, mendable
-from . import corpus, results, study, train, translate
+from . import results, train, translate
 from .console import say
 
 INTERRUPTED = 130
@@ -25,7 +25,7 @@ COMMANDS = (
     *(translate.translate, translate.lecture),
     *(train.reproduce, train.sweep, train.settings),
     *(results.table, results.plot, results.export),
-    *(study.study, results.score, corpus.corpus),
+    *(results.study, results.score, train.corpus),
 )
 """The commands in the order of ``--help``."""
 FORMER = {

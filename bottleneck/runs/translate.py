@@ -99,15 +99,13 @@ class TrainedRun:
         padded = EncodedPairs(encoded.source, [ids or [EOS] for ids in encoded.target])
         read, batches, results = _reader(self.graph), evaluation_batches(padded, batch_size), []
         for source, lengths, target, *_ in (item.batch for item in batches):
-            start = np.full((len(target), 1), BOS, np.int32)
-            before = np.concatenate([start, target[:, :-1]], axis=1)
+            before = np.insert(target[:, :-1], 0, BOS, axis=1)
             results.append(np.asarray(read(self.weights, source, lengths, before)))
         sizes = zip(encoded.target_lengths, encoded.source_lengths, strict=True)
         matrices = []
         for matrix, (rows, columns) in zip(restore(results, batches), sizes, strict=True):
-            words = range(columns - 1)
-            reading = reversed(words) if self.settings.model.reverse_source else words
-            matrices.append(matrix[:rows, [*reading, columns - 1]].astype(np.float64))
+            words = range(columns - 1)[:: -1 if self.settings.model.reverse_source else 1]
+            matrices.append(matrix[:rows, [*words, columns - 1]].astype(np.float64))
         return matrices
 
     def decode(

@@ -56,10 +56,7 @@ def check_place(folder: Path, path: Path | None = None) -> None:
 
 @contextmanager
 def _parts(place: Path, files: Iterable[tuple[Path, bytes]]) -> Iterator[dict[Path, Path]]:
-    """Write files to the disk under temporary names, by final path; remove what is left of them.
-
-    An OSError becomes the error that ``place`` cannot be written.
-    """
+    """Files under temporary names, by final path, removed at the end; for an OSError `unwritten`."""
     parts: dict[Path, Path] = {}
     try:
         for path, content in files:

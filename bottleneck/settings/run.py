@@ -113,8 +113,6 @@ def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
         value = _toml_value(text)
         if isinstance(value, str) and "," in value and NAMES.get(name) not in (str, str | None):
             value = [_toml_value(part.strip()) for part in value.split(",")]
-        if value == []:
-            raise UsageError(f"--set {assignment}: the list is empty; give it a value")
         settings[name] = value
     return settings
 

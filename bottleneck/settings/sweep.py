@@ -146,8 +146,6 @@ def _by_full_name(table: Any, others: Sequence[str] = ()) -> Settings:
             name = f"{concern}.{key}"
             if name not in NAMES:
                 raise UsageError(f"unknown setting {name!r}{did_you_mean(name, NAMES)}")
-            if value == []:
-                raise UsageError(f"setting {name!r}: the list is empty; give it a value")
             settings[name] = value
     return settings
 
@@ -200,6 +198,8 @@ def _grid(
             scaled = [number * factor for number in values for factor in factors]
             whole = NAMES[name] in (int, int | None)
             settings[name] = [int(n) if whole and float(n).is_integer() else n for n in scaled]
+        if empty := [name for name, value in settings.items() if value == []]:
+            raise UsageError(f"setting {empty[0]!r}: the list is empty; give it a value")
         first = settings.get(SEED, 1)
         first = first[0] if isinstance(first, list) else first
         if seeds is not None and isinstance(first, int):

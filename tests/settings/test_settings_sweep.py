@@ -251,7 +251,7 @@ def test_set_replaces_lists_and_seeds_count_on_from_the_first():
     [
         (["model.contxt_size=3"], None, "--set model.contxt_size=3: unknown setting 'model.c"),
         (["model.context_size=64,"], None, "'model.context_size': input should be .*, not ''"),
-        (["model.context_size=[]"], None, r"--set model.context_size=\[\]: the list is empty"),
+        (["model.context_size=[]"], None, "'model.context_size': the list is empty"),
         (["model.attention=dot", "model.hidden_size=300"], None, "mine.toml, with --set .* 'dot'"),
         (["training.seed=1,2"], 2, "--set training.seed lists seeds, and --seeds counts them"),
         (["training.seed=x"], 2, "'training.seed': input should be a valid integer, not 'x'"),
