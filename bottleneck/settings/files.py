@@ -56,7 +56,7 @@ def check_place(folder: Path, path: Path | None = None) -> None:
 
 @contextmanager
 def _parts(place: Path, files: Iterable[tuple[Path, bytes]]) -> Iterator[dict[Path, Path]]:
-    """Files under temporary names, by final path, removed at the end; for an OSError `unwritten`."""
+    """Temporary files with these contents, by final path; an OSError becomes `unwritten`."""
     parts: dict[Path, Path] = {}
     try:
         for path, content in files:
