@@ -68,10 +68,6 @@ class Cell:
     arm: str = ""
     baseline: str = ""
 
-    def value(self, name: str) -> Any:
-        """The value of a setting by its full name."""
-        return self.settings.value(name)
-
     @property
     def label(self) -> str:
         """Arm and seed: ``none context_size=64 seed 1``."""
@@ -208,9 +204,9 @@ def _grid(
         for values in product(*lists.values()):
             chosen = settings | dict(zip(lists, values, strict=True))
             cell = Cell(group.name, parse_settings(chosen))
-            unmet = [name for name in group.needs if cell.value(name) != group.needs[name]]
+            unmet = [name for name in group.needs if cell.settings.value(name) != group.needs[name]]
             if unmet:
-                needed, other = word(group.needs[unmet[0]]), word(cell.value(unmet[0]))
+                needed, other = word(group.needs[unmet[0]]), word(cell.settings.value(unmet[0]))
                 note = f"group {group.name!r} is for {unmet[0]}={needed}, not {other}: left out"
                 notes[note] = None
             elif (earlier := cells.setdefault(cell.settings, cell).group) != group.name:
@@ -233,7 +229,10 @@ def declare(cells: Iterable[Cell], whole: Iterable[Cell] = ()) -> tuple[Cell, ..
             names = [name for name in varying(members) if name not in (SEED, "model.attention")]
             for cell in members:
                 attention = cell.settings.model.attention
-                words = [attention, *(f"{_short(name)}={word(cell.value(name))}" for name in names)]
+                words = [
+                    attention,
+                    *(f"{_short(name)}={word(cell.settings.value(name))}" for name in names),
+                ]
                 ending = "" if group in ("", attention) else f", {group}"
                 arms[cell.settings.changed(training={"seed": 0})] = " ".join(words) + ending
     if twice := [name for name, count in Counter(arms.values()).items() if count > 1]:
@@ -261,7 +260,7 @@ def word(value: Any) -> str:
 
 def varying(cells: Sequence[Cell]) -> list[str]:
     """Full names of the settings that are not the same in all cells, in order of declaration."""
-    return [name for name in NAMES if len({cell.value(name) for cell in cells}) > 1]
+    return [name for name in NAMES if len({cell.settings.value(name) for cell in cells}) > 1]
 
 
 def complete(sweep: Sweep, cells: Sequence[Cell], name: str = "") -> Sweep:
@@ -278,7 +277,7 @@ def folder_name(preset: str, cells: Sequence[Cell], order: Iterable[str] = NAMES
     """``lecture-context_size=64``: a preset and what the cells change, except the seed."""
     usual, parts = parse_settings(preset_values(preset)), [preset]
     for name in order:
-        values = {cell.value(name) for cell in cells}
+        values = {cell.settings.value(name) for cell in cells}
         if name != SEED and values != {usual.value(name)}:
             value = f"={Path(word(*values)).name}" if len(values) == 1 else ""
             parts.append(f"{_short(name)}{value}")
@@ -288,7 +287,7 @@ def folder_name(preset: str, cells: Sequence[Cell], order: Iterable[str] = NAMES
 
 def as_toml(sweep: Sweep, cells: Sequence[Cell]) -> str:
     """A sweep file with the cells of a sweep that was given as options."""
-    seeds = list(dict.fromkeys(cell.value(SEED) for cell in cells))
+    seeds = list(dict.fromkeys(cell.settings.value(SEED) for cell in cells))
     values = {"experiment": sweep.name, "preset": sweep.preset} | sweep.settings | {SEED: seeds}
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
     return "\n".join([f"# {sweep.question}", *lines, ""])
