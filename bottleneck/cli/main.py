@@ -55,9 +55,7 @@ for command in COMMANDS:
 
 
 @app.callback(invoke_without_command=True)
-def options(
-    version: Annotated[bool, Option("--version", help="Print and exit.")] = False,
-) -> None:
+def options(version: Annotated[bool, Option("--version", help="Print and exit.")] = False) -> None:
     """Measure the bottleneck of translation through one fixed vector, with and without attention.
 
     Try `translate "the black cat sat on the mat"` (at once, with a trained pair that comes with the

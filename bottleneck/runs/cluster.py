@@ -61,13 +61,12 @@ def run_cells_on_cluster(
         futures = []  # all kept to the end: Dask stops a task whose future is forgotten
         for cell in cells:
             corpus, edges = cell.settings.corpus, cell.settings.scoring.lower_edges
-            run = cell.settings.identity(load(corpus, edges))
-            folder = store / run
+            folder = store / cell.settings.identity(load(corpus, edges))
             known = read_status(folder)
             running[cell.label] = cell, folder
             if known.get("status") in ENDED:
-                event = {"phase": known["status"], "run": run, "reason": known["reason"]}
-                news.put((cell.label, event))
+                end = {"phase": known["status"], "run": folder.name, "reason": known["reason"]}
+                news.put((cell.label, end))
                 continue
             futures.append(client.submit(execute_task, topic, cell, send(corpus), pure=False))
             futures[-1].add_done_callback(lambda future, cell=cell: news.put((cell.label, future)))

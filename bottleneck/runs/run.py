@@ -192,5 +192,5 @@ def describe_environment() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "processor": processor(),
         "device": f"{device.platform}: {device.device_kind}",
-        "threads": int(os.environ["NPROC"]) if "NPROC" in os.environ else cores(),
+        "threads": int(os.environ.get("NPROC", cores())),
     }

@@ -94,25 +94,22 @@ def digest_of(content: bytes) -> str:
 
 def read_sums(folder: Path) -> dict[str, list[str]] | None:
     """Digests by file name, from a folder's ``SHA256SUMS``; None if it has none."""
-    listed: dict[str, list[str]] = {}
-    path = folder / SUMS
-    if not path.is_file():
+    if not (folder / SUMS).is_file():
         return None
-    for line in path.read_bytes().split(b"\n"):
-        if match := re.fullmatch(rb"([0-9a-f]{64})  ([^ *].*)", line):
-            digest, name = (group.decode(errors="replace") for group in match.groups())
-            listed.setdefault(name, []).append(digest)
+    listed: dict[str, list[str]] = {}
+    text = (folder / SUMS).read_bytes().decode(errors="replace")
+    for digest, name in re.findall(r"(?m)^([0-9a-f]{64})  ([^ *\n].*)$", text):
+        listed.setdefault(name, []).append(digest)
     return listed
 
 
 def listed_digests(path: Path) -> list[str] | None:
     """A file's digests in ``SHA256SUMS`` of its folder or the one above; None without either."""
     folder = path.absolute().parent
-    sums = read_sums(folder)
-    if sums is None:  # such as ``probes/`` of a bundle
-        above = read_sums(folder.parent)
-        return None if above is None else above.get(f"{folder.name}/{path.name}", [])
-    return sums.get(path.name, [])
+    for place in (folder, folder.parent):  # ``probes/`` of a bundle has no sums
+        if (sums := read_sums(place)) is not None:
+            return sums.get(path.absolute().relative_to(place).as_posix(), [])
+    return None
 
 
 def _write_sums(folder: Path, listed: Mapping[str, list[str]]) -> None:
