@@ -33,8 +33,7 @@ def output() -> "Console":
 
 def say(text: str | bytes = "", err: bool = False, nl: bool = True) -> None:
     """Print a text; control characters are escaped on stderr and on a terminal."""
-    stream = sys.stderr if err else sys.stdout
-    if err or (stream is not None and stream.isatty()):
+    if err or sys.stdout.isatty():
         text = plain(text.decode(errors="replace") if isinstance(text, bytes) else text)
     try:
         typer.echo(text, err=err, nl=nl, color=True)  # keeps every character

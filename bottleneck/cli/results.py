@@ -87,7 +87,7 @@ def print_runs(folder: Path) -> None:
     from ..results import folders
     from ..runs.store import status_of
 
-    runs = folders.runs_in(folder / folders.STORE) or folders.runs_in(folder)
+    runs = folders.runs_in(folders.store_of(folder))
     if not runs:
         folders.check_one(folder)
         raise UserError(f"{str(folder)!r} has no run folders: it is a bundle or has no results")

@@ -5,7 +5,6 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -202,7 +201,7 @@ def lecture(
         from ..runs.lecture import trained_evidence
 
         folder, _, where = trained_runs(results)
-        evidence = replace(evidence, **trained_evidence(names[0], folder))
+        evidence = trained_evidence(evidence, names[0], folder)
         line = ", ".join(f"{arm.arm} {arm.run}" for arm in evidence.arms)
         line = f"Runs of {where}: {line or 'none to compare with; try --results shipped'}."
     print_walkthrough(audit(names[0], evidence), output())

@@ -1,7 +1,7 @@
 """Run the lecture's examples L10, L17 and L-SHORT through trained runs."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,14 +12,14 @@ from ..corpus.pair import SentencePair
 from ..corpus.subwords import by_word, shares_of
 from ..corpus.vocabulary import BOS, EOS, UNK, tokenize, without_joiner
 from ..decoding.search import without_symbols
-from ..lecture.slides import SLIDES, ArmOutput, Grid
+from ..lecture.slides import SLIDES, ArmOutput, Evidence, Grid
 from ..results.folders import SETTINGS, arms
 from ..settings.concerns import UNSELECTIVE
 from .translate import END, TrainedRun, load_run, readable
 
 
-def trained_evidence(name: str, folder: Path) -> dict[str, Any]:
-    """Fields of `Evidence` for an id, from the English-French runs of a folder."""
+def trained_evidence(evidence: Evidence, name: str, folder: Path) -> Evidence:
+    """The evidence with what the English-French runs of a folder give for an id."""
     folders = {arm: run for arm, run in arms(folder).items() if (run / SETTINGS).is_file()}
     if name == "L10":
         selective = [arm for arm in folders if arm not in UNSELECTIVE][:1]
@@ -38,7 +38,7 @@ def trained_evidence(name: str, folder: Path) -> dict[str, Any]:
             sentences = [source for source, _ in slide["pairs"]]
         texts = [translation.text for translation in trained.translations(sentences)]
         outputs.append(ArmOutput(arm, folders[arm].name, texts, steps))
-    return {"learned": learned, "arms": outputs} if name == "L10" else {"arms": outputs}
+    return replace(evidence, learned=learned, arms=outputs)
 
 
 def learned_weights(trained: TrainedRun) -> Grid:

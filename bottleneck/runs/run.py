@@ -93,12 +93,11 @@ def execute(
                 done = updates_done(run.snapshot.state) if run.snapshot else 0
                 stacks.setdefault(done, []).append(run)
         for stack in stacks.values():  # none if `_begin` failed
-            results: list[Trained] = []
             with _failing(stack):
-                results = _train(stack, graph, corpus, checkpoints)
-            for run, trained in zip(stack, results, strict=False):  # none if training failed
-                with _failing([run]):
-                    _evaluate(run, trained, graph, corpus)
+                trained = _train(stack, graph, corpus, checkpoints)
+                for run, result in zip(stack, trained, strict=True):
+                    with _failing([run]):
+                        _evaluate(run, result, graph, corpus)
 
 
 @contextmanager
