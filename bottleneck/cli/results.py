@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, Option
 
@@ -18,9 +18,6 @@ from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import output, print_names, say, show
 from .translate import print_notes, trained_runs
-
-if TYPE_CHECKING:
-    from ..figures.registry import Chart
 
 
 def table(
@@ -126,7 +123,7 @@ def plot(
     if not name:
         print_names(options.table_lines(FIGURES))
         return
-    from ..figures.registry import check_name, make_figure, write_figure
+    from ..figures.registry import check_name, make_figure, weights_chart, write_figure
     from ..lecture.slides import SLIDES
     from ..results.folders import latest_output
 
@@ -145,26 +142,21 @@ def plot(
         raise UsageError(f"--sentence is for figure attention, not {name}")
     else:
         options.refuse({"--where": where}, "not with --sentence: name a run's folder by --results")
-        figure, data = _plot_sentence(sentence, beam, results)
+        from ..results.bundle import Results
+        from ..runs.translate import load_run
+
+        arms, place = trained_runs(results)
+        arm = next((arm for arm in arms if arm != "none"), None)
+        if arm is None:
+            raise UserError(f"no run with attention in {place}: `bottleneck reproduce` makes one")
+        run = arms[arm]
+        (item,) = load_run(run, beam).translations([sentence], 1, attended=True)
+        example = {"sentence": sentence, "source": item.source}
+        example |= {"hypothesis": item.output, "weights": item.weights}
+        print_notes(place, {arm: run})
+        bundle = Results.open(run, sentences=False)
+        figure, data = weights_chart(bundle, run.name, [example])
     say(f"{path}: its numbers are in {write_figure(figure, data, path)}")
-
-
-def _plot_sentence(sentence: str, beam: int | None, results: Path | None) -> "Chart":
-    """Attention weights of the sentence's translation by the first arm with attention."""
-    from ..figures.registry import weights_chart
-    from ..results.bundle import Results
-    from ..runs.translate import load_run
-
-    _, arms, where = trained_runs(results)
-    arm = next((arm for arm in arms if arm != "none"), None)
-    if arm is None:
-        raise UserError(f"no run with attention in {where}: `bottleneck reproduce` makes one")
-    run = arms[arm]
-    (translation,) = load_run(run, beam).translations([sentence], 1, attended=True)
-    example = {"sentence": sentence, "source": translation.source,
-               "hypothesis": translation.output, "weights": translation.weights}  # fmt: skip
-    print_notes(where, {arm: run})
-    return weights_chart(Results.open(run, sentences=False), run.name, [example])
 
 
 def export(
@@ -191,9 +183,8 @@ def export(
     if everything or page:
         options.refuse({"--where": where}, "the page and --all take all results")
     if bundle is None:
-        options.refuse({"--without-text": without_text}, "is for --bundle FOLDER")
-        if (results or [])[1:]:
-            raise UsageError("to merge several --results, give --bundle FOLDER")
+        given = {"--without-text": without_text, "several --results": (results or [])[1:]}
+        options.refuse(given, "give --bundle FOLDER, too")
     else:
         check_place(bundle)
     if out is not None:

@@ -48,7 +48,7 @@ def translate(
     if form != "rich":
         raise UsageError("--format is for --diagnose; a translation is plain text")
     chunks = _lines(words, file)
-    _, arms, where = trained_runs(results)
+    arms, where = trained_runs(results)
     text = file is not None or words in (None, "-")
     if text:
         options.refuse({"--alignment": alignment}, "is for a sentence in quotes, not for a text")
@@ -91,8 +91,8 @@ def _standard_input() -> Iterator[list[str]]:
             raise UserError("standard input is not UTF-8; save the text as UTF-8") from None
 
 
-def trained_runs(results: Path | None) -> tuple[Path, dict[str, Path], str]:
-    """The folder (named, latest or shipped), its runs by arm, and its name in messages."""
+def trained_runs(results: Path | None) -> tuple[dict[str, Path], str]:
+    """The runs by arm of a folder (named, latest or shipped), and its name in messages."""
     from ..results.folders import SHIPPED, arms, check_trainable, latest_output, read_experiments
 
     folder = results or latest_output(DEFAULT_OUT, SHIPPED)
@@ -101,7 +101,7 @@ def trained_runs(results: Path | None) -> tuple[Path, dict[str, Path], str]:
         folder, about = SHIPPED, ", ".join(read_experiments(SHIPPED))
         where = f"the shipped pair ({about}; train your own with `bottleneck reproduce`)"
     check_trainable(folder)
-    return folder, arms(folder), where
+    return arms(folder), where
 
 
 def _translate(
@@ -141,7 +141,7 @@ def _diagnose(sentence: str | None, results: Path | None, form: str) -> None:
     from ..lecture.slides import SLIDES
     from ..questions import diagnosis
 
-    _, arms, where = trained_runs(results)
+    arms, where = trained_runs(results)
     arms = dict(sorted(arms.items(), reverse=True))
     result = diagnosis.diagnose(sentence or SLIDES["L14"]["sentence"], arms)
     lost = ", ".join(SLIDES["L-LOST"]["lost"])
@@ -200,8 +200,8 @@ def lecture(
     if names[0] in ("L10", "L17", "L-SHORT"):
         from ..runs.lecture import trained_evidence
 
-        folder, _, where = trained_runs(results)
-        evidence = trained_evidence(evidence, names[0], folder)
+        arms, where = trained_runs(results)
+        evidence = trained_evidence(evidence, names[0], arms)
         line = ", ".join(f"{arm.arm} {arm.run}" for arm in evidence.arms)
         line = f"Runs of {where}: {line or 'none to compare with; try --results shipped'}."
     print_walkthrough(audit(names[0], evidence), output())

@@ -129,6 +129,5 @@ def resolve(
     preset: str, assignments: Sequence[str] = (), given: Mapping[str, Any] | None = None
 ) -> RunSettings:
     """Settings of a preset, overridden by ``given`` (full names), then by ``--set`` assignments."""
-    return parse_settings(
-        preset_values(preset) | dict(given or {}) | parse_assignments(assignments)
-    )
+    values = preset_values(preset) | dict(given or {})
+    return parse_settings(values | parse_assignments(assignments))
