@@ -110,7 +110,7 @@ def test_two_at_once_on_one_run_do_it_once(tmp_path):
 
 def test_stacks_hold_runs_that_differ_in_their_seed_alone(tmp_path, monkeypatch):
     made = []
-    monkeypatch.setattr(pool, "run_workers", lambda _, orders, *others: made.append(orders))
+    monkeypatch.setattr(pool, "run_workers", lambda _, orders, *_rest: made.append(orders))
     wide = Cell("", smoke("model.context_size=8", "training.seed=2"), "wide")
     cells = [*seeds_of(1, 2), wide, *seeds_of(3, 4, 5)]
     for together in (3, 1):
