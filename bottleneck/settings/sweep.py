@@ -83,19 +83,19 @@ def _at(place: str) -> Iterator[None]:
         raise UsageError(f"{place}: {error}") from None
 
 
-def load_sweep(name_or_path: str | Path) -> Sweep:
+def load_sweep(name: str) -> Sweep:
     """Read an installed sweep by its name, or a TOML file by its path."""
-    name = str(name_or_path)
+    file, place = Path(name), name
     if name in toml_names():
+        place = f"experiments/{name}.toml"
         file = resources.files("seq2seq_bottleneck.experiments") / f"{name}.toml"
-        return parse_sweep(file.read_text(encoding="utf8"), f"experiments/{name}.toml")
     try:
-        text = Path(name).read_text(encoding="utf-8-sig")
+        text = file.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         hint = did_you_mean(name, toml_names())
         raise UsageError(f"no sweep and no TOML file {quoted(name)} ({reason}){hint}") from None
-    return parse_sweep(text, name)
+    return parse_sweep(text, place)
 
 
 def parse_sweep(text: str, place: str) -> Sweep:

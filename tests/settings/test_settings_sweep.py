@@ -74,7 +74,7 @@ def test_a_sweep_is_found_by_name_or_by_path(tmp_path):
     assert (named.name, named.place) == ("vindication", "experiments/vindication.toml")
     path = tmp_path / "mine.toml"
     path.write_bytes(b"\xef\xbb\xbf" + PLAIN.replace("\n", "\r\n").encode())
-    loaded = load_sweep(path)
+    loaded = load_sweep(str(path))
     assert (loaded.name, loaded.place) == ("mine", str(path))
     assert loaded.question == "Does a bigger context help? Said in two lines."
     assert expand(loaded) == expand(sweep(PLAIN))
@@ -86,7 +86,7 @@ def test_a_sweep_is_found_by_name_or_by_path(tmp_path):
         (tmp_path, "Is a directory"),
     ):
         with pytest.raises(UsageError, match=message):
-            load_sweep(name)
+            load_sweep(str(name))
 
 
 GROUP = "[[group]]\nname = 'a'\n"
@@ -284,7 +284,7 @@ def test_a_typed_sweep_is_named_by_what_varies_and_is_saved_as_a_file_of_the_sam
     assert complete(typed, cells, ".\udcff").name == named.name
     path = tmp_path / "typed.toml"
     path.write_text(as_toml(named, cells), encoding="utf8")
-    loaded = load_sweep(path)
+    loaded = load_sweep(str(path))
     assert (loaded.name, loaded.question) == (named.name, named.question)
     again = expand(loaded)
     assert again == list(cells)
