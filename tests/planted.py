@@ -10,7 +10,7 @@ import pandas as pd
 from seq2seq_bottleneck.results.bundle import Results, tidy_csv
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import ENDED, EXPERIMENTS, STATUS
-from seq2seq_bottleneck.runs.evaluation import TEXTS, bucket_rows, with_counts
+from seq2seq_bottleneck.runs.evaluation import bucket_rows, with_counts
 from seq2seq_bottleneck.runs.store import UNLISTED
 from seq2seq_bottleneck.scoring.bootstrap import Estimate
 from seq2seq_bottleneck.settings.files import seal, write_listed
@@ -96,7 +96,7 @@ def _scored(
     texts = {"sentence": range(len(words)), "hypothesis": hypotheses, "reference": references}
     lengths = {"source_words": words, "nll": 1.5 * words, "target_tokens": words + 1}
     sentences = with_counts(pd.DataFrame(texts | lengths).assign(ended=True))
-    return sentences.drop(columns=TEXTS), bucket_rows(sentences, settings)
+    return sentences.drop(columns=["reference", "hypothesis"]), bucket_rows(sentences, settings)
 
 
 def reseal(folder: Path) -> None:

@@ -94,7 +94,9 @@ def test_every_control_changes_one_thing_of_the_baseline():
         "twice the training": {"training.updates"},
         "joined": {"corpus.joined"},
     }
-    updates = [cells[name].value("training.updates") for name in ("none", "twice the training")]
+    updates = [
+        cells[name].settings.value("training.updates") for name in ("none", "twice the training")
+    ]
     assert updates[1] == 2 * updates[0]
     models = [cells[name].settings.model for name in ("as many parameters", "additive")]
     counts = [count_parameters(create(model, 369, 815, seed=0)[1]) for model in models]

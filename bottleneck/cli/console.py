@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -31,17 +32,13 @@ def output() -> "Console":
 
 
 def say(text: str | bytes = "", err: bool = False, nl: bool = True) -> None:
-    """Print a text; control characters are escaped on stderr and on a terminal.
-
-    It is no error if stderr cannot be written (a log on a full disk).
-    """
-    stream = sys.stderr if err else sys.stdout
-    if err or (stream is not None and stream.isatty()):
+    """Print a text; control characters are escaped on stderr and on a terminal."""
+    if err or sys.stdout.isatty():
         text = plain(text.decode(errors="replace") if isinstance(text, bytes) else text)
     try:
         typer.echo(text, err=err, nl=nl, color=True)  # keeps every character
     except OSError as error:
-        if not err or isinstance(error, BrokenPipeError):
+        if not err or isinstance(error, BrokenPipeError):  # not for a log on a full disk
             raise
 
 
@@ -80,12 +77,9 @@ def display(cells: "Sequence[Cell]", quiet: bool) -> "Iterator[Listener]":
     elif not console.is_terminal:
         yield Display(cells).listen
     else:
+        line = partial(Text, no_wrap=True, overflow="ellipsis")
         with Live(console=console, transient=True) as live:
-
-            def update(text: str) -> None:
-                live.update(Text(text, no_wrap=True, overflow="ellipsis"))
-
-            yield Display(cells, update).listen
+            yield Display(cells, lambda text: live.update(line(text))).listen
 
 
 class Display:
@@ -105,8 +99,7 @@ class Display:
     def listen(self, cell: "Cell", event: dict[str, Any]) -> None:
         """Show ``training, 0:00:42 left, update 60/300, epoch 1.2, loss 2.31, 11,200 tokens/s``."""
         label, phase = cell.label, event["phase"]
-        status = phase
-        changed, ended = self.phases[label] != phase, phase in self.ends
+        status, changed, ended = phase, self.phases[label] != phase, phase in self.ends
         self.phases[label] = phase
         if (update := event.get("update")) is not None:
             self.trained |= {label} if update else set()

@@ -17,7 +17,7 @@ from typer import Option
 
 from .. import __version__
 from ..settings.machine import COMMAND, NUMBERS, mendable
-from . import corpus, results, study, train, translate
+from . import results, train, translate
 from .console import say
 
 INTERRUPTED = 130
@@ -25,7 +25,7 @@ COMMANDS = (
     *(translate.translate, translate.lecture),
     *(train.reproduce, train.sweep, train.settings),
     *(results.table, results.plot, results.export),
-    *(study.study, results.score, corpus.corpus),
+    *(results.study, results.score, train.corpus),
 )
 """The commands in the order of ``--help``."""
 FORMER = {
@@ -54,25 +54,17 @@ for command in COMMANDS:
     app.command()(command)
 
 
-def _print_version(wanted: bool | None) -> None:
-    if wanted:
-        typer.echo(f"bottleneck {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    version: Annotated[
-        bool | None,
-        Option("--version", callback=_print_version, is_eager=True, help="Print and exit."),
-    ] = None,
-) -> None:
+@app.callback(invoke_without_command=True)
+def options(version: Annotated[bool, Option("--version", help="Print and exit.")] = False) -> None:
     """Measure the bottleneck of translation through one fixed vector, with and without attention.
 
     Try `translate "the black cat sat on the mat"` (at once, with a trained pair that comes with the
     package), `lecture` (recomputes the slides' numbers in seconds), then `reproduce` (measures the
     two tables in 10 to 20 minutes).
     """
+    if version:
+        typer.echo(f"bottleneck {__version__}")
+        raise typer.Exit
 
 
 def main() -> None:
@@ -92,7 +84,7 @@ def main() -> None:
     try:
         sys.stdout.flush()
     except OSError as error:
-        code = code or _fail_at(error)
+        code = code or _fail(error)
     os._exit(code)  # at once, so that no signal interrupts Python's exit
 
 
@@ -106,7 +98,7 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except OSError as error:
-        return _fail_at(error)
+        return _fail(error)
     except Exception as error:
         if interrupted_at >= 0:
             code = INTERRUPTED  # jax may turn the interrupt into a different error
@@ -145,15 +137,11 @@ def _interrupt_again(lost: Any) -> None:
     threading.Timer(0.5, signal.pthread_kill, again).start()
 
 
-def _fail_at(error: OSError) -> int:
-    """Report the file or output that failed; an output closed early (`| head`) is no error."""
+def _fail(error: str | OSError, code: int = 1) -> int:
+    """Print one line on stderr; return the exit code (0 if `| head` closed the output early)."""
     if isinstance(error, BrokenPipeError):
         return 0
-    what = repr(error.filename) if error.filename else "the output"
-    return _fail(f"{what}: {error.strerror}", 1)
-
-
-def _fail(message: str, code: int) -> int:
-    """Print one line on stderr, and return the exit code."""
-    say(f"bottleneck: {' '.join(message.split())}", err=True)
+    if isinstance(error, OSError):
+        error = f"{repr(error.filename) if error.filename else 'the output'}: {error.strerror}"
+    say(f"bottleneck: {' '.join(error.split())}", err=True)
     return code

@@ -36,7 +36,6 @@ SETTINGS = {name: f"corpus.{name}" for name in TEXT} | {
 
 Name = Annotated[str, Argument(help="Which one. Without a name, list them.")]
 Preset = Annotated[str, Option(help="smoke, quick, lecture, capacity, real or paper.")]
-OtherPreset = Annotated[str | None, Option(help="Preset [default: the sweep's, else lecture].")]
 Assignments = Annotated[
     list[str] | None, Option("--set", metavar="SECTION.KEY=VALUE", help="A setting. Repeatable.")
 ]

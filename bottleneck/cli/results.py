@@ -1,25 +1,23 @@
-"""``table``, ``plot`` and ``export``, which read results; and ``score``, for any system.
+"""``table``, ``plot``, ``export`` and ``study`` of finished runs; ``score`` of any system.
 
-Only ``plot --sentence`` loads jax, because it translates.
+Only ``study`` and ``plot --sentence`` load jax: they measure and translate.
 """
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, Option
 
-from ..results.schema import BENCHMARK, ENDINGS, FIGURES
+from ..results.schema import BENCHMARK, ENDINGS, FIGURES, GOLD, QUESTIONS
 from ..settings.errors import UsageError, UserError, counted
 from ..settings.files import check_output, check_place, write_text
 from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import output, print_names, say, show
-from .translate import load_arms, notes_on, trained_runs
-
-if TYPE_CHECKING:
-    from ..figures.registry import Chart
+from .translate import print_notes, trained_runs
 
 
 def table(
@@ -125,7 +123,7 @@ def plot(
     if not name:
         print_names(options.table_lines(FIGURES))
         return
-    from ..figures.registry import check_name, make_figure, write_figure
+    from ..figures.registry import check_name, make_figure, weights_chart, write_figure
     from ..lecture.slides import SLIDES
     from ..results.folders import latest_output
 
@@ -144,26 +142,21 @@ def plot(
         raise UsageError(f"--sentence is for figure attention, not {name}")
     else:
         options.refuse({"--where": where}, "not with --sentence: name a run's folder by --results")
-        figure, data = _plot_sentence(sentence, beam, results)
+        from ..results.bundle import Results
+        from ..runs.translate import load_run
+
+        arms, place = trained_runs(results)
+        arm = next((arm for arm in arms if arm != "none"), None)
+        if arm is None:
+            raise UserError(f"no run with attention in {place}: `bottleneck reproduce` makes one")
+        run = arms[arm]
+        (item,) = load_run(run, beam).translations([sentence], 1, attended=True)
+        example = {"sentence": sentence, "source": item.source}
+        example |= {"hypothesis": item.output, "weights": item.weights}
+        print_notes(place, {arm: run})
+        bundle = Results.open(run, sentences=False)
+        figure, data = weights_chart(bundle, run.name, [example])
     say(f"{path}: its numbers are in {write_figure(figure, data, path)}")
-
-
-def _plot_sentence(sentence: str, beam: int | None, results: Path | None) -> "Chart":
-    """Attention weights of the sentence's translation by the first arm with attention."""
-    from ..figures.registry import weights_chart
-    from ..results.bundle import Results
-
-    _, arms, where = trained_runs(results)
-    arm = next((arm for arm in arms if arm != "none"), None)
-    if arm is None:
-        raise UserError(f"no run with attention in {where}: `bottleneck reproduce` makes one")
-    run, trained = arms[arm], load_arms({arm: arms[arm]}, beam)[arm]
-    (translation,) = trained.translations([sentence], 1, attended=True)
-    example = {"sentence": sentence, "source": translation.source,
-               "hypothesis": translation.output, "weights": translation.weights}  # fmt: skip
-    for line in notes_on(where, {arm: run}):
-        say(line, err=True)
-    return weights_chart(Results.open(run, sentences=False), run.name, [example])
 
 
 def export(
@@ -190,9 +183,8 @@ def export(
     if everything or page:
         options.refuse({"--where": where}, "the page and --all take all results")
     if bundle is None:
-        options.refuse({"--without-text": without_text}, "is for --bundle FOLDER")
-        if (results or [])[1:]:
-            raise UsageError("to merge several --results, give --bundle FOLDER")
+        given = {"--without-text": without_text, "several --results": (results or [])[1:]}
+        options.refuse(given, "give --bundle FOLDER, too")
     else:
         check_place(bundle)
     if out is not None:
@@ -271,6 +263,86 @@ def _write_bundle(folders: Sequence[Path], bundle: Path, where: Sequence[str], t
     if lacking:
         runs = "the runs of one folder" if folders[1:] else "other runs"
         say(f"Left out, because they are means over {runs}: {', '.join(lacking)}", err=True)
+
+
+def study(
+    name: options.Name = "",
+    results: options.Results = None,
+    where: options.Where = None,
+    gold: Annotated[Path | None, Option(help="Gold links: i-j sure, i?j or ipj possible.")] = None,
+    source: Annotated[Path | None, Option(help="Source sentences of --gold.")] = None,
+    target: Annotated[Path | None, Option(help="Their translations, one per line.")] = None,
+    first_word: Annotated[int | None, Option(min=0, max=1, help="Count links from 0 or 1.")] = None,
+    quick: Annotated[bool, Option("--quick", help="For cost: few lengths, some minutes.")] = False,
+    form: options.Form = "rich",
+    details: options.Details = False,
+    dry_run: options.DryRun = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Answer a question by measuring trained runs."""
+    if not name:
+        print_names(options.table_lines(QUESTIONS))
+        return
+    from ..questions.probing import probe_runs, write_table
+    from ..questions.question import find_question
+    from ..results import folders
+    from ..results.bundle import Results
+    from ..settings.run import toml_names
+    from ..tables.comparison import where as select
+    from ..tables.pages import study_page
+
+    name = options.find_name("study", name)
+    question, files = find_question(name), (gold, source, target)
+    if (any(files) or first_word is not None) and not (all(files) and name == "alignment"):
+        raise UsageError("--gold, --source, --target go together, and are for study alignment")
+    tell = str if quiet else partial(say, err=True)
+    if name == BENCHMARK:
+        options.refuse({"--where": where, "--dry-run": dry_run}, "study cost uses no trained runs")
+        folder = results or DEFAULT_OUT / "bench"
+        from ..questions.benchmark import measure
+
+        check_place(folder)
+        measure(folder, quick, tell)
+        show(study_page(name, folder), form, details)
+        return
+    options.refuse({"--quick": quick}, "is for study cost")
+    if gold is not None:  # every run whose weights can be read, whatever text it was trained on
+        question = find_question(GOLD)
+    own_runs = name in toml_names()  # trained by the sweep of that name
+    latest = folders.latest_output(DEFAULT_OUT, DEFAULT_OUT / "lecture")
+    folder = results or (DEFAULT_OUT / name if own_runs else latest)
+    folders.check_named(folder)
+    folders.check_trainable(folder)
+    runs = list(folders.find_runs(folder).done)
+    if runs and where:
+        chosen = select(Results.open(folder, sentences=False), where).names
+        runs = [run for run in runs if run.name in chosen]
+    runs = [run for run in runs if question.suits(folders.read_settings(run))]
+    if not runs:
+        if folder.exists():
+            folders.check_one(folder)
+        train = f"sweep {name}" if own_runs else "reproduce"
+        raise UserError(
+            f"no finished run in {str(folder)!r} that study {name} can measure: "
+            f"`bottleneck {train}` trains some"
+        )
+    if dry_run:
+        names = ", ".join(run.name for run in runs)
+        say(f"study {name} would measure {counted(len(runs), 'run')} of {folder}: {names}")
+        return
+    check_place(folder)
+    if gold is not None:
+        from ..questions.alignment_gold import probe_gold, read_gold
+
+        sentences, first = read_gold(*files, first_word)
+        linked = counted(sum(bool(item.possible) for item in sentences), "sentence")
+        tell(f"words counted from {first}; {linked} of {len(sentences)} have links, all are scored")
+        probed = probe_gold(runs, sentences, tell)
+    else:
+        probed = probe_runs(question, runs, tell)
+    path = write_table(question.name, question.summarise(probed), folder)
+    tell(f"{question.question} ({counted(len(runs), 'run')}; numbers: {path})")
+    show(study_page(question.name, folder), form, details)
 
 
 def score(

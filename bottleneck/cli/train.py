@@ -1,11 +1,12 @@
-"""``bottleneck reproduce``, the main job, and ``bottleneck sweep``, a grid of runs."""
+"""``reproduce`` and ``sweep``, which train; ``settings`` and ``corpus``, which show on what."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, get_args, get_origin
 
 import typer
 from typer import Argument, Option
@@ -17,7 +18,8 @@ from . import options
 from .console import display, output, print_names, say
 
 if TYPE_CHECKING:
-    from ..runs.pool import Executor, Outcome
+    from ..runs.pool import Outcome
+    from ..settings.run import RunSettings
     from ..settings.sweep import Cell, Sweep
 
 
@@ -82,7 +84,7 @@ def reproduce(
 def sweep(
     name: Annotated[str, Argument(help="A sweep of experiments/, or a TOML file.")] = "",
     out: options.OutFolder = None,
-    preset: options.OtherPreset = None,
+    preset: Annotated[str | None, Option(help="Preset [default: the file's or lecture].")] = None,
     context_size: options.ContextSize = None,
     attention: options.Attention = None,
     train_length: options.TrainLength = None,
@@ -119,6 +121,7 @@ def sweep(
         questions = {name: sweeps.load_sweep(name).question for name in sweeps.toml_names()}
         print_names({name: f"{text.partition('?')[0]}?" for name, text in questions.items()})
         return
+    from ..runs.pool import run_cells
     from ..runs.sweep import check_text, run_sweep
     from ..settings.run import parse_assignments
 
@@ -129,7 +132,13 @@ def sweep(
     cells, notes = sweeps.make_grid(read, typed, seeds)
     read = sweeps.complete(read, cells, out.absolute().name if out else "")
     folder = out or DEFAULT_OUT / read.name
-    execute = _executor(jobs, seeds_together, threads, scheduler)
+    execute = partial(run_cells, width=jobs, threads=threads, together=seeds_together)
+    if scheduler is not None:
+        from ..runs.cluster import run_cells_on_cluster
+
+        chosen = {"--threads": threads, "--seeds-together": seeds_together, "--jobs": jobs}
+        options.refuse(chosen, "not on a cluster")
+        execute = partial(run_cells_on_cluster, scheduler=scheduler)
     for settings in {cell.settings.scoring.tokenize: cell.settings for cell in cells}.values():
         notes += check_text(settings)
     if save:
@@ -145,26 +154,8 @@ def sweep(
     _conclude(outcomes, read, folder)
 
 
-def _executor(
-    jobs: int | None, seeds_together: int | None, threads: int | None, scheduler: str | None
-) -> "Executor":
-    """Execute runs in processes on this machine, or on the workers of a cluster."""
-    from ..runs.pool import run_cells
-
-    if scheduler is None:
-        return partial(run_cells, width=jobs, threads=threads, together=seeds_together)
-    from ..runs.cluster import run_cells_on_cluster
-
-    given = {"--threads": threads, "--seeds-together": seeds_together, "--jobs": jobs}
-    options.refuse(given, "not on a cluster")
-    return partial(run_cells_on_cluster, scheduler=scheduler)
-
-
 def _print_plan(sweep: "Sweep", cells: "Sequence[Cell]", notes: list[str], folder: Path) -> None:
-    """Print the question, the runs and the notes, and statuses if the folder has runs.
-
-    Only statuses need the text, on which a run's name depends.
-    """
+    """Print the question, the runs (with their statuses if the folder has runs) and the notes."""
     from ..corpus.corpus import load_corpus
     from ..results.folders import STORE, runs_in
     from ..runs.store import status_of
@@ -175,7 +166,7 @@ def _print_plan(sweep: "Sweep", cells: "Sequence[Cell]", notes: list[str], folde
     known = bool(runs_in(store))
     table = new_table("", ["run", "status"] if known else ["run"])
     for cell in cells:
-        if known:
+        if known:  # a run's name depends on the text
             text = fingerprint(cell.settings.corpus, cell.settings.scoring.lower_edges)
             statuses.append(status_of(store / cell.settings.identity(text)))
         table.add_row(cell.label, *statuses[-1:])
@@ -216,10 +207,99 @@ def settings(
     preset: options.Preset = "lecture",
 ) -> None:
     """List all settings with their values and meanings."""
-    from ..settings.run import describe_settings
+    from ..settings.run import NAMES, resolve
 
-    known, asked = describe_settings(preset), name.replace("-", "_")
-    chosen = [asked] if asked in known else [item for item in known if asked in item]
+    asked = name.replace("-", "_")
+    chosen = [asked] if asked in NAMES else [known for known in NAMES if asked in known]
     if not chosen:
-        raise UsageError(f"unknown setting {name!r}{did_you_mean(name, known)}")
-    say("\n".join(known[item] for item in chosen))
+        raise UsageError(f"unknown setting {name!r}{did_you_mean(name, NAMES)}")
+    values, bounds = resolve(preset), {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
+    for known in chosen:
+        concern, _, key = known.partition(".")
+        field = type(getattr(values, concern)).model_fields[key]
+        kinds = (NAMES[known], *get_args(NAMES[known]))
+        literals = [get_args(kind) for kind in kinds if get_origin(kind) is Literal]
+        takes = [str(item) for items in literals for item in items]
+        for bound, (sign, word) in product(field.metadata, bounds.items()):
+            takes += [f"{word} {getattr(bound, sign):,}"] if hasattr(bound, sign) else []
+        value, ending = str(values.value(known)).lower(), f" ({', '.join(takes)})" if takes else ""
+        say(f"{known:<28}  {value:<14}  {field.description}{ending}")
+
+
+def corpus(
+    name: Annotated[str, Argument(help="grammar, copy, files, or real text [default: list].")] = "",
+    count: Annotated[int, Option("-n", min=0, max=1_000_000, help="How many pairs to show.")] = 5,
+    fetch: Annotated[bool, Option("--fetch", help="Download real text.")] = False,
+    preset: options.Preset = "lecture",
+    source: options.Source = None,
+    target: options.Target = None,
+    test_source: options.TestSource = None,
+    test_target: options.TestTarget = None,
+    test: options.TestSet = None,
+    reverse_direction: options.Reverse = False,
+    assignments: options.Assignments = None,
+) -> None:
+    """Show sentence pairs; count lengths and unknown words.
+
+    Pairs come with their word alignment and bits, if these are known.
+    """
+    given = options.given_settings(locals() | {"corpus": name})
+    from ..corpus import download
+    from ..corpus.download import CORPORA, folder_of
+    from ..settings.run import resolve
+
+    if fetch:
+        if name not in CORPORA:
+            raise UsageError(f"no corpus {name!r} to fetch{did_you_mean(name, CORPORA)}")
+        item, folder = CORPORA[name], folder_of(name)
+        if not folder.is_dir():
+            download.fetch(name, lambda file: say(f"downloading {file}", err=True))
+        say(f"{name} is in {folder}\nlicence: {item.licence}; cite: {item.citation}")
+        return
+    if not given:
+        lines = {}
+        for known, item in CORPORA.items():
+            here = "downloaded" if folder_of(known).is_dir() else "not downloaded"
+            size = f"~{item.pairs:,} pairs, {item.megabytes:g} MB"
+            lines[known] = f"{here}; {size}; licence: {item.licence}; cite: {item.citation}"
+        print_names(lines)
+        say("`bottleneck corpus NAME --fetch` downloads one of these.")
+        say("Corpus grammar (the default) and copy are drawn; files is your own text.")
+        return
+    _describe(resolve(preset, assignments or [], given), count)
+
+
+def _describe(settings: "RunSettings", count: int) -> None:
+    """Print the first training pairs; lengths by bucket, vocabulary, unknown words and bits."""
+    from ..corpus.corpus import describe, load_corpus, share
+    from ..corpus.files import languages
+    from ..corpus.vocabulary import tokenize, without_joiner
+    from ..tables.render import print_prose
+
+    edges, tokens = settings.scoring.lower_edges, settings.corpus.tokens
+    sides, pairs = languages(settings.corpus), ()
+    ours, theirs, indent = (f"{name:{max(map(len, sides))}}  " for name in (*sides, ""))
+    if count:
+        few = settings.changed(corpus={"train_pairs": count, "tokens": "words"})
+        pairs = load_corpus(few.corpus, edges).train
+    for pair in pairs:
+        bits = "" if pair.bits is None else f", {pair.bits:.1f} bits"
+        say(f"{ours}{pair.source}\n{theirs}{pair.target}\n{indent}{pair.words} words{bits}")
+        words = tokenize(pair.source), tokenize(pair.target)
+        if links := [
+            f"{without_joiner(words[0][i])}-{without_joiner(words[1][j])}" for i, j in pair.links
+        ]:
+            say(f"{indent}{' '.join(links)}")
+        say()
+    say("Counting lengths and unknown words of all pairs ...", err=True)
+    text = load_corpus(settings.corpus, edges)
+    say(describe(text, edges).to_string(float_format="{:,.1f}".format, na_rep=""))
+    sizes = [len(item.words) for item in (text.source_vocabulary, text.target_vocabulary)]
+    unknown = [f"{100 * rate:.2f} %" for rate in text.unknown_rates]
+    lines = [
+        f"vocabulary: {sizes[0]:,} source, {sizes[1]:,} target {tokens}",
+        f"unknown {tokens} in the test set: {unknown[0]} source, {unknown[1]} target",
+    ]
+    if (copies := share(text.near_copies)) is not None:
+        lines.append(f"near-copies: training has {100 * copies:.1f} % of the test's source 5-grams")
+    print_prose(output(), [*lines, *text.notes, f"fingerprint: {text.fingerprint}"])

@@ -5,7 +5,6 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -49,7 +48,7 @@ def translate(
     if form != "rich":
         raise UsageError("--format is for --diagnose; a translation is plain text")
     chunks = _lines(words, file)
-    _, arms, where = trained_runs(results)
+    arms, where = trained_runs(results)
     text = file is not None or words in (None, "-")
     if text:
         options.refuse({"--alignment": alignment}, "is for a sentence in quotes, not for a text")
@@ -57,10 +56,12 @@ def translate(
     if arm not in (None, *arms):
         raise UsageError(f"no arm {arm!r} in this folder{did_you_mean(arm, arms)}")
     arms = {arm: arms[arm]} if arm else dict(sorted(arms.items(), reverse=True))
-    for name, trained in load_arms(arms, beam).items():
+    from ..runs.translate import load_run
+
+    loaded = {name: load_run(run, beam) for name, run in arms.items()}
+    for name, trained in loaded.items():
         _translate(trained, chunks, "" if text else f"{name:<{max(map(len, arms))}}  ", alignment)
-    for note in notes_on(where, arms):
-        say(note, err=True)
+    print_notes(where, arms)
 
 
 def _lines(sentence: str | None, file: Path | None) -> Iterable[list[str]]:
@@ -90,8 +91,8 @@ def _standard_input() -> Iterator[list[str]]:
             raise UserError("standard input is not UTF-8; save the text as UTF-8") from None
 
 
-def trained_runs(results: Path | None) -> tuple[Path, dict[str, Path], str]:
-    """The folder (named, latest or shipped), its runs by arm, and its name in messages."""
+def trained_runs(results: Path | None) -> tuple[dict[str, Path], str]:
+    """The runs by arm of a folder (named, latest or shipped), and its name in messages."""
     from ..results.folders import SHIPPED, arms, check_trainable, latest_output, read_experiments
 
     folder = results or latest_output(DEFAULT_OUT, SHIPPED)
@@ -100,21 +101,7 @@ def trained_runs(results: Path | None) -> tuple[Path, dict[str, Path], str]:
         folder, about = SHIPPED, ", ".join(read_experiments(SHIPPED))
         where = f"the shipped pair ({about}; train your own with `bottleneck reproduce`)"
     check_trainable(folder)
-    return folder, arms(folder), where
-
-
-def load_arms(folders: Mapping[str, Path], beam: int | None) -> "dict[str, TrainedRun]":
-    """The trained run of each arm, with this beam size if one is given."""
-    from ..runs.run import cache_programs
-    from ..runs.translate import load_run
-
-    cache_programs()
-    decoding = {"beam_size": beam} if beam else {}
-    arms = {name: load_run(folder) for name, folder in folders.items()}
-    return {
-        name: replace(run, settings=run.settings.changed(decoding=decoding))
-        for name, run in arms.items()
-    }
+    return arms(folder), where
 
 
 def _translate(
@@ -153,33 +140,30 @@ def _diagnose(sentence: str | None, results: Path | None, form: str) -> None:
     """Show which words of a sentence survive translation."""
     from ..lecture.slides import SLIDES
     from ..questions import diagnosis
-    from ..runs.run import cache_programs
 
-    _, arms, where = trained_runs(results)
-    cache_programs()
+    arms, where = trained_runs(results)
     arms = dict(sorted(arms.items(), reverse=True))
     result = diagnosis.diagnose(sentence or SLIDES["L14"]["sentence"], arms)
     lost = ", ".join(SLIDES["L-LOST"]["lost"])
     slide = f"Slide (L-LOST): {lost} and the conference's exact name are lost."
     show(diagnosis.diagnosis_page(*result, [] if sentence else [slide]), form)
-    for note in notes_on(where, arms):
-        say(note, err=True)
+    print_notes(where, arms)
 
 
-def notes_on(where: str, arms: Mapping[str, Path]) -> list[str]:
-    """A line that names the runs, and a warning for each that has not learned to translate."""
+def print_notes(where: str, arms: Mapping[str, Path]) -> None:
+    """Name the runs on stderr, and warn of each that has not learned to translate."""
     from ..claims.verdict import learned
     from ..results.bundle import read_table
     from ..results.folders import SCORES, was_written
 
-    lines = [f"Runs of {where}: {', '.join(f'{arm} {run.name}' for arm, run in arms.items())}."]
+    names = ", ".join(f"{arm} {run.name}" for arm, run in arms.items())
+    say(f"Runs of {where}: {names}.", err=True)
     for arm, run in arms.items():
         if was_written(run / SCORES):
             scores = read_table(run / SCORES, {"bleu": "f8"})["bleu"].dropna().to_list()
             if scores and not learned(scores[0]):
                 words = f"BLEU {scores[0]:.1f} on short sentences"
-                lines.append(f"{arm} has not learned to translate: {words}")
-    return lines
+                say(f"{arm} has not learned to translate: {words}", err=True)
 
 
 def lecture(
@@ -216,8 +200,8 @@ def lecture(
     if names[0] in ("L10", "L17", "L-SHORT"):
         from ..runs.lecture import trained_evidence
 
-        folder, _, where = trained_runs(results)
-        evidence = replace(evidence, **trained_evidence(names[0], folder))
+        arms, where = trained_runs(results)
+        evidence = trained_evidence(evidence, names[0], arms)
         line = ", ".join(f"{arm.arm} {arm.run}" for arm in evidence.arms)
         line = f"Runs of {where}: {line or 'none to compare with; try --results shipped'}."
     print_walkthrough(audit(names[0], evidence), output())

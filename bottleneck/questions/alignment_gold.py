@@ -29,10 +29,8 @@ LINK = re.compile(r"(\d{1,9})([-?p])(\d{1,9})", re.ASCII)
 
 def probe_gold(runs: Sequence[Path], sentences: Sequence[LinkedPair], tell: Tell) -> list[Probed]:
     """Compare the weights of each run with the gold links; run folders stay unchanged."""
-    from ..runs.run import cache_programs
     from .subject import Subject
 
-    cache_programs()
     probed = []
     for run in runs:
         tell(f"{run.name}: reading the gold set")

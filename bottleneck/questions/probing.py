@@ -41,10 +41,8 @@ def probe_runs(study: Question, runs: Sequence[Path], tell: Tell) -> list[Probed
 
 def probe_run(emit: Callable[[int, dict[str, Any]], None], study: str, run: str) -> None:
     """The task of a worker process: probe a run for a question, and store the result."""
-    from ..runs.run import cache_programs
     from .subject import Subject
 
-    cache_programs()
     question, folder = find_question(study), Path(run)
     columns = question.probe(Subject(folder), lambda words: emit(0, {"phase": words}))
     content = tidy_csv(pd.DataFrame(columns)).encode()

@@ -24,8 +24,6 @@ from ..settings.sweep import Cell
 from .pool import ENDS, Event, Listener, Outcome, run_cells
 from .store import locked, replace_run
 
-Texts = dict[str, tuple[str, bytes]]  # the user's files by their settings: name and content
-
 
 def run_cells_on_cluster(
     cells: Sequence[Cell], store: Path, listener: Listener, scheduler: str
@@ -49,10 +47,6 @@ def run_cells_on_cluster(
     running: dict[str, tuple[Cell, Path]] = {}  # by the cell's label
     topic, news = f"seq2seq-bottleneck-{uuid4().hex[:12]}", Queue()
 
-    def end(cell: Cell, event: Event) -> None:
-        outcomes[cell] = Outcome(cell, **event)
-        listener(cell, event)
-
     @cache
     def send(corpus: CorpusSettings) -> Any:
         """Send each text as a task, so that Dask keeps one copy for all runs."""
@@ -67,29 +61,33 @@ def run_cells_on_cluster(
         futures = []  # all kept to the end: Dask stops a task whose future is forgotten
         for cell in cells:
             corpus, edges = cell.settings.corpus, cell.settings.scoring.lower_edges
-            run = cell.settings.identity(load(corpus, edges))
-            folder = store / run
+            folder = store / cell.settings.identity(load(corpus, edges))
             known = read_status(folder)
-            if known.get("status") in ENDED:
-                end(cell, {"phase": known["status"], "run": run, "reason": known["reason"]})
-                continue
             running[cell.label] = cell, folder
+            if known.get("status") in ENDED:
+                end = {"phase": known["status"], "run": folder.name, "reason": known["reason"]}
+                news.put((cell.label, end))
+                continue
             futures.append(client.submit(execute_task, topic, cell, send(corpus), pure=False))
             futures[-1].add_done_callback(lambda future, cell=cell: news.put((cell.label, future)))
         while running:
             label, event = news.get()
+            if label not in running:  # late news of a run that has ended
+                continue
+            cell, folder = running[label]
             if not isinstance(event, dict):
-                cell, folder = running.pop(label)
-                end(cell, _arrived(event, folder, cell.settings))
-            elif label in running:
-                listener(running[label][0], event)
+                event = _arrived(event, folder, cell.settings)
+            if event["phase"] in ENDS:
+                outcomes[cell] = Outcome(cell, **event)
+                del running[label]
+            listener(cell, event)
     return [outcomes[cell] for cell in cells]
 
 
-def execute_task(topic: str, cell: Cell, texts: Texts) -> tuple[Event, dict[str, bytes]]:
+def execute_task(topic: str, cell: Cell, texts: dict[str, tuple]) -> tuple[Event, dict[str, bytes]]:
     """Execute a run on a worker; return its last event, and the files of its folder.
 
-    Other events are sent to the topic.
+    Other events are sent to the topic. ``texts``: name and content of the user's files by setting.
     """
     from distributed import get_worker
 

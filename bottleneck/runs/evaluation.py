@@ -28,9 +28,6 @@ from ..training.loop import Trained
 from ..training.step import make_sentence_losses
 from .translate import BATCH, TrainedRun
 
-TEXTS = ["reference", "hypothesis"]
-"""Columns that `HYPOTHESES` has and ``sentences.csv`` lacks."""
-
 
 def scoring_notes(corpus: Corpus, settings: RunSettings) -> list[str]:
     """Notes on the test set's references, for readers of the scores."""
@@ -59,6 +56,7 @@ def evaluate(
     losses = make_sentence_losses(graph, Stack(1, parts_of(BATCH)))
     columns = {
         "sentence": range(len(texts)),
+        "source": [pair.source for pair in corpus.test],
         "reference": [pair.target for pair in corpus.test],
         "hypothesis": texts,
         "source_words": [pair.words for pair in corpus.test],
@@ -67,7 +65,8 @@ def evaluate(
         "ended": [EOS in ids for ids in outputs],
     }
     sentences = with_counts(pd.DataFrame(columns), settings.scoring.tokenize)
-    write_text(folder / SENTENCES, tidy_csv(sentences.drop(columns=TEXTS)))
+    spelled = ["source", "reference", "hypothesis"]
+    write_text(folder / SENTENCES, tidy_csv(sentences.drop(columns=spelled)))
     # These are the same for every bucket of the run.
     epoch = sum(len(target.pieces(pair.target)) + 1 for pair in corpus.train)  # with end tokens
     facts = {
@@ -88,11 +87,10 @@ def evaluate(
         for row, places in zip(bucket_rows(sentences, settings), members, strict=True)
     ]
     write_text(folder / SCORES, tidy_csv(pd.DataFrame(rows, dtype=object)))
-    lines = []
-    for place, (pair, text) in enumerate(zip(corpus.test, texts, strict=True)):
-        row = {"sentence": place, "source": pair.source}
-        row |= {"reference": pair.target, "hypothesis": text}
-        lines.append(f"{json.dumps(row, ensure_ascii=False)}\n")
+    lines = [
+        f"{json.dumps(row, ensure_ascii=False)}\n"
+        for row in sentences[["sentence", *spelled]].to_dict("records")
+    ]
     write_text(folder / HYPOTHESES, "".join(lines))
     first = np.concatenate([places[:2] for places in members]).tolist()
     examples = make_examples(run, {place: corpus.test[place] for place in first})
@@ -149,8 +147,8 @@ def make_examples(run: TrainedRun, chosen: dict[int, SentencePair]) -> list[dict
     lecture = lecture_pairs(run.settings.corpus)
     pairs, examples = dict(enumerate(lecture, -len(lecture))) | chosen, []
     translations = run.translations([pair.source for pair in pairs.values()], attended=True)
-    for (number, pair), translation in zip(pairs.items(), translations, strict=True):
-        example = {"sentence": number, "source": translation.source, "reference": pair.target}
-        example |= {"hypothesis": translation.output}
-        examples.append(example | {"weights": translation.weights.round(3).tolist()})
+    for (number, pair), item in zip(pairs.items(), translations, strict=True):
+        example = {"sentence": number, "source": item.source, "reference": pair.target}
+        weights = item.weights.round(3).tolist()
+        examples.append(example | {"hypothesis": item.output, "weights": weights})
     return examples

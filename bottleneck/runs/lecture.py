@@ -1,7 +1,8 @@
 """Run the lecture's examples L10, L17 and L-SHORT through trained runs."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,23 +13,19 @@ from ..corpus.pair import SentencePair
 from ..corpus.subwords import by_word, shares_of
 from ..corpus.vocabulary import BOS, EOS, UNK, tokenize, without_joiner
 from ..decoding.search import without_symbols
-from ..lecture.slides import SLIDES, ArmOutput, Grid
-from ..results.folders import SETTINGS, arms
+from ..lecture.slides import SLIDES, ArmOutput, Evidence, Grid
 from ..settings.concerns import UNSELECTIVE
-from .run import cache_programs
 from .translate import END, TrainedRun, load_run, readable
 
 
-def trained_evidence(name: str, folder: Path) -> dict[str, Any]:
-    """Fields of `Evidence` for an id, from the English-French runs of a folder."""
-    cache_programs()
-    folders = {arm: run for arm, run in arms(folder).items() if (run / SETTINGS).is_file()}
+def trained_evidence(evidence: Evidence, name: str, arms: Mapping[str, Path]) -> Evidence:
+    """The evidence with what the English-French runs of these arms give for an id."""
     if name == "L10":
-        selective = [arm for arm in folders if arm not in UNSELECTIVE][:1]
-        folders = {arm: folders[arm] for arm in selective}
+        selective = [arm for arm in arms if arm not in UNSELECTIVE][:1]
+        arms = {arm: arms[arm] for arm in selective}
     slide, outputs, learned = SLIDES[name], [], None
-    for arm in sorted(folders, key=lambda arm: (arm != "none", arm)):
-        trained, steps = load_run(folders[arm]), []
+    for arm in sorted(arms, key=lambda arm: (arm != "none", arm)):
+        trained, steps = load_run(arms[arm]), []
         if trained.settings.corpus.reverse_direction:
             continue
         if name == "L10":
@@ -39,8 +36,8 @@ def trained_evidence(name: str, folder: Path) -> dict[str, Any]:
         else:
             sentences = [source for source, _ in slide["pairs"]]
         texts = [translation.text for translation in trained.translations(sentences)]
-        outputs.append(ArmOutput(arm, folders[arm].name, texts, steps))
-    return {"learned": learned, "arms": outputs} if name == "L10" else {"arms": outputs}
+        outputs.append(ArmOutput(arm, arms[arm].name, texts, steps))
+    return replace(evidence, learned=learned, arms=outputs)
 
 
 def learned_weights(trained: TrainedRun) -> Grid:

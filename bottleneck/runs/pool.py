@@ -86,23 +86,17 @@ def run_cells(
         if event["phase"] in ENDS:
             outcomes[cell] = Outcome(cell, **event)
 
-    orders = []
-    for stack in stacks(cells, together):
+    alike: dict[RunSettings, list[Cell]] = {}
+    for cell in cells:
+        alike.setdefault(cell.settings.changed(training={"seed": 0}), []).append(cell)
+    orders, stacks = [], []  # a stack has cells that differ only in their seed
+    for group in alike.values():
+        stacks += [group[place : place + together] for place in range(0, len(group), together)]
+    for stack in sorted(stacks, key=lambda stack: cells.index(stack[0])):
         settings = [cell.settings.model_dump() for cell in stack]
         orders.append((stack, {"stack": settings, "store": str(store.resolve())}))
     run_workers("runs.run:execute_stack", orders, listen, width, threads)
     return [outcomes[cell] for cell in cells]
-
-
-def stacks(cells: Sequence[Cell], together: int) -> list[list[Cell]]:
-    """Lists of cells that differ only in their seed, at most ``together`` in each."""
-    alike: dict[RunSettings, list[Cell]] = {}
-    for cell in cells:
-        alike.setdefault(cell.settings.changed(training={"seed": 0}), []).append(cell)
-    order = []
-    for group in alike.values():
-        order += [group[place : place + together] for place in range(0, len(group), together)]
-    return sorted(order, key=lambda stack: cells.index(stack[0]))
 
 
 def run_workers(

@@ -1,13 +1,10 @@
 """One run: settings in, a folder of plain files out (`results.folders` names them)."""
 
-import hashlib
 import json
 import os
 import platform
-import re
 import signal
 import traceback
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -26,13 +23,13 @@ from ..model.translator import count_parameters, create
 from ..results import folders
 from ..settings.errors import UserError
 from ..settings.files import write_text
-from ..settings.machine import COMMAND, cache_root, cores, mendable
+from ..settings.machine import COMMAND, cores, mendable, processor
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from ..training.loop import Learner, Progress, Snapshot, Trained, train
 from .checkpoint import Checkpoints, join, read_checkpoint, save_vocabularies, save_weights
 from .evaluation import evaluate, scoring_notes
 from .store import locked, write_status
-from .translate import BATCH
+from .translate import BATCH, cache_programs
 
 Report = Callable[[int, dict[str, Any]], None]
 """Gets the index of a run in the stack, and an event."""
@@ -96,12 +93,11 @@ def execute(
                 done = int(run.snapshot.state.update) if run.snapshot else 0
                 stacks.setdefault(done, []).append(run)
         for stack in stacks.values():  # none if `_begin` failed
-            results: list[Trained] = []
             with _failing(stack):
-                results = _train(stack, graph, corpus, checkpoints)
-            for run, trained in zip(stack, results, strict=False):  # none if training failed
-                with _failing([run]):
-                    _evaluate(run, trained, graph, corpus)
+                trained = _train(stack, graph, corpus, checkpoints)
+                for run, result in zip(stack, trained, strict=True):
+                    with _failing([run]):
+                        _evaluate(run, result, graph, corpus)
 
 
 @contextmanager
@@ -193,30 +189,7 @@ def describe_environment() -> dict[str, Any]:
         "versions": {name: version(name) for name in packages},
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        "processor": _processor(),
+        "processor": processor(),
         "device": f"{device.platform}: {device.device_kind}",
-        "threads": int(os.environ["NPROC"]) if "NPROC" in os.environ else cores(),
+        "threads": int(os.environ.get("NPROC", cores())),
     }
-
-
-def _processor() -> str:
-    """The processor's name, on Linux from ``/proc/cpuinfo``."""
-    with suppress(OSError):
-        if name := re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text("utf8")):
-            return name[1]
-    return platform.processor()
-
-
-def cache_programs() -> None:
-    """Keep compiled programs between runs, for this processor and version of jax."""
-    kind, root = f"{platform.node()} {_processor()} {version('jaxlib')}", cache_root()
-    if root is None:
-        return
-    folder = root / hashlib.sha256(kind.encode()).hexdigest()[:12]
-    with suppress(OSError):  # no folder, no cache
-        folder.mkdir(parents=True, exist_ok=True)
-        # A program that cannot be read is compiled again.
-        warnings.filterwarnings("ignore", "Error (read|writ)ing persistent compilation cache")
-        jax.config.update("jax_compilation_cache_dir", str(folder))
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
-        jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)

@@ -64,13 +64,11 @@ def locked(run: Path, wait: float = -1.0) -> Iterator[None]:
     lock = FileLock(run.with_name(f".{run.name}.lock"), timeout=wait)
     try:
         run.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
+        acquired = lock.acquire()
     except Timeout:  # which is an OSError, too
         raise
     except OSError as error:
         raise unwritten(run.parent, error) from None
-    try:
+    with acquired:
         shutil.rmtree(run.with_name(f".{run.name}.aside"), ignore_errors=True)
         yield
-    finally:
-        lock.release()

@@ -68,21 +68,17 @@ def run_sweep(
     load_corpus(cells[0].settings.corpus, cells[0].settings.scoring.lower_edges)
     runs: dict[Cell, str] = {}
 
-    def declare_begun() -> None:
-        begun = {runs[cell]: [cell.arm, cell.baseline] for cell in cells if cell in runs}
-        declare_runs(out, experiment, begun)
-
     def listen(cell: Cell, event: Event) -> None:
         if "run" in event:
             runs[cell] = event["run"]
             if event["phase"] == "training":  # so that tables know the runs of a sweep under way
-                declare_begun()
+                declare_runs(out, experiment, cells, runs)
         listener(cell, event)
 
     try:
         return executor(cells, out / folders.STORE, listen)
     finally:
-        declare_begun()
+        declare_runs(out, experiment, cells, runs)
         gather(out)
 
 
@@ -93,14 +89,16 @@ def gather(out: Path) -> None:
             write_bundle(Results.open(out), out)
 
 
-def declare_runs(out: Path, experiment: str, runs: Mapping[str, Sequence[str]]) -> None:
-    """Write which runs the experiment has, each with its arm and baseline.
+def declare_runs(
+    out: Path, experiment: str, cells: Sequence[Cell], begun: Mapping[Cell, str]
+) -> None:
+    """Write which runs the experiment has: those begun, each with its cell's arm and baseline.
 
     They come first, unless the earlier ones have more arms. If one has the arm and seed of a
     different earlier run, they replace all earlier runs.
     """
     store = out / folders.STORE
-    if runs:
+    if runs := {begun[cell]: [cell.arm, cell.baseline] for cell in cells if cell in begun}:
         with FileLock(store / ".bundle.lock"):
             # A lost file starts empty: only the sweeps that write to it can restore it.
             known = folders.read_experiments(out) if (out / folders.EXPERIMENTS).exists() else {}

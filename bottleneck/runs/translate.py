@@ -1,8 +1,12 @@
 """Translate with a finished run, and read the attention weights of its outputs."""
 
+import platform
+import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +29,8 @@ from ..model.parts import on_host
 from ..model.translator import Weights, create
 from ..results.folders import WEIGHTS, is_current, read_checked, read_settings, was_written
 from ..settings.errors import UserError
+from ..settings.files import digest_of
+from ..settings.machine import cache_root, processor
 from ..settings.run import RunSettings
 from .checkpoint import load_vocabularies, read_weights
 
@@ -93,15 +99,13 @@ class TrainedRun:
         padded = EncodedPairs(encoded.source, [ids or [EOS] for ids in encoded.target])
         read, batches, results = _reader(self.graph), evaluation_batches(padded, batch_size), []
         for source, lengths, target, *_ in (item.batch for item in batches):
-            start = np.full((len(target), 1), BOS, np.int32)
-            before = np.concatenate([start, target[:, :-1]], axis=1)
+            before = np.insert(target[:, :-1], 0, BOS, axis=1)
             results.append(np.asarray(read(self.weights, source, lengths, before)))
         sizes = zip(*encoded.lengths[::-1].tolist(), strict=True)
         matrices = []
         for matrix, (rows, columns) in zip(restore(results, batches), sizes, strict=True):
-            words = range(columns - 1)
-            reading = reversed(words) if self.settings.model.reverse_source else words
-            matrices.append(matrix[:rows, [*reading, columns - 1]].astype(np.float64))
+            words = range(columns - 1)[:: -1 if self.settings.model.reverse_source else 1]
+            matrices.append(matrix[:rows, [*words, columns - 1]].astype(np.float64))
         return matrices
 
     def decode(
@@ -143,8 +147,9 @@ def readable(tokens: list[str], ended: bool) -> list[str]:
     return [*map(without_joiner, tokens), *([END] if ended else [])]
 
 
-def load_run(folder: Path) -> TrainedRun:
-    """Read the folder of a finished run of this version."""
+def load_run(folder: Path, beam: int | None = None) -> TrainedRun:
+    """Read the folder of a finished run of this version; ``beam`` replaces its beam size."""
+    cache_programs()
     if not is_current(folder):
         raise UserError(
             f"the run {folder.name!r} was made by another version of this program; train it again"
@@ -153,8 +158,24 @@ def load_run(folder: Path) -> TrainedRun:
         raise UserError(
             f"no weights in {str(folder)!r}: the run did not end; repeat its command to continue"
         )
-    settings = read_settings(folder)
+    decoding = {"beam_size": beam} if beam else {}
+    settings = read_settings(folder).changed(decoding=decoding)
     source, target = load_vocabularies(folder, settings.corpus)
     graph, like = create(settings.model, len(source), len(target), settings.training.seed)
     weights = read_weights(read_checked(folder / WEIGHTS), like)
     return TrainedRun(settings, source, target, graph, weights)
+
+
+def cache_programs() -> None:
+    """Keep compiled programs between runs, for this processor and version of jax."""
+    kind, root = f"{platform.node()} {processor()} {version('jaxlib')}", cache_root()
+    if root is None:
+        return
+    folder = root / digest_of(kind.encode())[:12]
+    with suppress(OSError):  # no folder, no cache
+        folder.mkdir(parents=True, exist_ok=True)
+        # A program that cannot be read is compiled again.
+        warnings.filterwarnings("ignore", "Error (read|writ)ing persistent compilation cache")
+        jax.config.update("jax_compilation_cache_dir", str(folder))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+        jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)

@@ -73,7 +73,7 @@ class CorpusSettings(Concern):
     @property
     def longest_trained(self) -> int:
         """The most source words of a training or validation sentence."""
-        return self.max_words if self.train_max_words is None else self.train_max_words
+        return self.train_max_words or self.max_words
 
     @model_validator(mode="after")
     def _consistent(self) -> "CorpusSettings":
@@ -117,7 +117,7 @@ class ModelSettings(Concern):
     @property
     def hidden(self) -> int:
         """Width of the recurrent state: ``context_size`` unless ``hidden_size`` is set."""
-        return self.context_size if self.hidden_size is None else self.hidden_size
+        return self.hidden_size or self.context_size
 
     @property
     def points(self) -> bool:
@@ -127,7 +127,7 @@ class ModelSettings(Concern):
     @property
     def attention_width(self) -> int:
         """Width of the additive score: ``context_size`` unless ``attention_size`` is set."""
-        return self.context_size if self.attention_size is None else self.attention_size
+        return self.attention_size or self.context_size
 
     @model_validator(mode="after")
     def _widths(self) -> "ModelSettings":

@@ -43,15 +43,13 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"; known names: {', '.join(sorted(known))}" if len(known) < 30 else ""
 
 
-_ACTING = re.compile(  # control characters, text direction, line separators, surrogates, tags
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e007f]"
-)
-
-
 def plain(text: str) -> str:
     """Escape characters that a terminal acts on, as Python writes them: ``\\x1b``."""
-    return _ACTING.sub(lambda match: repr(match.group())[1:-1], text)
+    acting = (  # control characters, text direction, line separators, surrogates, tags
+        "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+        "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+    )
+    return re.sub(acting, lambda match: repr(match.group())[1:-1], text)
 
 
 def counted(count: int, noun: str) -> str:

@@ -55,34 +55,30 @@ def check_place(folder: Path, path: Path | None = None) -> None:
 
 
 @contextmanager
-def _parts(path: Path) -> Iterator[dict[Path, Path]]:
-    """Temporary files by final path, removed at the end; an OSError becomes `unwritten`."""
+def _parts(place: Path, files: Iterable[tuple[Path, bytes]]) -> Iterator[dict[Path, Path]]:
+    """Temporary files with these contents, by final path; an OSError becomes `unwritten`."""
     parts: dict[Path, Path] = {}
     try:
+        for path, content in files:
+            check_file(path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            parts[path] = path.with_name(f".{path.name}.{os.getpid()}.part")
+            with parts[path].open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
         yield parts
     except OSError as error:
-        raise unwritten(path, error) from None
+        raise unwritten(place, error) from None
     finally:
         for part in parts.values():
             with suppress(OSError):  # already renamed
                 part.unlink()
 
 
-def write_part(path: Path, content: bytes, parts: dict[Path, Path]) -> None:
-    """Write the new content of a file to the disk under a temporary name; add it to ``parts``."""
-    check_file(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = parts[path] = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with part.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file atomically: it has either its old content or all of ``content``."""
-    with _parts(path) as parts:
-        write_part(path, content, parts)
+    with _parts(path, [(path, content)]) as parts:
         os.replace(parts[path], path)
 
 
@@ -98,25 +94,22 @@ def digest_of(content: bytes) -> str:
 
 def read_sums(folder: Path) -> dict[str, list[str]] | None:
     """Digests by file name, from a folder's ``SHA256SUMS``; None if it has none."""
-    listed: dict[str, list[str]] = {}
-    path = folder / SUMS
-    if not path.is_file():
+    if not (folder / SUMS).is_file():
         return None
-    for line in path.read_bytes().split(b"\n"):
-        if match := re.fullmatch(rb"([0-9a-f]{64})  ([^ *].*)", line):
-            digest, name = (group.decode(errors="replace") for group in match.groups())
-            listed.setdefault(name, []).append(digest)
+    listed: dict[str, list[str]] = {}
+    text = (folder / SUMS).read_bytes().decode(errors="replace")
+    for digest, name in re.findall(r"(?m)^([0-9a-f]{64})  ([^ *\n].*)$", text):
+        listed.setdefault(name, []).append(digest)
     return listed
 
 
 def listed_digests(path: Path) -> list[str] | None:
     """A file's digests in ``SHA256SUMS`` of its folder or the one above; None without either."""
     folder = path.absolute().parent
-    sums = read_sums(folder)
-    if sums is None:  # such as ``probes/`` of a bundle
-        above = read_sums(folder.parent)
-        return None if above is None else above.get(f"{folder.name}/{path.name}", [])
-    return sums.get(path.name, [])
+    for place in (folder, folder.parent):  # ``probes/`` of a bundle has no sums
+        if (sums := read_sums(place)) is not None:
+            return sums.get(path.absolute().relative_to(place).as_posix(), [])
+    return None
 
 
 def _write_sums(folder: Path, listed: Mapping[str, list[str]]) -> None:
@@ -142,22 +135,21 @@ def write_listed(
     A file that was lost stays listed, so that the next reader reports it. If this is killed, each
     file is either old or new, and listed.
     """
-    with _parts(folder) as parts:
-        folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / ".sums.lock"):
-            before = read_sums(folder) or {}
-            after = {name: digests for name, digests in before.items() if name not in gone}
-            both = dict(before)
-            for name, content in files:
-                write_part(folder / name, content, parts)
-                after[name] = [digest_of(content)]
-                both[name] = [*dict.fromkeys([*before.get(name, ()), *after[name]])]
-            _write_sums(folder, both)
-            for path, part in parts.items():
-                os.replace(part, path)
-            for name in gone:
-                (folder / name).unlink(missing_ok=True)
-            _write_sums(folder, after)
+    new = ((folder / name, content) for name, content in files)
+    with _parts(folder, new) as parts, FileLock(folder / ".sums.lock"):
+        before = read_sums(folder) or {}
+        after = {name: digests for name, digests in before.items() if name not in gone}
+        both = dict(before)
+        for path, part in parts.items():
+            name = path.relative_to(folder).as_posix()
+            after[name] = [digest_of(part.read_bytes())]
+            both[name] = [*dict.fromkeys([*before.get(name, ()), *after[name]])]
+        _write_sums(folder, both)
+        for path, part in parts.items():
+            os.replace(part, path)
+        for name in gone:
+            (folder / name).unlink(missing_ok=True)
+        _write_sums(folder, after)
 
 
 def of_one_time(folder: Path, names: Collection[str]) -> bool:

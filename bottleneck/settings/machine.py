@@ -1,8 +1,10 @@
 """What this process may use on its machine: cores, memory, devices, folders."""
 
 import os
+import platform
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from .errors import UserError
@@ -24,6 +26,14 @@ NUMBERS = {
 def cores() -> int:
     """The number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def processor() -> str:
+    """The processor's name, on Linux from ``/proc/cpuinfo``."""
+    with suppress(OSError):
+        if name := re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text("utf8")):
+            return name[1]
+    return platform.processor()
 
 
 def cache_root() -> Path | None:

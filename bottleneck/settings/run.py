@@ -4,8 +4,7 @@ import hashlib
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib import resources
-from itertools import product
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -114,8 +113,6 @@ def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
         value = _toml_value(text)
         if isinstance(value, str) and "," in value and NAMES.get(name) not in (str, str | None):
             value = [_toml_value(part.strip()) for part in value.split(",")]
-        if value == []:
-            raise UsageError(f"--set {assignment}: the list is empty; give it a value")
         settings[name] = value
     return settings
 
@@ -132,23 +129,5 @@ def resolve(
     preset: str, assignments: Sequence[str] = (), given: Mapping[str, Any] | None = None
 ) -> RunSettings:
     """Settings of a preset, overridden by ``given`` (full names), then by ``--set`` assignments."""
-    return parse_settings(
-        preset_values(preset) | dict(given or {}) | parse_assignments(assignments)
-    )
-
-
-def describe_settings(preset: str) -> dict[str, str]:
-    """A line per setting, by full name: its value in a preset, meaning and possible values."""
-    chosen, bounds = resolve(preset), {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
-    lines = {}
-    for name, annotation in NAMES.items():
-        concern, _, key = name.partition(".")
-        field = type(getattr(chosen, concern)).model_fields[key]
-        kinds = (annotation, *get_args(annotation))
-        literals = [get_args(kind) for kind in kinds if get_origin(kind) is Literal]
-        takes = [str(item) for items in literals for item in items]
-        for bound, (sign, word) in product(field.metadata, bounds.items()):
-            takes += [f"{word} {getattr(bound, sign):,}"] if hasattr(bound, sign) else []
-        value, ending = str(chosen.value(name)).lower(), f" ({', '.join(takes)})" if takes else ""
-        lines[name] = f"{name:<28}  {value:<14}  {field.description}{ending}"
-    return lines
+    values = preset_values(preset) | dict(given or {})
+    return parse_settings(values | parse_assignments(assignments))

@@ -68,10 +68,6 @@ class Cell:
     arm: str = ""
     baseline: str = ""
 
-    def value(self, name: str) -> Any:
-        """The value of a setting by its full name."""
-        return self.settings.value(name)
-
     @property
     def label(self) -> str:
         """Arm and seed: ``none context_size=64 seed 1``."""
@@ -87,19 +83,19 @@ def _at(place: str) -> Iterator[None]:
         raise UsageError(f"{place}: {error}") from None
 
 
-def load_sweep(name_or_path: str | Path) -> Sweep:
+def load_sweep(name: str) -> Sweep:
     """Read an installed sweep by its name, or a TOML file by its path."""
-    name = str(name_or_path)
+    file, place = Path(name), name
     if name in toml_names():
+        place = f"experiments/{name}.toml"
         file = resources.files("seq2seq_bottleneck.experiments") / f"{name}.toml"
-        return parse_sweep(file.read_text(encoding="utf8"), f"experiments/{name}.toml")
     try:
-        text = Path(name).read_text(encoding="utf-8-sig")
+        text = file.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         hint = did_you_mean(name, toml_names())
         raise UsageError(f"no sweep and no TOML file {quoted(name)} ({reason}){hint}") from None
-    return parse_sweep(text, name)
+    return parse_sweep(text, place)
 
 
 def parse_sweep(text: str, place: str) -> Sweep:
@@ -146,8 +142,6 @@ def _by_full_name(table: Any, others: Sequence[str] = ()) -> Settings:
             name = f"{concern}.{key}"
             if name not in NAMES:
                 raise UsageError(f"unknown setting {name!r}{did_you_mean(name, NAMES)}")
-            if value == []:
-                raise UsageError(f"setting {name!r}: the list is empty; give it a value")
             settings[name] = value
     return settings
 
@@ -200,6 +194,8 @@ def _grid(
             scaled = [number * factor for number in values for factor in factors]
             whole = NAMES[name] in (int, int | None)
             settings[name] = [int(n) if whole and float(n).is_integer() else n for n in scaled]
+        if empty := [name for name, value in settings.items() if value == []]:
+            raise UsageError(f"setting {empty[0]!r}: the list is empty; give it a value")
         first = settings.get(SEED, 1)
         first = first[0] if isinstance(first, list) else first
         if seeds is not None and isinstance(first, int):
@@ -208,9 +204,9 @@ def _grid(
         for values in product(*lists.values()):
             chosen = settings | dict(zip(lists, values, strict=True))
             cell = Cell(group.name, parse_settings(chosen))
-            unmet = [name for name in group.needs if cell.value(name) != group.needs[name]]
+            unmet = [name for name in group.needs if cell.settings.value(name) != group.needs[name]]
             if unmet:
-                needed, other = word(group.needs[unmet[0]]), word(cell.value(unmet[0]))
+                needed, other = word(group.needs[unmet[0]]), word(cell.settings.value(unmet[0]))
                 note = f"group {group.name!r} is for {unmet[0]}={needed}, not {other}: left out"
                 notes[note] = None
             elif (earlier := cells.setdefault(cell.settings, cell).group) != group.name:
@@ -222,10 +218,23 @@ def _grid(
 def declare(cells: Iterable[Cell], whole: Iterable[Cell] = ()) -> tuple[Cell, ...]:
     """The cells with the names of their arms and baselines.
 
-    If the cells are a part of a ``whole`` grid, the names are those in that grid.
+    An arm's name says what varies in its group. If the cells are a part of a ``whole`` grid, the
+    names are those in that grid.
     """
     cells, grid = list(cells), list(whole)
-    arms = _names([*grid, *cells]) | _names(grid)
+    arms: dict[RunSettings, str] = {}  # by the settings with seed 0
+    for known in ([*grid, *cells], grid):  # a name in the grid replaces the first
+        for group in dict.fromkeys(cell.group for cell in known):
+            members = [cell for cell in known if cell.group == group]
+            names = [name for name in varying(members) if name not in (SEED, "model.attention")]
+            for cell in members:
+                attention = cell.settings.model.attention
+                words = [
+                    attention,
+                    *(f"{_short(name)}={word(cell.settings.value(name))}" for name in names),
+                ]
+                ending = "" if group in ("", attention) else f", {group}"
+                arms[cell.settings.changed(training={"seed": 0})] = " ".join(words) + ending
     if twice := [name for name, count in Counter(arms.values()).items() if count > 1]:
         raise UsageError(f"two arms are called {twice[0]!r}; rename a group")
     declared = []
@@ -235,21 +244,6 @@ def declare(cells: Iterable[Cell], whole: Iterable[Cell] = ()) -> tuple[Cell, ..
         base = arms.get(without, "")
         declared.append(replace(cell, arm=arm, baseline="" if base == arm else base))
     return tuple(declared)
-
-
-def _names(cells: Sequence[Cell]) -> dict[RunSettings, str]:
-    """The names of the arms by their settings with seed 0; a name says what varies in a group."""
-    arms = {}
-    for group in dict.fromkeys(cell.group for cell in cells):
-        members = [cell for cell in cells if cell.group == group]
-        names = [name for name in varying(members) if name not in (SEED, "model.attention")]
-        for cell in members:
-            attention = cell.settings.model.attention
-            words = [f"{_short(name)}={word(cell.value(name))}" for name in names]
-            ending = "" if group in ("", attention) else f", {group}"
-            name = " ".join([attention, *words]) + ending
-            arms[cell.settings.changed(training={"seed": 0})] = name
-    return arms
 
 
 def _short(name: str) -> str:
@@ -266,7 +260,7 @@ def word(value: Any) -> str:
 
 def varying(cells: Sequence[Cell]) -> list[str]:
     """Full names of the settings that are not the same in all cells, in order of declaration."""
-    return [name for name in NAMES if len({cell.value(name) for cell in cells}) > 1]
+    return [name for name in NAMES if len({cell.settings.value(name) for cell in cells}) > 1]
 
 
 def complete(sweep: Sweep, cells: Sequence[Cell], name: str = "") -> Sweep:
@@ -283,7 +277,7 @@ def folder_name(preset: str, cells: Sequence[Cell], order: Iterable[str] = NAMES
     """``lecture-context_size=64``: a preset and what the cells change, except the seed."""
     usual, parts = parse_settings(preset_values(preset)), [preset]
     for name in order:
-        values = {cell.value(name) for cell in cells}
+        values = {cell.settings.value(name) for cell in cells}
         if name != SEED and values != {usual.value(name)}:
             value = f"={Path(word(*values)).name}" if len(values) == 1 else ""
             parts.append(f"{_short(name)}{value}")
@@ -293,7 +287,7 @@ def folder_name(preset: str, cells: Sequence[Cell], order: Iterable[str] = NAMES
 
 def as_toml(sweep: Sweep, cells: Sequence[Cell]) -> str:
     """A sweep file with the cells of a sweep that was given as options."""
-    seeds = list(dict.fromkeys(cell.value(SEED) for cell in cells))
+    seeds = list(dict.fromkeys(cell.settings.value(SEED) for cell in cells))
     values = {"experiment": sweep.name, "preset": sweep.preset} | sweep.settings | {SEED: seeds}
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
     return "\n".join([f"# {sweep.question}", *lines, ""])

@@ -72,7 +72,7 @@ def sweep_files(draw):
 def test_sweep_files(tmp_path, budget):
     def check(data):
         (tmp_path / "mine.toml").write_bytes(data)
-        cells, _ = make_grid(load_sweep(tmp_path / "mine.toml"))
+        cells, _ = make_grid(load_sweep(str(tmp_path / "mine.toml")))
         assert len({cell.label for cell in cells}) == len(cells) > 0
         assert len({cell.settings.identity("text") for cell in cells}) == len(cells)
         for cell in cells[:3]:

@@ -28,6 +28,7 @@ from seq2seq_bottleneck.runs.sweep import declare_runs, gather
 from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.files import SUMS, write_listed
+from seq2seq_bottleneck.settings.sweep import Cell
 
 pytestmark = pytest.mark.exhaustive(sample="session")
 SMALL = smoke(
@@ -43,7 +44,8 @@ def out(tmp_path_factory) -> Path:
     """An output folder: a run in its store, the bundle, a study's table."""
     out = tmp_path_factory.mktemp("whole") / "out"
     run = out / STORE / executed(out / STORE, SMALL)[-1]["run"]
-    declare_runs(out, "mine", {run.name: ["none", ""]})
+    cell = Cell("", SMALL, "none")
+    declare_runs(out, "mine", [cell], {cell: run.name})
     gather(out)
     table = f"run,arm,value\n{run.name},none,1.5\n"
     write_listed(out, [("probes/length.csv", table.encode())])

@@ -11,7 +11,7 @@ from executing import Heard, interrupt, same_results, smoke
 
 from seq2seq_bottleneck.results.folders import CHECKPOINT, runs_in
 from seq2seq_bottleneck.runs import pool
-from seq2seq_bottleneck.runs.pool import run_cells, stacks
+from seq2seq_bottleneck.runs.pool import run_cells
 from seq2seq_bottleneck.runs.store import status_of
 from seq2seq_bottleneck.settings.machine import NUMBERS
 from seq2seq_bottleneck.settings.sweep import Cell
@@ -108,11 +108,17 @@ def test_two_at_once_on_one_run_do_it_once(tmp_path):
     assert sorted("training" in heard.phases(cell) for cell in cells) == [False, True]
 
 
-def test_stacks_hold_runs_that_differ_in_their_seed_alone():
+def test_stacks_hold_runs_that_differ_in_their_seed_alone(tmp_path, monkeypatch):
+    made = []
+    monkeypatch.setattr(pool, "run_workers", lambda _, orders, *_rest: made.append(orders))
     wide = Cell("", smoke("model.context_size=8", "training.seed=2"), "wide")
     cells = [*seeds_of(1, 2), wide, *seeds_of(3, 4, 5)]
-    assert stacks(cells, 3) == [seeds_of(1, 2, 3), [wide], seeds_of(4, 5)]
-    assert stacks(cells, 1) == [[cell] for cell in cells]
+    for together in (3, 1):
+        with pytest.raises(KeyError):  # no run has ended
+            run_cells(cells, tmp_path, quiet, together=together)
+    some, one = ([stack for stack, _ in orders] for orders in made)
+    assert some == [seeds_of(1, 2, 3), [wide], seeds_of(4, 5)]
+    assert one == [[cell] for cell in cells]
 
 
 @SAMPLED

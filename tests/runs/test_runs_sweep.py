@@ -34,7 +34,8 @@ def declared(experiment, *runs):
 
 def conclude(out, experiment, runs):
     """What a sweep does at its end."""
-    declare_runs(out, experiment, runs)
+    cells = {Cell("", resolve("smoke"), *names): run for run, names in runs.items()}
+    declare_runs(out, experiment, [*cells], cells)
     gather(out)
 
 

@@ -5,9 +5,7 @@ import pytest
 from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.settings.machine import mendable
 from seq2seq_bottleneck.settings.run import (
-    NAMES,
     RunSettings,
-    describe_settings,
     parse_settings,
     resolve,
     toml_names,
@@ -91,13 +89,3 @@ def test_changed_is_checked_again_and_the_json_form_comes_back():
 )
 def test_too_little_memory_is_one_line(error):
     assert str(mendable(error)).startswith("not enough memory; smaller sizes")
-
-
-def test_every_setting_is_described_with_its_value_and_what_it_takes():
-    known = describe_settings("smoke")
-    assert list(known) == list(NAMES)
-    assert known["model.context_size"].split(maxsplit=2) == [
-        "model.context_size", "32", "Numbers per sentence: the context vector. (from 1)"
-    ]  # fmt: skip
-    assert known["model.cell"].endswith("(rnn, gru, lstm)")
-    assert known["model.dropout"].endswith("(from 0.0, below 1.0)")
