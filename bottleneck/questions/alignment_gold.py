@@ -8,7 +8,6 @@ import re
 from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..corpus.files import read_lines
 from ..corpus.pair import SentencePair
@@ -18,10 +17,7 @@ from ..settings.errors import UsageError, UserError
 from . import alignment
 from .alignment import LinkedPair
 from .ibm1 import train, words_of
-from .question import Columns, Probed, Tell
-
-if TYPE_CHECKING:
-    from .subject import Subject
+from .question import Columns, Probed, Subject, Tell
 
 LINK = re.compile(r"(\d{1,9})([-?p])(\d{1,9})", re.ASCII)
 
@@ -35,14 +31,14 @@ def probe_gold(runs: Sequence[Path], sentences: Sequence[LinkedPair], tell: Tell
     probed = []
     for run in runs:
         tell(f"{run.name}: reading the gold set")
-        subject = Subject(run)
-        probed.append(Probed(run, subject.settings, probe(subject, sentences, tell)))
+        subject = Subject(run, tell=tell)
+        probed.append(Probed(run, subject.settings, probe(subject, sentences)))
     return probed
 
 
-def probe(subject: "Subject", sentences: Sequence[LinkedPair], tell: Tell) -> Columns:
+def probe(subject: Subject, sentences: Sequence[LinkedPair]) -> Columns:
     """Count the links of the sentences, in lower case if the run's text is."""
-    model = train(list(map(words_of, subject.corpus.train)))
+    model = train(map(words_of, subject.corpus.train))
     corpus, pairs = subject.settings.corpus, []
     lower = corpus.lowercase or corpus.name == "grammar"
     for item in filter(lambda item: all(item.words), sentences):
@@ -55,7 +51,7 @@ def probe(subject: "Subject", sentences: Sequence[LinkedPair], tell: Tell) -> Co
     sources, run = [item.pair.source for item in pairs], subject.trained
     if unknown := sum(len(run.unknown(text)) for text in sources):
         tokens = sum(len(run.tokens(text)) for text in sources)
-        tell(f"{unknown:,} of {tokens:,} source tokens are not in the training vocabulary")
+        subject.tell(f"{unknown:,} of {tokens:,} source tokens are not in the training vocabulary")
     return alignment.measure(subject, pairs, model)
 
 

@@ -8,7 +8,7 @@ so the true capacity is "at least" this.
 from collections.abc import Mapping, Sequence
 from itertools import product
 from math import inf, isinf, isnan, nan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,13 +19,10 @@ from ..scoring.bootstrap import Estimate, ratio_of_sums
 from ..settings.errors import UserError
 from ..settings.sweep import SEED, Cell, varying
 from ..tables.render import beyond
-from .arms import Arm, Estimates, Measured, arms_of
+from .arms import Arm, Estimates, Measured, Probed, Row, arms_of
 from .censored import ENDS, Censored, percentiles, text, unbounded
-from .question import Axes, Columns, Judgement, Probed, Question, Row, StudyColumn, StudyTable, Tell
+from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 from .survival import source_words
-
-if TYPE_CHECKING:
-    from .subject import Subject
 
 FEWEST = 20
 """Fewest sentences of a point on the curve: neighbouring lengths with fewer share a point."""
@@ -46,9 +43,9 @@ RULE = (
 )
 
 
-def probe(subject: "Subject", tell: Tell) -> Columns:
+def probe(subject: Subject) -> Columns:
     """One row per test sentence: its point on the curve, and its words as in `COUNTS`."""
-    tell("looking for the words")
+    subject.tell("looking for the words")
     lengths = np.array([pair.words for pair in subject.corpus.test], np.int64)
     points = points_of(lengths)
     words = source_words(subject, points).dropna(subset="survived").assign(words=1.0)
@@ -223,7 +220,7 @@ def panel(part: str, corpus: str) -> Axes:
 
     return Axes(
         f"{corpus}: {part} survive", "length, words", "context size, numbers", measure="length",
-        by="context_size", select=select, lines=None, log_x=True,
+        by="context_size", select=select, log_x=True,
     )  # fmt: skip
 
 

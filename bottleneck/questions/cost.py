@@ -147,7 +147,6 @@ QUESTION = Question(
     ],
     run_lines=run_lines,
     over="groups of steps",
-    measures=("seconds", "attention_seconds", "attention_share", "exponent"),
     keys=("arm", "control", "bucket"),
     tables=[
         StudyTable(
@@ -181,7 +180,7 @@ QUESTION = Question(
             select=lambda rows: rows.assign(
                 arm=rows["attention"], control=rows["placement"].replace("input", "")
             ),
-            lines=None, log_x=True, log_y=True,
+            log_x=True, log_y=True,
         )
     ],
 )  # fmt: skip

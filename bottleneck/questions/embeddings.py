@@ -6,7 +6,6 @@ English nouns do not show this gender, so the encoder can learn it only from the
 
 from collections.abc import Iterator
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -16,10 +15,7 @@ from ..corpus.grammar import noun_gender, word_class
 from ..corpus.vocabulary import UNK
 from ..scoring.bootstrap import ratio_of_sums
 from .arms import Arm, Estimates, Row, by_arm
-from .question import PERCENT, Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
-
-if TYPE_CHECKING:
-    from .subject import Subject
+from .question import PERCENT, Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
 CONTROLS = {"untrained": "untrained", "frequency": "next in frequency"}
 """``frequency``: neighbours are next to the word in order of frequency in the training text."""
@@ -37,10 +33,10 @@ RULE = (
 )
 
 
-def probe(subject: "Subject", tell: Tell) -> Columns:
+def probe(subject: Subject) -> Columns:
     """One row per word of the source vocabulary: the share of its neighbours that are like it."""
     subject.require_words()
-    tell("neighbours of words")
+    subject.tell("neighbours of words")
     words = subject.vocabularies[0].words
     kinds = [word_class(word) for word in words]
     genders = [
@@ -131,7 +127,6 @@ QUESTION = Question(
     suits=lambda settings: settings.corpus.name == "grammar",
     rules={"C13": (RULE, judge)},
     notes=["Embeddings are the encoder's. Next in freq.: the words next in order of frequency."],
-    measures=("same_class", "same_class_added", "same_gender", "same_gender_added"),
     tables=[
         StudyTable(
             f"{name} (C13), % of the nearest five that share the word's",
@@ -153,10 +148,7 @@ QUESTION = Question(
         Axes(
             name, "% of nearest five", "", "words", joined=False,
             measure=f"same_{label}", scale=100.0, by="like", names={"": "trained"} | CONTROLS,
-            lines=None,
-            select=lambda rows: rows[
-                (rows["part"] == "source") & rows["control"].isin(["", *CONTROLS])
-            ].assign(like=rows["control"], control=""),
+            select=lambda rows: rows.assign(like=rows["control"], control=""),
         )
         for label, name in LABELS.items()
     ],

@@ -9,7 +9,7 @@ are words on the shortest path without attention: through the encoder to h_Tx, a
 from collections.abc import Iterable, Iterator
 from itertools import product
 from math import inf, log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -22,13 +22,7 @@ from ..settings.concerns import bucket_labels
 from ..tables.render import beyond
 from .arms import Arm, Estimates, Row, by_arm
 from .censored import Censored, text, unbounded
-from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
-
-if TYPE_CHECKING:
-    from flax import nnx
-
-    from ..model.translator import Weights
-    from .subject import Subject
+from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
 BANDS = (1, 6, 11, 21, 31, 41)
 """First steps of each band of the curve."""
@@ -47,7 +41,7 @@ RULE = (
 )
 
 
-def probe(subject: "Subject", tell: Tell, sentences: int = 60) -> Columns:
+def probe(subject: Subject, sentences: int = 60) -> Columns:
     """One row per gold link of each bucket's first sentences: steps, and both norms."""
     subject.require_words()
     linked = [pair for pair in subject.corpus.test if pair.links]
@@ -61,7 +55,7 @@ def probe(subject: "Subject", tell: Tell, sentences: int = 60) -> Columns:
     sentence, target, aligned, last = np.array(rows, np.int64).T
     columns = {"sentence": sentence, "steps": last - aligned + 1}
     networks = {"trained": subject.weights, "untrained": subject.untrained}
-    tell("gradients")
+    subject.tell("gradients")
     all_norms = gradient_norms(subject.graph, subject.encode(pairs), networks.values())
     for network, norms in zip(networks, all_norms, strict=True):
         for name, places in (("aligned", aligned), ("last", last)):
@@ -72,9 +66,9 @@ def probe(subject: "Subject", tell: Tell, sentences: int = 60) -> Columns:
 
 
 def gradient_norms(
-    graph: "nnx.GraphDef", pairs: EncodedPairs, networks: Iterable["Weights"]
+    graph: Any, pairs: EncodedPairs, networks: Iterable[Any]
 ) -> list[list[Float[ndarray, "target source"]]]:
-    """For each network and sentence, norms of target words' loss gradients at source words.
+    """For each network's weights and each sentence, norms of loss gradients at source words.
 
     There is one backward pass per target position, for all sentences of a batch at once.
     """

@@ -8,7 +8,6 @@ the reference. On average over sentences, the difference is a lower bound on the
 
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -20,10 +19,7 @@ from ..scoring.bootstrap import Estimate, difference, ratio_of_sums
 from ..settings.concerns import bucket_members, holds
 from ..settings.run import RunSettings
 from .arms import Arm, Estimates, Measured, Probed, Row, arms_of
-from .question import PERCENT, Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
-
-if TYPE_CHECKING:
-    from .subject import Subject
+from .question import PERCENT, Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
 MEASURES = {
     "probe": ("probe", ""),
@@ -64,14 +60,14 @@ UNLEARNED = (
 POINTS = ("{} more", "{} less", "{:z.0f}", " points")
 
 
-def probe(subject: "Subject", tell: Tell) -> Columns:
+def probe(subject: Subject) -> Columns:
     """One row per test sentence: its exact bits, and what remains by each measure."""
     from .subject import losses, train_reader, written_back
 
     pairs = subject.corpus.test
     encoded, sources = subject.encode(pairs), written_back(subject, pairs)
-    reader = train_reader(subject, subject.weights, tell, "probe of the source")
-    untrained = train_reader(subject, subject.untrained, tell, "probe of an untrained encoder")
+    reader = train_reader(subject, subject.weights, "probe of the source")
+    untrained = train_reader(subject, subject.untrained, "probe of an untrained encoder")
     return {
         "source_words": [pair.words for pair in pairs],
         "bits": [pair.bits for pair in pairs],
@@ -220,7 +216,6 @@ QUESTION = Question(
         "the source from the frozen encoder's memory. Untr.: the same of an untrained encoder. "
         "Trans.: the bits of the source less those of the reference under the translator.",
     ],
-    measures=("source_bits", "recovered", "share", "kept", "kept_gain"),
     tables=[
         StudyTable(
             "Bits of the source that reach the decoder (C5, C6)",
@@ -231,12 +226,7 @@ QUESTION = Question(
                 StudyColumn("untr.\n%", "share", part="probe", control="untrained", **PERCENT),
                 StudyColumn("trans.\n%", "share", part="translator", **PERCENT),
             ],
-            # The per cent that the slide says are kept, in the bucket of its sentence.
-            printed=lambda estimates, keys: (
-                f"{100 * (1 - SLIDE_LOST):.0f}"
-                if estimates.attention[keys["arm"]] == "none" and holds(keys["bucket"], LOST_WORDS)
-                else ""
-            ),
+            slide=(f"{100 * (1 - SLIDE_LOST):.0f}", LOST_WORDS),  # the per cent that are kept
         ),
         StudyTable(
             "Of a further word's bits, in the longer half of the buckets (C6)",
@@ -254,6 +244,6 @@ QUESTION = Question(
     ],
     axes=[
         Axes("Bits that a probe reads from the memory", "bits per sentence",
-             measure=("recovered", "source_bits"), select=_drawn, lines=None)
+             measure=("recovered", "source_bits"), select=_drawn)
     ],
 )  # fmt: skip

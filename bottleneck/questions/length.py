@@ -7,7 +7,6 @@ too (". . ."), so they have a column.
 import re
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING
 
 from ..claims.verdict import small_buckets
 from ..corpus.vocabulary import tokenize
@@ -15,10 +14,7 @@ from ..results.bundle import read_table
 from ..results.folders import SENTENCES, read_texts
 from ..scoring.bootstrap import ratio_of_sums
 from .arms import Estimates, Probed, Row, rows_by_bucket
-from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
-
-if TYPE_CHECKING:
-    from .subject import Subject
+from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
 FAULTS = ("empty", "unfinished", "repeating", "repeating_references")
 """Measures that are shares of the sentences, 0 to 1."""
@@ -34,9 +30,9 @@ RULE = (
 )
 
 
-def probe(subject: "Subject", tell: Tell) -> Columns:
+def probe(subject: Subject) -> Columns:
     """Count tokens and faults of every test sentence, in the run's own translations."""
-    tell("counting")
+    subject.tell("counting")
     texts = read_texts(subject.folder)
     rows = read_table(subject.folder / SENTENCES, {"source_words": "i8", "ended": "bool"})
     outputs, references = ([*map(tokenize, side)] for side in (texts.hypotheses, texts.references))
@@ -105,7 +101,6 @@ QUESTION = Question(
         "repeating (a stretch of words three times in a row or more): % of the outputs; of refs: % "
         "of the references that repeat."
     ],
-    measures=("length_ratio", *FAULTS),
     tables=[
         StudyTable("Output length (C11)", [
             StudyColumn("ratio", "length_ratio", form="{:.2f}"),

@@ -8,7 +8,7 @@ discriminant (Fisher 1936; Rao 1948), which knows rare words from few examples; 
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,7 @@ from ..figures.plot import shared
 from ..scoring.bootstrap import ratio_of_sums
 from ..settings.concerns import bucket_labels, bucket_of
 from .arms import Arm, Estimates, Row, by_arm
-from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
-
-if TYPE_CHECKING:
-    from jaxtyping import Array
-
-    from .subject import Subject
+from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
 DISTANCES = 20
 """How many words the probe names: from the word just read (distance 0) to distance 19."""
@@ -51,7 +46,7 @@ RULE = (
 )
 
 
-def probe(subject: "Subject", tell: Tell, sentences: int = 6_000, steps: int = 200) -> Columns:
+def probe(subject: Subject, sentences: int = 6_000, steps: int = 200) -> Columns:
     """One row per test sentence and bucket of words so far: its states, and right answers.
 
     The probe names the nearest words that every state of the bucket has read, at most `DISTANCES`.
@@ -70,7 +65,7 @@ def probe(subject: "Subject", tell: Tell, sentences: int = 6_000, steps: int = 2
     frequent = np.broadcast_to(most_frequent(training), words.shape)
     answers = {"last_word": from_last_word(training, words), "baseline": frequent}
     for name, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
-        tell(f"{name} states")
+        subject.tell(f"{name} states")
         fitted, asked = (
             np.concatenate([states for states, _ in subject.read(weights, pairs)])
             for pairs in texts
@@ -126,29 +121,26 @@ def read_words(
     starts = [_discriminant(inputs, column, classes) for column in answers.T]
     maps = tuple(np.stack(part) for part in zip(*starts, strict=True))
 
-    def logits(maps: tuple, inputs: "Array") -> "Array":
+    def logits(maps: tuple, inputs: Any) -> Any:
         matrix, bias = maps
         return jnp.einsum("bs,psc->pbc", inputs, matrix) + bias[:, None, :]
 
-    def loss(maps: tuple, inputs: "Array", answers: "Array") -> "Array":
+    def loss(maps: tuple, inputs: Any, answers: Any) -> Any:
         """The mean cross-entropy, without `NO_ANSWER`."""
         asked, right = (answers != NO_ANSWER).astype(jnp.float32), jnp.maximum(answers, 0)
         losses = optax.softmax_cross_entropy_with_integer_labels(logits(maps, inputs), right.T)
         return jnp.sum(losses * asked.T) / jnp.maximum(jnp.sum(asked), 1.0)
 
     @jax.jit
-    def step(maps: tuple, moments: tuple, *batch: "Array") -> tuple[tuple, tuple]:
+    def step(maps: tuple, moments: tuple, *batch: Any) -> tuple[tuple, tuple]:
         change, moments = optimizer.update(jax.grad(loss)(maps, *batch), moments)
         return optax.apply_updates(maps, change), moments
-
-    @jax.jit
-    def likeliest(maps: tuple, inputs: "Array") -> "Array":
-        return jnp.argmax(logits(maps, inputs), axis=2).T
 
     optimizer = optax.adam(optax.linear_schedule(RATE, 0.0, steps))
     moments, random = optimizer.init(maps), np.random.Generator(np.random.PCG64(1))
     for rows in random.integers(len(inputs), size=(steps, BATCH)):
         maps, moments = step(maps, moments, inputs[rows], answers[rows].astype(np.int32))
+    likeliest = jax.jit(lambda *given: jnp.argmax(logits(*given), axis=2).T)
     batches = np.split(others, range(BATCH, len(others), BATCH))
     return np.concatenate([on_host(likeliest(maps, batch)) for batch in batches])
 
@@ -245,7 +237,6 @@ QUESTION = Question(
         "over the distances that every state of the row has (of: how many). n: states, over all "
         "seeds. Last word: what most often comes before the same last word.",
     ],
-    measures=("words_asked", "words_readable", "words_read", "words_read_added"),
     tables=[
         StudyTable(
             "Words so far that a linear probe reads from h_t, beyond the most frequent (C14)",
@@ -262,7 +253,7 @@ QUESTION = Question(
     axes=[
         Axes(
             "Words so far that are read", "words, beyond the most frequent",
-            "source words so far", "states", measure="words_read", lines=None,
+            "source words so far", "states", measure="words_read",
             select=lambda rows: shared(rows, {"last_word": "from the last word alone"}),
         )
     ],

@@ -39,9 +39,12 @@ from .question import Tell
 class Subject:
     """What a probe may read of a run; trained and untrained weights have the same ``graph``."""
 
-    def __init__(self, folder: Path, trained: TrainedRun | None = None) -> None:
+    def __init__(
+        self, folder: Path, trained: TrainedRun | None = None, tell: Tell = lambda _: None
+    ) -> None:
         trained = trained or load_run(folder)
         self.folder, self.trained, self.settings = folder, trained, trained.settings
+        self.tell = tell
         self.graph, self.weights, self.encode = trained.graph, trained.weights, trained.encode
         self.vocabularies = trained.source_vocabulary, trained.target_vocabulary
         self.edges = self.settings.scoring.lower_edges
@@ -89,11 +92,11 @@ class Subject:
 
     @cached_property
     def _encode(self) -> Callable:
-        def encode(weights: Weights, source: Array, lengths: Array) -> tuple[Array, Array]:
-            memory = nnx.merge(self.graph, weights).encode(source, lengths)
-            return memory.values, memory.last
-
-        return jax.jit(encode)
+        return jax.jit(
+            lambda weights, source, lengths: nnx.merge(self.graph, weights).encoder(
+                source, real_positions(lengths, source.shape[1])
+            )
+        )
 
     def read(
         self, weights: Weights, pairs: Sequence[SentencePair]
@@ -130,9 +133,7 @@ class SourceReader(Translator):
         return Memory(values, self.decoder.attention.keys(values), mask, last)
 
 
-def train_reader(
-    subject: Subject, encoder: Weights, tell: Tell, name: str
-) -> tuple[nnx.GraphDef, Weights]:
+def train_reader(subject: Subject, encoder: Weights, name: str) -> tuple[nnx.GraphDef, Weights]:
     """Train the probe of a translator's encoder; return the probe's structure and weights."""
     plain = {"dropout": 0.0, "initial_state": "context"}
     model, words = subject.settings.changed(model=plain).model, len(subject.vocabularies[0])
@@ -153,7 +154,7 @@ def train_reader(
         settings.batch_size, settings.seed, settings.shapes, settings.batch_tokens,
     )  # fmt: skip
     validation = evaluation_batches(written_back(subject, subject.corpus.valid), BATCH)
-    tell(f"training the {name}: {settings.updates:,} updates")
+    subject.tell(f"training the {name}: {settings.updates:,} updates")
     learners = [Learner(weights, settings, batches)]
     (trained,) = train(graph, learners, validation, lambda *_: None).trained
     if trained.status != "done":

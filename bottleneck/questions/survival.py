@@ -12,7 +12,7 @@ drawn from the grammar, which has the classes and the links of all words.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,10 +28,7 @@ from ..results.folders import read_texts
 from ..scoring.bootstrap import Score, ratio_of_sums
 from ..settings.concerns import bucket_members, bucket_of
 from .arms import Arm, Estimates, Row, by_arm
-from .question import PERCENT, Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
-
-if TYPE_CHECKING:
-    from .subject import Subject
+from .question import PERCENT, Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
 Tokens = Sequence[str]
 SURVIVED, PARTLY, LOST, UNLINKED = "survived", "in part", "lost", "not linked"
@@ -96,7 +93,7 @@ def survival(
     return np.concatenate(survived)
 
 
-def source_words(subject: "Subject", groups: Int[ndarray, "sentences"]) -> pd.DataFrame:
+def source_words(subject: Subject, groups: Int[ndarray, "sentences"]) -> pd.DataFrame:
     """One row per token of the test set's sources, with its `survival`; punctuation has none."""
     pairs = subject.corpus.test
     outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
@@ -141,9 +138,9 @@ def class_of(token: str) -> str:
     return next(content, CLASSES[-1]) if name else ""
 
 
-def probe(subject: "Subject", tell: Tell) -> Columns:
+def probe(subject: Subject) -> Columns:
     """One row per token of the test set's sources: how far it survived, and what it is."""
-    tell("counting")
+    subject.tell("counting")
     lengths = np.array([pair.words for pair in subject.corpus.test], np.int64)
     words = source_words(subject, bucket_of(lengths, subject.edges))
     seen = Counter(token for pair in subject.corpus.train for token in tokenize(pair.source))
@@ -348,7 +345,6 @@ QUESTION = Question(
         f"Slide (L-LOST), of one sentence that `bottleneck translate --diagnose` shows: "
         f"{', '.join(SLIDES['L-LOST']['lost'])} are lost.",
     ],
-    measures=(*MEASURES, "gist_more", "gist_more_alike"),
     tables=[
         StudyTable("Survival of all words by sentence length, % (C3)", RATES),
         StudyTable("Survival in the longest sentences by position and class, % (C3)", RATES,

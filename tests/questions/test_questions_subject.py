@@ -94,7 +94,7 @@ def copier(tmp_path_factory):
 
 @pytest.mark.exhaustive(sample="session")
 def test_a_probe_reads_what_a_memory_holds_of_a_frozen_encoder(copier):
-    graph, weights = train_reader(copier, copier.weights, lambda _: None, "probe")
+    graph, weights = train_reader(copier, copier.weights, "probe")
     pairs = written_back(copier, copier.corpus.test)
     exact = np.array([pair.bits for pair in copier.corpus.test])
     bits = exact - losses(graph, weights, pairs) / np.log(2.0)
