@@ -17,27 +17,22 @@ from ..settings.errors import UsageError, UserError
 from . import alignment
 from .alignment import LinkedPair
 from .ibm1 import train, words_of
-from .question import Columns, Probed, Subject, Tell
+from .question import Probed, Tell
 
 LINK = re.compile(r"(\d{1,9})([-?p])(\d{1,9})", re.ASCII)
 
 
-def probe_gold(runs: Sequence[Path], sentences: Sequence[LinkedPair], tell: Tell) -> list[Probed]:
-    """Compare the weights of each run with the gold links; run folders stay unchanged."""
+def probe_gold(run: Path, sentences: Sequence[LinkedPair], tell: Tell) -> Probed:
+    """Compare a run's weights with the gold links, in lower case if its text is.
+
+    The run's folder stays unchanged.
+    """
     from ..runs.run import cache_programs
     from .subject import Subject
 
+    tell(f"{run.name}: reading the gold set")
     cache_programs()
-    probed = []
-    for run in runs:
-        tell(f"{run.name}: reading the gold set")
-        subject = Subject(run, tell=tell)
-        probed.append(Probed(run, subject.settings, probe(subject, sentences)))
-    return probed
-
-
-def probe(subject: Subject, sentences: Sequence[LinkedPair]) -> Columns:
-    """Count the links of the sentences, in lower case if the run's text is."""
+    subject = Subject(run, tell=tell)
     model = train(map(words_of, subject.corpus.train))
     corpus, pairs = subject.settings.corpus, []
     lower = corpus.lowercase or corpus.name == "grammar"
@@ -48,11 +43,11 @@ def probe(subject: Subject, sentences: Sequence[LinkedPair]) -> Columns:
         )
         texts = running_text(source, model.source_ids), running_text(target, model.target_ids)
         pairs.append(item._replace(pair=SentencePair(*texts), words=(source, target)))
-    sources, run = [item.pair.source for item in pairs], subject.trained
-    if unknown := sum(len(run.unknown(text)) for text in sources):
-        tokens = sum(len(run.tokens(text)) for text in sources)
-        subject.tell(f"{unknown:,} of {tokens:,} source tokens are not in the training vocabulary")
-    return alignment.measure(subject, pairs, model)
+    sources, trained = [item.pair.source for item in pairs], subject.trained
+    if unknown := sum(len(trained.unknown(text)) for text in sources):
+        tokens = sum(len(trained.tokens(text)) for text in sources)
+        tell(f"{unknown:,} of {tokens:,} source tokens are not in the training vocabulary")
+    return Probed(run, subject.settings, alignment.measure(subject, pairs, model))
 
 
 def running_text(words: Sequence[str], vocabulary: Container[str]) -> str:

@@ -91,11 +91,11 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
                 if earlier:
                     rows.append(arm.row("added", change(earlier[part][0], mean), **keys))
         for updates, part in product(sorted({updates for updates, _ in measured}), SHARES):
-            same = [(size, lengths) for (n, size), lengths in measured.items() if n == updates]
-            fit = growth({size: lengths[part][0] for size, lengths in same})
-            keys = {"arm": f"{' '.join(names)} updates={updates}", "updates": updates}
-            if len(same) > 1:
-                rows.append(arm.row("growth", fit, context_size=None, part=part, **keys))
+            by_size = {size: of[part][0] for (n, size), of in measured.items() if n == updates}
+            if len(by_size) > 1:
+                keys = {"arm": f"{' '.join(names)} updates={updates}", "updates": updates}
+                keys |= {"context_size": None, "part": part}
+                rows.append(arm.row("growth", growth(by_size), **keys))
     return rows
 
 
@@ -137,9 +137,8 @@ def last_length(
     reached = int((curve >= share - 1e-9).sum())  # means may differ from it by rounding
     if reached in (0, len(at)):
         return inf if reached else -inf
-    high, low = curve[reached - 1 : reached + 1]
-    part = max(0.0, (high - share) / (high - low))
-    return float(at[reached - 1] + part * (at[reached] - at[reached - 1]))
+    around = slice(reached - 1, reached + 1)
+    return float(np.interp(-share, -curve[around], at[around]))
 
 
 def change(once: Censored, twice: Censored) -> dict[str, Any]:

@@ -96,16 +96,14 @@ def summarise(arm: Arm) -> Iterator[Row]:
 def judge(estimates: Estimates) -> Judgement | str:
     """C4: 200 of 256 numbers are in use."""
     arm = estimates.without_attention()
-    buckets = [name for name in estimates.buckets() if estimates.get("components", arm, name)]
-    bucket = next((name for name in buckets if holds(name, SENTENCE_WORDS)), None)
+    components = estimates.by_bucket("components", arm)
+    bucket = next((name for name in components if holds(name, SENTENCE_WORDS)), None)
     if bucket is None:
         return f"no run without attention has contexts of {SENTENCE_WORDS} words"
-    used, shortest, longest = (
-        estimates.get("components", arm, name) for name in (bucket, buckets[0], buckets[-1])
-    )
+    used, numbers = components[bucket], [*components.values()]
     size = int(estimates.means.loc[estimates.means["arm"] == arm, "context_size"].iloc[0])
     added = estimates.get("components_added", arm, bucket)
-    growth, expected = longest.minus(shortest), SLIDE_USED / SLIDE_SIZE * size
+    growth, expected = numbers[-1].minus(numbers[0]), SLIDE_USED / SLIDE_SIZE * size
     near_slide = used.within(expected * (1 - TOLERANCE), expected * (1 + TOLERANCE))
     more, less = "training adds {} to", "training takes {} away from"
     clauses = [

@@ -97,8 +97,7 @@ def judge(estimates: Estimates) -> Judgement | str:
         numbers = [estimates.get(name, arm, control=key, part="source") for name, key in keys]
         if None in numbers:
             continue
-        percent = [item.scaled(100.0) for item in numbers]
-        kind, frequency, class_added, gender, gender_added = percent
+        kind, frequency, class_added, gender, gender_added = (n.scaled(100.0) for n in numbers)
         shares = [item.text("{:z.0f}", " %") for item in (kind, frequency, gender)]
         words = ("{} more than untrained", "{} less than untrained", "{:z.0f}", " points")
         clauses.append(
@@ -117,6 +116,7 @@ def judge(estimates: Estimates) -> Judgement | str:
     return Judgement(fully, all(by_class), clauses, measure, added[least])
 
 
+SHARE = PERCENT | {"part": "source"}
 QUESTION = Question(
     name="embeddings",
     question="Does training place words of a class, and nouns of a gender, near each other? (C13)",
@@ -130,16 +130,14 @@ QUESTION = Question(
     tables=[
         StudyTable(
             f"{name} (C13), % of the nearest five that share the word's",
+            [
+                StudyColumn("trained", f"same_{label}", **SHARE),
+                StudyColumn("un-\ntrained", f"same_{label}", control="untrained", **SHARE),
+                StudyColumn("next in\nfreq.", f"same_{label}", control="frequency", **SHARE),
+                StudyColumn("training\nadds", f"same_{label}_added", part="source", scale=100.0,
+                            form="{:+z.0f}"),
+            ],
             heads=("arm",),
-            lines=lambda estimates: [
-                ((arm,), {"arm": arm, "part": "source"}) for arm in estimates.arms()
-            ],
-            columns=[
-                StudyColumn("trained", f"same_{label}", **PERCENT),
-                StudyColumn("un-\ntrained", f"same_{label}", control="untrained", **PERCENT),
-                StudyColumn("next in\nfreq.", f"same_{label}", control="frequency", **PERCENT),
-                StudyColumn("training\nadds", f"same_{label}_added", scale=100.0, form="{:+z.0f}"),
-            ],
         )
         for label, name in LABELS.items()
     ],

@@ -4,7 +4,6 @@ If a model cannot translate its training sentences, it has not learned them, or 
 hold them. This study decides no claim: C12's rule is in `claims.rules`.
 """
 
-from collections.abc import Sequence
 from itertools import chain
 
 import pandas as pd
@@ -12,7 +11,7 @@ import pandas as pd
 from ..corpus.batches import evaluation_batches
 from ..results.schema import BLEU_COLUMNS
 from ..scoring.bleu import bleu, bleu_statistics
-from .arms import Probed, Row, rows_by_bucket
+from .arms import rows_by_bucket
 from .question import Axes, Columns, Question, StudyColumn, StudyTable, Subject
 
 SPLITS = {"train": "trained on", "test": "test"}
@@ -35,17 +34,12 @@ def probe(subject: Subject) -> Columns:
     return pd.concat(parts).to_dict("list")
 
 
-def summarise(probed: Sequence[Probed]) -> list[Row]:
-    """BLEU of every arm, bucket and split."""
-    return rows_by_bucket(probed, [("bleu", "", bleu, BLEU_COLUMNS)], SPLITS)
-
-
 QUESTION = Question(
     name="fit",
     question="Can an arm translate at least the sentences that it was trained on? (C12)",
     title="Training and test sentences (C12)",
     probe=probe,
-    summarise=summarise,
+    summarise=lambda probed: rows_by_bucket(probed, [("bleu", "", bleu, BLEU_COLUMNS)], SPLITS),
     notes=[
         "BLEU of the run's own translations; n: sentences trained on. `bottleneck reproduce "
         "--check-schedule` tells training from capacity (C12)."

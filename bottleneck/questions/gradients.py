@@ -231,7 +231,6 @@ QUESTION = Question(
                 StudyColumn("end of\ntraining", "half_distance"),
             ],
             heads=("arm",),
-            lines=lambda estimates: [((arm,), {"arm": arm}) for arm in estimates.arms()],
         ),
     ],
     axes=[

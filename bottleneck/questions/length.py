@@ -6,7 +6,6 @@ too (". . ."), so they have a column.
 
 import re
 from collections.abc import Sequence
-from itertools import product
 
 from ..claims.verdict import small_buckets
 from ..corpus.vocabulary import tokenize
@@ -64,17 +63,15 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 def judge(estimates: Estimates) -> Judgement | str:
     """C11: outputs are as long as they should be, whatever the length."""
     ratios, failed = {}, []
-    for arm, bucket in product(estimates.arms(selective=True), estimates.buckets()):
-        ratio = estimates.get("length_ratio", arm, bucket)
-        if ratio is None or not ratio.n:
-            continue
-        ratios[arm, bucket] = ratio
-        empty, unfinished, repeating, of_references = (
-            estimates.get(fault, arm, bucket) for fault in FAULTS
-        )
-        most = max(empty.high, unfinished.high, repeating.high - of_references.value)
-        if not (ratio.within(*RATIO) and most < MOST_FAULTS):
-            failed.append(f"{bucket} ({arm})")
+    for arm in estimates.arms(selective=True):
+        for bucket, ratio in estimates.by_bucket("length_ratio", arm).items():
+            ratios[arm, bucket] = ratio
+            empty, unfinished, repeating, of_references = (
+                estimates.get(fault, arm, bucket) for fault in FAULTS
+            )
+            most = max(empty.high, unfinished.high, repeating.high - of_references.value)
+            if not (ratio.within(*RATIO) and most < MOST_FAULTS):
+                failed.append(f"{bucket} ({arm})")
     if len({bucket for _, bucket in ratios}) < 2:
         return "fewer than two buckets of an arm with attention are filled"
     arm, bucket = max(ratios, key=lambda key: abs(ratios[key].value - 1))

@@ -60,9 +60,9 @@ PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
 class StudyTable:
     """A table of a question: columns of text (``heads``), n, and columns of numbers.
 
-    ``lines`` gives each row's texts and keys, by default a row per bucket and arm. A row without
-    its first number is left out. ``slide`` is a number of the slide and its sentence's words: the
-    last column has it in that bucket, without attention.
+    ``lines`` gives each row's texts and keys, by default a row per bucket and arm; ``heads`` may
+    omit the first texts. A row without its first number is left out. ``slide`` is a number of the
+    slide and its sentence's words: the last column has it in that bucket, without attention.
     """
 
     title: str
@@ -96,7 +96,7 @@ class StudyTable:
                 printed, words = self.slide
                 without = estimates.attention[keys["arm"]] == "none"
                 cells.append(printed if without and holds(keys["bucket"], words) else "")
-            table.add_row(*texts, *cells)
+            table.add_row(*texts[-len(self.heads) :], *cells)
         return table
 
 

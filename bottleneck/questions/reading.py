@@ -62,8 +62,7 @@ def probe(subject: Subject, sentences: int = 6_000, steps: int = 200) -> Columns
         np.concatenate([window(np.r_[before, row], DISTANCES)[:, ::-1] for row in rows])
         for rows in ids
     )
-    frequent = np.broadcast_to(most_frequent(training), words.shape)
-    answers = {"last_word": from_last_word(training, words), "baseline": frequent}
+    answers = most_frequent(training, words)
     for name, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
         subject.tell(f"{name} states")
         fitted, asked = (
@@ -86,20 +85,21 @@ def probe(subject: Subject, sentences: int = 6_000, steps: int = 200) -> Columns
     return pd.concat(parts).to_dict("list")
 
 
-def most_frequent(words: Answers) -> Int[ndarray, "distances"]:
-    """The most frequent word at each distance; the lowest id if several are equal."""
-    # Counts begin with that of NO_ANSWER, which is dropped.
-    counts = [np.bincount(column - NO_ANSWER)[1:] for column in words.T]
-    return np.array([count.argmax() if count.size else NO_ANSWER for count in counts], np.int64)
+def most_frequent(training: Answers, asked: Answers) -> dict[str, Answers]:
+    """At each distance, training's most frequent word: after the same last word, and in all.
 
-
-def from_last_word(training: Answers, asked: Answers) -> Answers:
-    """At each distance, the most frequent word in training there, given the same last word."""
-    answers = np.tile(most_frequent(training), (len(asked), 1))
-    for word in np.unique(training[:, 0]):
-        best, rows = most_frequent(training[training[:, 0] == word]), asked[:, 0] == word
-        answers[rows] = np.where(best == NO_ANSWER, answers[rows], best)
-    return answers
+    Of equally frequent words it is the one with the lowest id.
+    """
+    size = 1 + max(training.max(), asked.max())
+    last_word, baseline = np.empty_like(asked), np.empty_like(asked)
+    for distance, words in enumerate(training.T):
+        counts = np.zeros((size, size), np.int64)
+        answered = words != NO_ANSWER
+        np.add.at(counts, (training[answered, 0], words[answered]), 1)
+        baseline[:, distance] = frequent = counts.sum(axis=0).argmax()
+        best = np.where(counts.any(axis=1), counts.argmax(axis=1), frequent)
+        last_word[:, distance] = best[asked[:, 0]]
+    return {"last_word": last_word, "baseline": baseline}
 
 
 def read_words(
@@ -196,31 +196,30 @@ def summarise(arm: Arm) -> Iterator[Row]:
 def judge(estimates: Estimates) -> Judgement | str:
     """C14: the words so far can be read from the state."""
     arm = estimates.without_attention()
-    buckets = [name for name in estimates.buckets() if estimates.get("words_asked", arm, name)]
-    if not buckets:
+    asked, readable, read, added = (
+        estimates.by_bucket(f"words_{name}", arm)
+        for name in ("asked", "readable", "read", "read_added")
+    )
+    if not asked:
         return "no arm without attention was measured"
     clauses, more, enough, shares = [], [], [], {}
-    for bucket in buckets:
-        asked, readable, read, added = (
-            estimates.get(f"words_{name}", arm, bucket)
-            for name in ("asked", "readable", "read", "read_added")
-        )
+    for bucket in asked:
         untrained, last_word = (
             estimates.get("words_read", arm, bucket, name) for name in ("untrained", "last_word")
         )
         clauses.append(
-            f"after {bucket} words {read.text()} of the last {asked.value:.0f} "
-            f"({readable.value:.1f} could be read, {untrained.text()} from untrained states, "
-            f"{last_word.text()} from the word just read alone)"
+            f"after {bucket} words {read[bucket].text()} of the last {asked[bucket].value:.0f} "
+            f"({readable[bucket].value:.1f} could be read, {untrained.text()} from untrained "
+            f"states, {last_word.text()} from the word just read alone)"
         )
-        more.append(added.low > 0 and read.low > last_word.high)
-        enough.append(read.low >= ENOUGH * readable.value)
-        shares[bucket] = read.value / readable.value if readable.value > 0 else 1.0
+        more.append(added[bucket].low > 0 and read[bucket].low > last_word.high)
+        most = readable[bucket].value
+        enough.append(read[bucket].low >= ENOUGH * most)
+        shares[bucket] = read[bucket].value / most if most > 0 else 1.0
     clauses[0] = f"beyond the most frequent word the probe reads {clauses[0]}"
-    least = min(buckets, key=shares.get)
-    asked, read = (estimates.get(name, arm, least) for name in ("words_asked", "words_read"))
-    measure = f"words read of the last {asked.value:.0f}, after {least} words"
-    return Judgement(all(more) and all(enough), all(more), clauses, measure, read)
+    least = min(asked, key=shares.get)
+    measure = f"words read of the last {asked[least].value:.0f}, after {least} words"
+    return Judgement(all(more) and all(enough), all(more), clauses, measure, read[least])
 
 
 QUESTION = Question(

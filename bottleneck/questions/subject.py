@@ -133,43 +133,41 @@ class SourceReader(Translator):
         return Memory(values, self.decoder.attention.keys(values), mask, last)
 
 
-def train_reader(subject: Subject, encoder: Weights, name: str) -> tuple[nnx.GraphDef, Weights]:
-    """Train the probe of a translator's encoder; return the probe's structure and weights."""
-    plain = {"dropout": 0.0, "initial_state": "context"}
-    model, words = subject.settings.changed(model=plain).model, len(subject.vocabularies[0])
-    training = subject.settings.training
+def train_reader(
+    subject: Subject, encoder: Weights, name: str
+) -> tuple[Float[np.ndarray, "sentences"], Weights]:
+    """Train the probe of a translator's encoder; return -log P in nats of each test source.
+
+    The encoder reads a source in the run's order, and the probe writes it in the text's own order.
+    The probe's weights are returned, too.
+    """
+    words, training = subject.vocabularies[0], subject.settings.training
+    settings = subject.settings.changed(
+        model={"dropout": 0.0, "initial_state": "context"},
+        training={
+            "updates": max(1, training.updates // 2),
+            "validations": 5,
+            "teacher_forcing": 1.0,
+            "label_smoothing": 0.0,
+            "average_last": 0.0,
+            "shapes": min(training.shapes, 8),  # source and target have the same length
+        },
+    )
     rngs = nnx.Rngs(params=jax.random.key(training.seed))
-    graph, weights = nnx.split(SourceReader(model, words, words, rngs))
+    graph, weights = nnx.split(SourceReader(settings.model, len(words), len(words), rngs))
     weights["encoder"] = encoder["encoder"]
-    settings = training.model_copy(update={
-        "updates": max(1, training.updates // 2),
-        "validations": 5,
-        "teacher_forcing": 1.0,
-        "label_smoothing": 0.0,
-        "average_last": 0.0,
-        "shapes": min(training.shapes, 8),  # source and target have the same length
-    })  # fmt: skip
+    text, *others = (
+        EncodedPairs(subject.encode(pairs).source, encode_pairs(pairs, words, words).source)
+        for pairs in subject.corpus.splits.values()
+    )
+    validation, test = (evaluation_batches(pairs, BATCH) for pairs in others)
+    training = settings.training
     batches = training_batches(
-        written_back(subject, subject.corpus.train),
-        settings.batch_size, settings.seed, settings.shapes, settings.batch_tokens,
-    )  # fmt: skip
-    validation = evaluation_batches(written_back(subject, subject.corpus.valid), BATCH)
-    subject.tell(f"training the {name}: {settings.updates:,} updates")
-    learners = [Learner(weights, settings, batches)]
+        text, training.batch_size, training.seed, training.shapes, training.batch_tokens
+    )
+    subject.tell(f"training the {name}: {training.updates:,} updates")
+    learners = [Learner(weights, training, batches)]
     (trained,) = train(graph, learners, validation, lambda *_: None).trained
     if trained.status != "done":
         raise UserError(f"the {name} failed: {trained.reason}; leave the run out with --where")
-    return graph, trained.weights
-
-
-def written_back(subject: Subject, pairs: Sequence[SentencePair]) -> EncodedPairs:
-    """The source as the encoder reads it, and as the probe must write it: in its own order."""
-    words = subject.vocabularies[0]
-    return EncodedPairs(subject.encode(pairs).source, encode_pairs(pairs, words, words).source)
-
-
-def losses(
-    graph: nnx.GraphDef, weights: Weights, pairs: EncodedPairs
-) -> Float[np.ndarray, "sentences"]:
-    """-log P in nats of each target, end token included: a probe's or a translator's."""
-    return sentence_losses(make_sentence_losses(graph), weights, evaluation_batches(pairs, BATCH))
+    return sentence_losses(make_sentence_losses(graph), trained.weights, test), trained.weights

@@ -251,22 +251,16 @@ def _rate(
     return score, cells.reshape(*cells.shape[:2], -1)
 
 
-def filled_buckets(estimates: Estimates, arm: str) -> list[str]:
-    """The length buckets in which an arm's words were counted."""
-    whole = {name: estimates.get("corrected", arm, name) for name in estimates.buckets()}
-    return [name for name, estimate in whole.items() if estimate and estimate.n]
-
-
 def judge(estimates: Estimates) -> Judgement | str:
     """C3: the gist of a sentence survives the fixed context, and its detail is lost."""
     none = estimates.without_attention()
-    filled = filled_buckets(estimates, none)
-    if len(filled) < 2:
+    recall = estimates.by_bucket("corrected", none)
+    if len(recall) < 2:
         return "fewer than two buckets of an arm without attention are filled"
-    learned = estimates.get("corrected", none, filled[0]).value
-    if not learned >= LEARNED:
-        return f"recall beyond chance is {learned:.0%} in {filled[0]}: not learned"
-    buckets, last = filled[-2:], filled[-1]
+    first, *_, last = recall
+    if not recall[first].value >= LEARNED:
+        return f"recall beyond chance is {recall[first].value:.0%} in {first}: not learned"
+    buckets = [*recall][-2:]
     more = {
         (bucket, kind): estimates.get("gist_more", none, bucket, part=kind)
         for bucket, kind in product(buckets, DETAILS)
@@ -285,40 +279,34 @@ def judge(estimates: Estimates) -> Judgement | str:
                 phrases = (f", {{}} points {word} than of {kind}" for word in ("more", "less"))
                 clause += points.change(*phrases, "{:z.0f}")
             clauses.append(clause)
-    few = {bucket: estimates.get("corrected", none, bucket).n for bucket in buckets}
     least = min(DETAILS, key=lambda kind: more[last, kind].value)
     return Judgement(
         fully=len(clear) == len(DETAILS) and min(survives) >= SURVIVES,
         partly=bool(clear),
-        because=[*clauses, small_buckets(few)],
+        because=[*clauses, small_buckets({bucket: recall[bucket].n for bucket in buckets})],
         measure=f"points, gist less {least}, recall beyond chance, none, {last}",
         number=more[last, least].scaled(100.0),
     )
 
 
-def by_part(parts: Sequence[str], first: int = 0) -> Callable[[Estimates], Iterator]:
+def by_part(parts: Sequence[str], first: int = 0) -> Callable[[Estimates], list]:
     """Rows for each part, arm and filled bucket, from the ``first`` bucket on."""
-
-    def lines(estimates: Estimates) -> Iterator:
-        for part, arm in product(parts, estimates.arms()):
-            for bucket in filled_buckets(estimates, arm)[first:]:
-                yield (part, bucket, arm), {"arm": arm, "bucket": bucket, "part": part}
-
-    return lines
+    return lambda estimates: [
+        ((part, bucket, arm), {"arm": arm, "bucket": bucket, "part": part})
+        for part, arm in product(parts, estimates.arms())
+        for bucket in [*estimates.by_bucket("corrected", arm)][first:]
+    ]
 
 
 def panel(title: str, x: str, names: Mapping[str, str], joined: bool) -> Axes:
     """What survives in the longest bucket, by part."""
-
-    def select(rows: pd.DataFrame) -> pd.DataFrame:
-        filled = rows[(rows["n"].fillna(0) > 0) & (rows["bucket"] != "") & rows["value"].notna()]
-        longest = rows["bucket"].isin(filled["bucket"].tail(1))
-        return rows[longest & rows["part"].isin(list(names))]
-
     label = "% that survive in the longest\nsentences (0: chance)"
     return Axes(
         title, label, x, "words", joined, measure="corrected", scale=100.0, by="part", names=names,
-        select=select,
+        select=lambda rows: rows[
+            rows["bucket"].isin(rows.dropna(subset="value")["bucket"].tail(1))
+            & rows["part"].isin(list(names))
+        ],
     )  # fmt: skip
 
 
