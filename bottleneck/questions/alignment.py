@@ -22,7 +22,6 @@ from .arms import Estimates, Probed, Row, rows_by_bucket
 from .ibm1 import IBM1, nearest_to_diagonal, train, words_of
 from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
-Links = frozenset[Link]
 BASELINES = {"diagonal": "diagonal", "ibm1": "IBM model 1"}
 RULE = (
     "Each target word is linked to the source word with its largest weight, teacher-forced on the "
@@ -39,8 +38,8 @@ class LinkedPair(NamedTuple):
 
     pair: SentencePair
     words: tuple[list[str], list[str]]
-    sure: Links
-    possible: Links
+    sure: frozenset[Link]
+    possible: frozenset[Link]
 
 
 def probe(subject: Subject) -> Columns:
@@ -74,7 +73,7 @@ def measure(subject: Subject, pairs: Sequence[LinkedPair], model: IBM1) -> Colum
 
 
 def count_links(
-    item: LinkedPair, trained: Float[ndarray, "_ _"], untrained: Float[ndarray, "_ _"], ibm1: Links
+    item: LinkedPair, trained: ndarray, untrained: ndarray, ibm1: frozenset[Link]
 ) -> dict[str, int]:
     """|A & S| + |A & P| (agreements) and |A| + |S| (links) of links A against gold S, P."""
     sizes = len(item.words[0]), len(item.words[1])
@@ -148,20 +147,15 @@ QUESTION = Question(
         "model 1, 5 iterations on the run's training pairs."
     ],
     tables=[
-        StudyTable(
-            "Alignment (C7): AER of the weights and of others, %",
-            [
-                StudyColumn("AER\nweights", "aer", **RANGED),
-                StudyColumn("un-\ntrained", "aer", control="untrained", scale=100.0, ends=""),
-                StudyColumn("diag-\nonal", "aer", control="diagonal", **RANGED),
-                StudyColumn("IBM 1", "aer", control="ibm1", **RANGED),
-            ],
-        )
+        StudyTable("Alignment (C7): AER of the weights and of others, %", [
+            StudyColumn("AER\nweights", "aer", **RANGED),
+            StudyColumn("un-\ntrained", "aer", control="untrained", scale=100.0, ends=""),
+            StudyColumn("diag-\nonal", "aer", control="diagonal", **RANGED),
+            StudyColumn("IBM 1", "aer", control="ibm1", **RANGED),
+        ])
     ],
     axes=[
-        Axes(
-            "Alignment error rate (0: as gold)", "AER, %", measure="aer", scale=100.0,
-            select=lambda rows: shared(rows[rows["bucket"] != ""], BASELINES),
-        )
+        Axes("Alignment error rate (0: as gold)", "AER, %", measure="aer", scale=100.0,
+             select=lambda rows: shared(rows[rows["bucket"] != ""], BASELINES))
     ],
 )  # fmt: skip

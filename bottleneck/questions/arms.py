@@ -144,9 +144,7 @@ class Estimates:
     """
 
     def __init__(self, frame: pd.DataFrame) -> None:
-        means = frame[frame["seed"].isna()].fillna({"n": 0})
-        texts = means.reindex(columns=[*KEYS, "note"]).astype("object").fillna("")
-        self.means = means.assign(**texts)
+        self.means = frame[frame["seed"].isna()].fillna({"n": 0})
         self._rows = {
             (row["measure"], *(row[key] for key in KEYS)): Measured(
                 row["value"], row["low"], row["high"], int(row["n"]), row["note"]

@@ -239,20 +239,14 @@ QUESTION = Question(
     measures=("length", "added", "growth"),
     keys=("corpus", "attention", "placement", "updates", "context_size", "part"),
     tables=[
-        StudyTable(
-            "Words that survive",
-            [
-                *(StudyColumn(part, "length", part=part) for part in SHARES),
-                StudyColumn("added\n(50 %)", "added", part="50 %"),
-            ],
-            ("corpus", "attention", "updates", "context"),
-            lambda estimates: [
-                ((row.corpus, row.attention, f"{row.updates:,}", str(row.context_size)),
-                 {"arm": row.arm})
-                for row in estimates.means.query("measure == 'length'").itertuples()
-                if row.part == "50 %"
-            ],
-        )
+        StudyTable("Words that survive", [
+            *(StudyColumn(part, "length", part=part) for part in SHARES),
+            StudyColumn("added\n(50 %)", "added", part="50 %"),
+        ], ("corpus", "attention", "updates", "context"), lambda estimates: [
+            ((row.corpus, row.attention, f"{row.updates:,}", str(row.context_size)),
+             {"arm": row.arm})
+            for row in estimates.means.query("measure == 'length' and part == '50 %'").itertuples()
+        ])
     ],
     axes=[panel(*names) for names in product(reversed(SHARES), ("grammar", "copy"))],
 )  # fmt: skip

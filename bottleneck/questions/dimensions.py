@@ -132,15 +132,11 @@ QUESTION = Question(
         f"{SLIDE_USED} of {SLIDE_SIZE}, for one sentence of {SENTENCE_WORDS} words.",
     ],
     tables=[
-        StudyTable(
-            "Principal components for 95 % of the contexts' variance (C4)",
-            [
-                StudyColumn("trained", "components", form="{:z.0f}"),
-                StudyColumn("un-\ntrained", "components", control="untrained", form="{:z.0f}"),
-                StudyColumn("training\nadds", "components_added", form="{:+z.0f}"),
-            ],
-            slide=(f"{SLIDE_USED} of\n{SLIDE_SIZE}", SENTENCE_WORDS),
-        )
+        StudyTable("Principal components for 95 % of the contexts' variance (C4)", [
+            StudyColumn("trained", "components", form="{:z.0f}"),
+            StudyColumn("un-\ntrained", "components", control="untrained", form="{:z.0f}"),
+            StudyColumn("training\nadds", "components_added", form="{:+z.0f}"),
+        ], slide=(f"{SLIDE_USED} of\n{SLIDE_SIZE}", SENTENCE_WORDS))
     ],
     over="groups of sentences (jackknife)",
     axes=[

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from numpy import ndarray
 
 from ..corpus.grammar import noun_gender, word_class
@@ -51,14 +51,13 @@ def probe(subject: Subject) -> Columns:
     columns = {"word": words, "class": kinds}
     for (label, names), control in product((("class", kinds), ("gender", genders)), vectors):
         inside, share = np.array(names) != "", np.full(len(words), np.nan)
-        numbers = np.unique(np.array(names)[inside], return_inverse=True)[1]
-        share[inside] = same_label(vectors[control][inside], numbers, k=5)
+        share[inside] = same_label(vectors[control][inside], np.array(names)[inside], k=5)
         columns[f"{label}_{control}"] = share
     return columns
 
 
 def same_label(
-    embeddings: Float[ndarray, "words size"], labels: Int[ndarray, "words"], *, k: int
+    embeddings: Float[ndarray, "words size"], labels: ndarray, *, k: int
 ) -> Float[ndarray, "words"]:
     """Share of each word's k nearest by cosine, without itself, that have its label."""
     vectors = embeddings.astype(np.float64)
@@ -128,26 +127,19 @@ QUESTION = Question(
     rules={"C13": (RULE, judge)},
     notes=["Embeddings are the encoder's. Next in freq.: the words next in order of frequency."],
     tables=[
-        StudyTable(
-            f"{name} (C13), % of the nearest five that share the word's",
-            [
-                StudyColumn("trained", f"same_{label}", **SHARE),
-                StudyColumn("un-\ntrained", f"same_{label}", control="untrained", **SHARE),
-                StudyColumn("next in\nfreq.", f"same_{label}", control="frequency", **SHARE),
-                StudyColumn("training\nadds", f"same_{label}_added", part="source", scale=100.0,
-                            form="{:+z.0f}"),
-            ],
-            heads=("arm",),
-        )
+        StudyTable(f"{name} (C13), % of the nearest five that share the word's", [
+            StudyColumn("trained", f"same_{label}", **SHARE),
+            StudyColumn("un-\ntrained", f"same_{label}", control="untrained", **SHARE),
+            StudyColumn("next in\nfreq.", f"same_{label}", control="frequency", **SHARE),
+            StudyColumn("training\nadds", f"same_{label}_added", **SHARE | {"form": "{:+z.0f}"}),
+        ], ("arm",))
         for label, name in LABELS.items()
     ],
     over="words",
     axes=[
-        Axes(
-            name, "% of nearest five", "", "words", joined=False,
-            measure=f"same_{label}", scale=100.0, by="like", names={"": "trained"} | CONTROLS,
-            select=lambda rows: rows.assign(like=rows["control"], control=""),
-        )
+        Axes(name, "% of nearest five", "", "words", joined=False, measure=f"same_{label}",
+             scale=100.0, by="like", names={"": "trained"} | CONTROLS,
+             select=lambda rows: rows.assign(like=rows["control"], control=""))
         for label, name in LABELS.items()
     ],
 )  # fmt: skip

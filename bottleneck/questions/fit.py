@@ -45,11 +45,10 @@ QUESTION = Question(
         "--check-schedule` tells training from capacity (C12)."
     ],
     tables=[
-        StudyTable(
-            "BLEU of training and of test sentences (C12)",
-            [StudyColumn(name.replace(" ", "\n"), "bleu", part=split)
-             for split, name in SPLITS.items()],
-        )
+        StudyTable("BLEU of training and of test sentences (C12)", [
+            StudyColumn(name.replace(" ", "\n"), "bleu", part=split)
+            for split, name in SPLITS.items()
+        ])
     ],
     over="sentences",
     axes=[

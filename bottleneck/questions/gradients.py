@@ -12,6 +12,7 @@ from math import inf, log
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
@@ -46,23 +47,17 @@ def probe(subject: Subject, sentences: int = 60) -> Columns:
     subject.require_words()
     linked = [pair for pair in subject.corpus.test if pair.links]
     pairs = [pair for pairs in subject.first_of_each(linked, sentences) for pair in pairs]
-    rows = []
-    for sentence, pair in enumerate(pairs):
+    subject.tell("gradients")
+    networks, rows = (subject.weights, subject.untrained), []
+    norms = gradient_norms(subject.graph, subject.encode(pairs), networks)
+    for sentence, (pair, *of_networks) in enumerate(zip(pairs, *norms, strict=True)):
         last = len(tokenize(pair.source))
         for source, target in pair.links:
-            place = last - 1 - source if subject.settings.model.reverse_source else source
-            rows.append((sentence, target, place, last))
-    sentence, target, aligned, last = np.array(rows, np.int64).T
-    columns = {"sentence": sentence, "steps": last - aligned + 1}
-    networks = {"trained": subject.weights, "untrained": subject.untrained}
-    subject.tell("gradients")
-    all_norms = gradient_norms(subject.graph, subject.encode(pairs), networks.values())
-    for network, norms in zip(networks, all_norms, strict=True):
-        for name, places in (("aligned", aligned), ("last", last)):
-            cells = zip(sentence, target, places, strict=True)
-            column = [norms[row][word, place] for row, word, place in cells]
-            columns[f"{network}_{name}"] = np.array(column, np.float64)
-    return columns
+            aligned = last - 1 - source if subject.settings.model.reverse_source else source
+            read = [norm[target, place] for norm in of_networks for place in (aligned, last)]
+            rows.append((sentence, last - aligned + 1, *map(float, read)))
+    names = ("trained_aligned", "trained_last", "untrained_aligned", "untrained_last")
+    return pd.DataFrame(rows, columns=["sentence", "steps", *names])
 
 
 def gradient_norms(
@@ -212,37 +207,26 @@ QUESTION = Question(
     ],
     measures=("ratio", "half_distance"),
     tables=[
-        StudyTable(
-            "Gradient at the aligned source word over that at the last position (C8)",
-            [
-                StudyColumn("start of\ntraining", "ratio", control="untrained", form="{:.2g}"),
-                StudyColumn("end of\ntraining", "ratio", form="{:.2g}"),
-            ],
-            heads=("steps", "arm"),
-            lines=lambda estimates: [
-                ((band, arm), {"arm": arm, "part": band})
-                for band, arm in product(BAND_NAMES, estimates.arms())
-            ],
-        ),
-        StudyTable(
-            "Half-distance of the gradient in steps (C8)",
-            [
-                StudyColumn("start of\ntraining", "half_distance", control="untrained"),
-                StudyColumn("end of\ntraining", "half_distance"),
-            ],
-            heads=("arm",),
-        ),
+        StudyTable("Gradient at the aligned source word over that at the last position (C8)", [
+            StudyColumn("start of\ntraining", "ratio", control="untrained", form="{:.2g}"),
+            StudyColumn("end of\ntraining", "ratio", form="{:.2g}"),
+        ], ("steps", "arm"), lambda estimates: [
+            ((band, arm), {"arm": arm, "part": band})
+            for band, arm in product(BAND_NAMES, estimates.arms())
+        ]),
+        StudyTable("Half-distance of the gradient in steps (C8)", [
+            StudyColumn("start of\ntraining", "half_distance", control="untrained"),
+            StudyColumn("end of\ntraining", "half_distance"),
+        ], ("arm",)),
     ],
     axes=[
-        Axes(
-            "Gradient norm by distance",
-            "gradient norm at the source word\nover that at the last position",
-            "steps from the source word to the target word, without attention",
-            "links", log_y=True, measure="ratio", by="part",
-            # The trained network before the untrained, the nearest band first.
-            select=lambda rows: rows.assign(
-                place=rows["part"].map(BAND_NAMES.index)
-            ).sort_values(["control", "place"], kind="stable"),
-        ),
+        Axes("Gradient norm by distance",
+             "gradient norm at the source word\nover that at the last position",
+             "steps from the source word to the target word, without attention",
+             "links", log_y=True, measure="ratio", by="part",
+             # The trained network before the untrained, the nearest band first.
+             select=lambda rows: rows.assign(
+                 place=rows["part"].map(BAND_NAMES.index)
+             ).sort_values(["control", "place"], kind="stable"))
     ],
 )  # fmt: skip

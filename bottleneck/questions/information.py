@@ -210,30 +210,21 @@ QUESTION = Question(
         "Trans.: the bits of the source less those of the reference under the translator.",
     ],
     tables=[
-        StudyTable(
-            "Bits of the source that reach the decoder (C5, C6)",
-            [
-                StudyColumn("bits", "source_bits", form="{:z.0f}", ends=""),
-                StudyColumn("probe\nbits", "recovered", part="probe", form="{:z.0f}"),
-                StudyColumn("probe\n%", "share", part="probe", **PERCENT),
-                StudyColumn("untr.\n%", "share", part="probe", control="untrained", **PERCENT),
-                StudyColumn("trans.\n%", "share", part="translator", **PERCENT),
-            ],
-            slide=(f"{100 * (1 - SLIDE_LOST):.0f}", LOST_WORDS),  # the per cent that are kept
-        ),
-        StudyTable(
-            "Of a further word's bits, in the longer half of the buckets (C6)",
-            [
-                StudyColumn("kept\n%", "kept", **PERCENT),
-                StudyColumn("attention\nminus none,\npoints", "kept_gain", scale=100.0,
-                       form="{:+z.0f}", ends="{:+z.0f}"),
-            ],
-            heads=("arm", "measure"),
-            lines=lambda estimates: [
-                ((arm, name), {"arm": arm, "part": part})
-                for (name, part), arm in product(LONGER.items(), estimates.arms())
-            ],
-        ),
+        StudyTable("Bits of the source that reach the decoder (C5, C6)", [
+            StudyColumn("bits", "source_bits", form="{:z.0f}", ends=""),
+            StudyColumn("probe\nbits", "recovered", part="probe", form="{:z.0f}"),
+            StudyColumn("probe\n%", "share", part="probe", **PERCENT),
+            StudyColumn("untr.\n%", "share", part="probe", control="untrained", **PERCENT),
+            StudyColumn("trans.\n%", "share", part="translator", **PERCENT),
+        ], slide=(f"{100 * (1 - SLIDE_LOST):.0f}", LOST_WORDS)),  # the per cent that are kept
+        StudyTable("Of a further word's bits, in the longer half of the buckets (C6)", [
+            StudyColumn("kept\n%", "kept", **PERCENT),
+            StudyColumn("attention\nminus none,\npoints", "kept_gain", scale=100.0,
+                        form="{:+z.0f}", ends="{:+z.0f}"),
+        ], ("arm", "measure"), lambda estimates: [
+            ((arm, name), {"arm": arm, "part": part})
+            for (name, part), arm in product(LONGER.items(), estimates.arms())
+        ]),
     ],
     axes=[
         Axes("Bits that a probe reads from the memory", "bits per sentence",

@@ -238,22 +238,17 @@ QUESTION = Question(
     ],
     tables=[
         StudyTable(
-            "Words so far that a linear probe reads from h_t, beyond the most frequent (C14)",
-            heads=("words\nso far", "arm"),
-            columns=[
-                StudyColumn("of", "words_asked", form="{:.0f}", ends=""),
-                StudyColumn("trained", "words_read", form="{:.2f}"),
-                StudyColumn("un-\ntrained", "words_read", control="untrained", form="{:.2f}"),
-                StudyColumn("last\nword", "words_read", control="last_word", form="{:.2f}"),
-                StudyColumn("training\nadds", "words_read_added", form="{:+.2f}"),
-            ],
-        ),
+            "Words so far that a linear probe reads from h_t, beyond the most frequent (C14)", [
+            StudyColumn("of", "words_asked", form="{:.0f}", ends=""),
+            StudyColumn("trained", "words_read", form="{:.2f}"),
+            StudyColumn("un-\ntrained", "words_read", control="untrained", form="{:.2f}"),
+            StudyColumn("last\nword", "words_read", control="last_word", form="{:.2f}"),
+            StudyColumn("training\nadds", "words_read_added", form="{:+.2f}"),
+        ], ("words\nso far", "arm"))
     ],
     axes=[
-        Axes(
-            "Words so far that are read", "words, beyond the most frequent",
-            "source words so far", "states", measure="words_read",
-            select=lambda rows: shared(rows, {"last_word": "from the last word alone"}),
-        )
+        Axes("Words so far that are read", "words, beyond the most frequent",
+             "source words so far", "states", measure="words_read",
+             select=lambda rows: shared(rows, {"last_word": "from the last word alone"}))
     ],
 )  # fmt: skip
