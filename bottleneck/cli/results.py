@@ -337,7 +337,7 @@ def study(
         sentences, first = read_gold(*files, first_word)
         linked = counted(sum(bool(item.possible) for item in sentences), "sentence")
         tell(f"words counted from {first}; {linked} of {len(sentences)} have links, all are scored")
-        probed = probe_gold(runs, sentences, tell)
+        probed = [probe_gold(run, sentences, tell) for run in runs]
     else:
         probed = probe_runs(question, runs, tell)
     path = write_table(question.name, question.summarise(probed), folder)

@@ -7,8 +7,7 @@ positions, 0-based. `alignment_gold` does the same with the user's gold links.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Real
@@ -19,14 +18,10 @@ from ..corpus.subwords import by_word, links_from_weights, shares_of
 from ..corpus.vocabulary import WORDS
 from ..figures.plot import shared
 from ..scoring.bootstrap import ratio_of_sums
-from .arms import Estimates, rows_by_bucket
+from .arms import Estimates, Probed, Row, rows_by_bucket
 from .ibm1 import IBM1, nearest_to_diagonal, train, words_of
-from .question import Axes, Columns, Judgement, Probed, Question, Row, StudyColumn, StudyTable, Tell
+from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
-if TYPE_CHECKING:
-    from .subject import Subject
-
-Links = frozenset[Link]
 BASELINES = {"diagonal": "diagonal", "ibm1": "IBM model 1"}
 RULE = (
     "Each target word is linked to the source word with its largest weight, teacher-forced on the "
@@ -43,21 +38,21 @@ class LinkedPair(NamedTuple):
 
     pair: SentencePair
     words: tuple[list[str], list[str]]
-    sure: Links
-    possible: Links
+    sure: frozenset[Link]
+    possible: frozenset[Link]
 
 
-def probe(subject: "Subject", tell: Tell) -> Columns:
+def probe(subject: Subject) -> Columns:
     """Count the links of every test sentence."""
-    tell("training IBM model 1, reading weights")
+    subject.tell("training IBM model 1, reading weights")
     pairs = []
     for pair in subject.corpus.test:
         links = frozenset(pair.links)
         pairs.append(LinkedPair(pair, words_of(pair), links, links))
-    return measure(subject, pairs, train(list(map(words_of, subject.corpus.train))))
+    return measure(subject, pairs, train(map(words_of, subject.corpus.train)))
 
 
-def measure(subject: "Subject", pairs: Sequence[LinkedPair], model: IBM1) -> Columns:
+def measure(subject: Subject, pairs: Sequence[LinkedPair], model: IBM1) -> Columns:
     """Count the links of every method in these sentences, word by word."""
     encoded = subject.encode([item.pair for item in pairs])
     trained, untrained = (
@@ -78,7 +73,7 @@ def measure(subject: "Subject", pairs: Sequence[LinkedPair], model: IBM1) -> Col
 
 
 def count_links(
-    item: LinkedPair, trained: Float[ndarray, "_ _"], untrained: Float[ndarray, "_ _"], ibm1: Links
+    item: LinkedPair, trained: ndarray, untrained: ndarray, ibm1: frozenset[Link]
 ) -> dict[str, int]:
     """|A & S| + |A & P| (agreements) and |A| + |S| (links) of links A against gold S, P."""
     sizes = len(item.words[0]), len(item.words[1])
@@ -151,27 +146,16 @@ QUESTION = Question(
         "Diagonal: target word j to the source word at the same share of the sentence. IBM 1: IBM "
         "model 1, 5 iterations on the run's training pairs."
     ],
-    measures=("aer", "aer_gap"),
     tables=[
-        StudyTable(
-            "Alignment (C7): AER of the weights and of others, %",
-            lines=lambda estimates: [
-                ((bucket or "all", arm), {"arm": arm, "bucket": bucket})
-                for bucket, arm in product((*estimates.buckets(), ""), estimates.arms())
-            ],
-            columns=[
-                StudyColumn("AER\nweights", "aer", **RANGED),
-                StudyColumn("un-\ntrained", "aer", control="untrained", scale=100.0, ends=""),
-                StudyColumn("diag-\nonal", "aer", control="diagonal", **RANGED),
-                StudyColumn("IBM 1", "aer", control="ibm1", **RANGED),
-            ],
-        )
+        StudyTable("Alignment (C7): AER of the weights and of others, %", [
+            StudyColumn("AER\nweights", "aer", **RANGED),
+            StudyColumn("un-\ntrained", "aer", control="untrained", scale=100.0, ends=""),
+            StudyColumn("diag-\nonal", "aer", control="diagonal", **RANGED),
+            StudyColumn("IBM 1", "aer", control="ibm1", **RANGED),
+        ])
     ],
     axes=[
-        Axes(
-            "Alignment error rate (0: as gold)", "AER, %", measure="aer", scale=100.0,
-            lines=("", "untrained", *BASELINES.values()),
-            select=lambda rows: shared(rows[rows["bucket"] != ""], BASELINES),
-        )
+        Axes("Alignment error rate (0: as gold)", "AER, %", measure="aer", scale=100.0,
+             select=lambda rows: shared(rows[rows["bucket"] != ""], BASELINES))
     ],
 )  # fmt: skip

@@ -8,7 +8,6 @@ import re
 from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from ..corpus.files import read_lines
@@ -19,29 +18,21 @@ from ..settings.errors import UsageError, UserError
 from . import alignment
 from .alignment import LinkedPair
 from .ibm1 import train, words_of
-from .question import Columns, Probed, Tell
-
-if TYPE_CHECKING:
-    from .subject import Subject
+from .question import Probed, Tell
 
 LINK = re.compile(r"(\d{1,9})([-?p])(\d{1,9})", re.ASCII)
 
 
-def probe_gold(runs: Sequence[Path], sentences: Sequence[LinkedPair], tell: Tell) -> list[Probed]:
-    """Compare the weights of each run with the gold links; run folders stay unchanged."""
+def probe_gold(run: Path, sentences: Sequence[LinkedPair], tell: Tell) -> Probed:
+    """Compare a run's weights with the gold links, in lower case if its text is.
+
+    The run's folder stays unchanged.
+    """
     from .subject import Subject
 
-    probed = []
-    for run in runs:
-        tell(f"{run.name}: reading the gold set")
-        subject = Subject(run)
-        probed.append(Probed(run, subject.settings, probe(subject, sentences, tell)))
-    return probed
-
-
-def probe(subject: "Subject", sentences: Sequence[LinkedPair], tell: Tell) -> Columns:
-    """Count the links of the sentences, in lower case if the run's text is."""
-    model = train(list(map(words_of, subject.corpus.train)))
+    tell(f"{run.name}: reading the gold set")
+    subject = Subject(run, tell=tell)
+    model = train(map(words_of, subject.corpus.train))
     corpus, pairs = subject.settings.corpus, []
     lower = corpus.lowercase or corpus.name == "grammar"
     for item in filter(lambda item: all(item.words), sentences):
@@ -51,11 +42,11 @@ def probe(subject: "Subject", sentences: Sequence[LinkedPair], tell: Tell) -> Co
         )
         texts = running_text(source, model.source_ids), running_text(target, model.target_ids)
         pairs.append(item._replace(pair=SentencePair(*texts), words=(source, target)))
-    sources, run = [item.pair.source for item in pairs], subject.trained
-    if unknown := sum(len(run.unknown(text)) for text in sources):
-        tokens = sum(len(run.tokens(text)) for text in sources)
+    sources, trained = [item.pair.source for item in pairs], subject.trained
+    if unknown := sum(len(trained.unknown(text)) for text in sources):
+        tokens = sum(len(trained.tokens(text)) for text in sources)
         tell(f"{unknown:,} of {tokens:,} source tokens are not in the training vocabulary")
-    return alignment.measure(subject, pairs, model)
+    return Probed(run, subject.settings, alignment.measure(subject, pairs, model))
 
 
 def running_text(words: Sequence[str], vocabulary: Container[str]) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -98,12 +99,10 @@ def arms_of(probed: Sequence[Probed]) -> list[Arm]:
     arms: dict[str, list[Probed]] = {}
     for run, cell in zip(seeds, declare([Cell("", run.settings) for run in seeds]), strict=True):
         arms.setdefault(cell.arm, []).append(run)
-
-    def order(arm: Arm) -> tuple:
-        model, updates = arm.settings.model, arm.settings.training.updates
-        return model.attention != "none", model.attention, model.context_size, updates, arm.name
-
-    return sorted((Arm(name, tuple(runs)) for name, runs in arms.items()), key=order)
+    keys = "model.attention", "model.context_size", "training.updates"
+    order = attrgetter(*(f"settings.{key}" for key in keys), "name")
+    ordered = sorted((Arm(name, tuple(runs)) for name, runs in arms.items()), key=order)
+    return sorted(ordered, key=lambda arm: arm.settings.model.attention != "none")
 
 
 def by_arm(summary: Callable[[Arm], Iterable[Row]]) -> Callable[[Sequence[Probed]], list[Row]]:
@@ -145,9 +144,7 @@ class Estimates:
     """
 
     def __init__(self, frame: pd.DataFrame) -> None:
-        means = frame[frame["seed"].isna()].fillna({"n": 0})
-        texts = means.reindex(columns=[*KEYS, "note"]).astype("object").fillna("")
-        self.means = means.assign(**texts)
+        self.means = frame[frame["seed"].isna()].fillna({"n": 0})
         self._rows = {
             (row["measure"], *(row[key] for key in KEYS)): Measured(
                 row["value"], row["low"], row["high"], int(row["n"]), row["note"]
@@ -170,6 +167,11 @@ class Estimates:
         """The arms in order; ``selective``: only those that can attend to a word."""
         left_out = UNSELECTIVE if selective else ()
         return [arm for arm, name in self.attention.items() if name not in left_out]
+
+    def by_bucket(self, measure: str, arm: str, part: str = "") -> dict[str, Measured]:
+        """The estimates of a trained arm's measure, by bucket."""
+        numbers = {name: self.get(measure, arm, name, part=part) for name in self.buckets()}
+        return {name: number for name, number in numbers.items() if number}
 
     def buckets(self) -> list[str]:
         """The buckets in the order of the table."""

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import jax
@@ -19,7 +18,8 @@ from ..corpus.vocabulary import EOS, UNK
 from ..model.translator import create
 from ..results.schema import BENCHMARK
 from ..runs.pool import Event, run_workers
-from ..runs.run import cache_programs, describe_environment
+from ..runs.run import describe_environment
+from ..runs.translate import cache_programs
 from ..settings.concerns import ModelSettings, TrainingSettings
 from ..settings.errors import UserError
 from ..settings.machine import cores
@@ -48,7 +48,7 @@ def measure(folder: Path, quick: bool, tell: Tell) -> None:
         seconds = result["seconds"]
         machine = f"{result['machine']}, {datetime.now(UTC).date()}"
         rows.extend(row for arm in ARMS for row in point_rows(length, arm, seconds, machine))
-        steps = ", ".join(f"{arm} {1e3 * median(seconds[arm]):,.1f} ms" for arm in ARMS)
+        steps = ", ".join(f"{arm} {1e3 * np.median(seconds[arm]):,.1f} ms" for arm in ARMS)
         tell(f"length {length} ({lengths.index(length) + 1} of {len(lengths)}): {steps}")
 
     orders = [([length], {"length": length}) for length in lengths]
@@ -60,11 +60,10 @@ def point_rows(
     length: int, arm: str, seconds: Mapping[str, Sequence[float]], machine: str
 ) -> list[Row]:
     """The rows of an arm at a length; attention's seconds and share are computed round by round."""
-    timed = {"seconds": seconds[arm]}
+    step, without = (np.array(seconds[name]) for name in (arm, baseline(arm)))
+    timed = {"seconds": step}
     if arm != baseline(arm):
-        pairs = list(zip(seconds[arm], seconds[baseline(arm)], strict=True))
-        timed["attention_seconds"] = [step - without for step, without in pairs]
-        timed["attention_share"] = [1 - without / step for step, without in pairs]
+        timed |= {"attention_seconds": step - without, "attention_share": 1 - without / step}
     keys = {
         "arm": arm,
         "attention": arm.removesuffix(OUTPUT),
@@ -72,11 +71,11 @@ def point_rows(
         "context_size": CONTEXT,
         "corpus": "random words",
         "bucket": str(length),
-        "n": len(seconds[arm]),
+        "n": len(step),
         "note": machine,
     }
     return [
-        keys | {"measure": name, "value": median(times), "low": min(times), "high": max(times)}
+        keys | {"measure": name, "value": np.median(times), "low": min(times), "high": max(times)}
         for name, times in timed.items()
     ]
 

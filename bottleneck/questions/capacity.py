@@ -8,7 +8,7 @@ so the true capacity is "at least" this.
 from collections.abc import Mapping, Sequence
 from itertools import product
 from math import inf, isinf, isnan, nan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,13 +19,10 @@ from ..scoring.bootstrap import Estimate, ratio_of_sums
 from ..settings.errors import UserError
 from ..settings.sweep import SEED, Cell, varying
 from ..tables.render import beyond
-from .arms import Arm, Estimates, Measured, arms_of
+from .arms import Arm, Estimates, Measured, Probed, Row, arms_of
 from .censored import ENDS, Censored, percentiles, text, unbounded
-from .question import Axes, Columns, Judgement, Probed, Question, Row, StudyColumn, StudyTable, Tell
+from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 from .survival import source_words
-
-if TYPE_CHECKING:
-    from .subject import Subject
 
 FEWEST = 20
 """Fewest sentences of a point on the curve: neighbouring lengths with fewer share a point."""
@@ -46,9 +43,9 @@ RULE = (
 )
 
 
-def probe(subject: "Subject", tell: Tell) -> Columns:
+def probe(subject: Subject) -> Columns:
     """One row per test sentence: its point on the curve, and its words as in `COUNTS`."""
-    tell("looking for the words")
+    subject.tell("looking for the words")
     lengths = np.array([pair.words for pair in subject.corpus.test], np.int64)
     points = points_of(lengths)
     words = source_words(subject, points).dropna(subset="survived").assign(words=1.0)
@@ -94,11 +91,11 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
                 if earlier:
                     rows.append(arm.row("added", change(earlier[part][0], mean), **keys))
         for updates, part in product(sorted({updates for updates, _ in measured}), SHARES):
-            same = [(size, lengths) for (n, size), lengths in measured.items() if n == updates]
-            fit = growth({size: lengths[part][0] for size, lengths in same})
-            keys = {"arm": f"{' '.join(names)} updates={updates}", "updates": updates}
-            if len(same) > 1:
-                rows.append(arm.row("growth", fit, context_size=None, part=part, **keys))
+            by_size = {size: of[part][0] for (n, size), of in measured.items() if n == updates}
+            if len(by_size) > 1:
+                keys = {"arm": f"{' '.join(names)} updates={updates}", "updates": updates}
+                keys |= {"context_size": None, "part": part}
+                rows.append(arm.row("growth", growth(by_size), **keys))
     return rows
 
 
@@ -140,9 +137,8 @@ def last_length(
     reached = int((curve >= share - 1e-9).sum())  # means may differ from it by rounding
     if reached in (0, len(at)):
         return inf if reached else -inf
-    high, low = curve[reached - 1 : reached + 1]
-    part = max(0.0, (high - share) / (high - low))
-    return float(at[reached - 1] + part * (at[reached] - at[reached - 1]))
+    around = slice(reached - 1, reached + 1)
+    return float(np.interp(-share, -curve[around], at[around]))
 
 
 def change(once: Censored, twice: Censored) -> dict[str, Any]:
@@ -223,7 +219,7 @@ def panel(part: str, corpus: str) -> Axes:
 
     return Axes(
         f"{corpus}: {part} survive", "length, words", "context size, numbers", measure="length",
-        by="context_size", select=select, lines=None, log_x=True,
+        by="context_size", select=select, log_x=True,
     )  # fmt: skip
 
 
@@ -243,20 +239,14 @@ QUESTION = Question(
     measures=("length", "added", "growth"),
     keys=("corpus", "attention", "placement", "updates", "context_size", "part"),
     tables=[
-        StudyTable(
-            "Words that survive",
-            [
-                *(StudyColumn(part, "length", part=part) for part in SHARES),
-                StudyColumn("added\n(50 %)", "added", part="50 %"),
-            ],
-            ("corpus", "attention", "updates", "context"),
-            lambda estimates: [
-                ((row.corpus, row.attention, f"{row.updates:,}", str(row.context_size)),
-                 {"arm": row.arm})
-                for row in estimates.means.query("measure == 'length'").itertuples()
-                if row.part == "50 %"
-            ],
-        )
+        StudyTable("Words that survive", [
+            *(StudyColumn(part, "length", part=part) for part in SHARES),
+            StudyColumn("added\n(50 %)", "added", part="50 %"),
+        ], ("corpus", "attention", "updates", "context"), lambda estimates: [
+            ((row.corpus, row.attention, f"{row.updates:,}", str(row.context_size)),
+             {"arm": row.arm})
+            for row in estimates.means.query("measure == 'length' and part == '50 %'").itertuples()
+        ])
     ],
     axes=[panel(*names) for names in product(reversed(SHARES), ("grammar", "copy"))],
 )  # fmt: skip

@@ -147,41 +147,26 @@ QUESTION = Question(
     ],
     run_lines=run_lines,
     over="groups of steps",
-    measures=("seconds", "attention_seconds", "attention_share", "exponent"),
     keys=("arm", "control", "bucket"),
     tables=[
-        StudyTable(
-            "By length (tokens per side)",
-            [
-                StudyColumn("ms", "seconds", scale=1e3, form="{:,.1f}", ends=""),
-                StudyColumn("attn.\n%", "attention_share", scale=100.0, form="{:z.0f}", ends=""),
-            ],
-            ("length", "arm"),
-            with_n=False,
-        ),
-        StudyTable(
-            "How the cost grows (C9, L15): quantity = constant x length ^ exponent",
-            [
-                StudyColumn("all\nlengths", "exponent", bucket="all", form="{:z.2f}"),
-                StudyColumn("upper\nlengths", "exponent", bucket="upper", form="{:z.2f}"),
-            ],
-            ("quantity", "arm"),
-            lambda estimates: [
-                ((quantity.replace("_", " "), arm), {"arm": arm, "control": quantity})
-                for quantity, arm in product(FITTED, estimates.arms())
-            ],
-            with_n=False,
-        ),
+        StudyTable("By length (tokens per side)", [
+            StudyColumn("ms", "seconds", scale=1e3, form="{:,.1f}", ends=""),
+            StudyColumn("attn.\n%", "attention_share", scale=100.0, form="{:z.0f}", ends=""),
+        ], ("length", "arm"), with_n=False),
+        StudyTable("How the cost grows (C9, L15): quantity = constant x length ^ exponent", [
+            StudyColumn("all\nlengths", "exponent", bucket="all", form="{:z.2f}"),
+            StudyColumn("upper\nlengths", "exponent", bucket="upper", form="{:z.2f}"),
+        ], ("quantity", "arm"), lambda estimates: [
+            ((quantity.replace("_", " "), arm), {"arm": arm, "control": quantity})
+            for quantity, arm in product(FITTED, estimates.arms())
+        ], with_n=False),
     ],
     axes=[
-        Axes(
-            "Length", "ms per training step", "length, tokens per side", "groups",
-            measure="seconds", scale=1e3,
-            # There is one line per attention and placement.
-            select=lambda rows: rows.assign(
-                arm=rows["attention"], control=rows["placement"].replace("input", "")
-            ),
-            lines=None, log_x=True, log_y=True,
-        )
+        Axes("Length", "ms per training step", "length, tokens per side", "groups",
+             log_x=True, log_y=True, measure="seconds", scale=1e3,
+             # There is one line per attention and placement.
+             select=lambda rows: rows.assign(
+                 arm=rows["attention"], control=rows["placement"].replace("input", "")
+             ))
     ],
 )  # fmt: skip

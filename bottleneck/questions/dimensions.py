@@ -6,7 +6,6 @@ se^2 = (G - 1) / G  sum_g (theta_(-g) - mean theta_(-g))^2,  value +- t_(G-1, .9
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,10 +14,7 @@ from numpy import ndarray
 
 from ..settings.concerns import bucket_labels, holds
 from .arms import Arm, Estimates, Measured, Row, by_arm
-from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
-
-if TYPE_CHECKING:
-    from .subject import Subject
+from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
 SLIDE_USED, SLIDE_SIZE, SENTENCE_WORDS = 200, 256, 30
 TOLERANCE = 0.25
@@ -38,14 +34,14 @@ RULE = (
 )
 
 
-def probe(subject: "Subject", tell: Tell, wanted: int = 2_500) -> Columns:
+def probe(subject: Subject, wanted: int = 2_500) -> Columns:
     """A row for every bucket, trained and untrained."""
-    tell("drawing sentences")
+    subject.tell("drawing sentences")
     buckets = dict(zip(bucket_labels(subject.edges), subject.fresh_sentences(wanted), strict=True))
     rows = []
     for control, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
         for bucket, pairs in buckets.items():
-            tell(f"{control} contexts, {bucket} words")
+            subject.tell(f"{control} contexts, {bucket} words")
             replicates = np.full(len(REPLICATES), np.nan)
             if len(pairs) >= 2 * GROUPS:
                 vectors = np.stack([context for _, context in subject.read(weights, pairs)])
@@ -100,16 +96,14 @@ def summarise(arm: Arm) -> Iterator[Row]:
 def judge(estimates: Estimates) -> Judgement | str:
     """C4: 200 of 256 numbers are in use."""
     arm = estimates.without_attention()
-    buckets = [name for name in estimates.buckets() if estimates.get("components", arm, name)]
-    bucket = next((name for name in buckets if holds(name, SENTENCE_WORDS)), None)
+    components = estimates.by_bucket("components", arm)
+    bucket = next((name for name in components if holds(name, SENTENCE_WORDS)), None)
     if bucket is None:
         return f"no run without attention has contexts of {SENTENCE_WORDS} words"
-    used, shortest, longest = (
-        estimates.get("components", arm, name) for name in (bucket, buckets[0], buckets[-1])
-    )
+    used, numbers = components[bucket], [*components.values()]
     size = int(estimates.means.loc[estimates.means["arm"] == arm, "context_size"].iloc[0])
     added = estimates.get("components_added", arm, bucket)
-    growth, expected = longest.minus(shortest), SLIDE_USED / SLIDE_SIZE * size
+    growth, expected = numbers[-1].minus(numbers[0]), SLIDE_USED / SLIDE_SIZE * size
     near_slide = used.within(expected * (1 - TOLERANCE), expected * (1 + TOLERANCE))
     more, less = "training adds {} to", "training takes {} away from"
     clauses = [
@@ -125,12 +119,6 @@ def judge(estimates: Estimates) -> Judgement | str:
     return Judgement(fully, partly, clauses, measure, used)
 
 
-def _printed(frame: pd.DataFrame) -> dict[str, float]:
-    """The slide's number in the figure, by bucket."""
-    buckets = set(frame.loc[frame["context_size"] == SLIDE_SIZE, "bucket"]) - {""}
-    return {bucket: float(SLIDE_USED) for bucket in buckets if holds(bucket, SENTENCE_WORDS)}
-
-
 QUESTION = Question(
     name="dimensions",
     question="How many of the context's numbers are in use: 200 of 256, as on the slide? (C4, L14)",
@@ -143,26 +131,20 @@ QUESTION = Question(
         "Contexts h_Tx of new sentences of the run's language, the same for all runs. Slide: "
         f"{SLIDE_USED} of {SLIDE_SIZE}, for one sentence of {SENTENCE_WORDS} words.",
     ],
-    measures=("components", "components_added"),
     tables=[
-        StudyTable(
-            "Principal components for 95 % of the contexts' variance (C4)",
-            [
-                StudyColumn("trained", "components", form="{:z.0f}"),
-                StudyColumn("un-\ntrained", "components", control="untrained", form="{:z.0f}"),
-                StudyColumn("training\nadds", "components_added", form="{:+z.0f}"),
-            ],
-            printed=lambda estimates, keys: (
-                f"{SLIDE_USED} of\n{SLIDE_SIZE}"
-                if estimates.attention[keys["arm"]] == "none"
-                and holds(keys["bucket"], SENTENCE_WORDS)
-                else ""
-            ),
-        )
+        StudyTable("Principal components for 95 % of the contexts' variance (C4)", [
+            StudyColumn("trained", "components", form="{:z.0f}"),
+            StudyColumn("un-\ntrained", "components", control="untrained", form="{:z.0f}"),
+            StudyColumn("training\nadds", "components_added", form="{:+z.0f}"),
+        ], slide=(f"{SLIDE_USED} of\n{SLIDE_SIZE}", SENTENCE_WORDS))
     ],
     over="groups of sentences (jackknife)",
     axes=[
         Axes("Components, 95 % of variance", "dimensions", measure="components",
-             select=lambda rows: rows[rows["part"] == ""], printed=_printed)
+             printed=lambda frame: {
+                 bucket: SLIDE_USED
+                 for bucket in frame.loc[frame["context_size"] == SLIDE_SIZE, "bucket"].unique()
+                 if bucket and holds(bucket, SENTENCE_WORDS)
+             })
     ],
 )  # fmt: skip

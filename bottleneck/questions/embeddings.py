@@ -6,20 +6,16 @@ English nouns do not show this gender, so the encoder can learn it only from the
 
 from collections.abc import Iterator
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from numpy import ndarray
 
 from ..corpus.grammar import NOUN_GENDER, WORD_CLASS
 from ..corpus.vocabulary import UNK
 from ..scoring.bootstrap import ratio_of_sums
 from .arms import Arm, Estimates, Row, by_arm
-from .question import PERCENT, Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
-
-if TYPE_CHECKING:
-    from .subject import Subject
+from .question import PERCENT, Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
 CONTROLS = {"untrained": "untrained", "frequency": "next in frequency"}
 """``frequency``: neighbours are next to the word in order of frequency in the training text."""
@@ -37,10 +33,10 @@ RULE = (
 )
 
 
-def probe(subject: "Subject", tell: Tell) -> Columns:
+def probe(subject: Subject) -> Columns:
     """One row per word of the source vocabulary: the share of its neighbours that are like it."""
     subject.require_words()
-    tell("neighbours of words")
+    subject.tell("neighbours of words")
     words = subject.vocabularies[0].words
     kinds = [WORD_CLASS[word] for word in words]
     genders = [
@@ -55,14 +51,13 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     columns = {"word": words, "class": kinds}
     for (label, names), control in product((("class", kinds), ("gender", genders)), vectors):
         inside, share = np.array(names) != "", np.full(len(words), np.nan)
-        numbers = np.unique(np.array(names)[inside], return_inverse=True)[1]
-        share[inside] = same_label(vectors[control][inside], numbers, k=5)
+        share[inside] = same_label(vectors[control][inside], np.array(names)[inside], k=5)
         columns[f"{label}_{control}"] = share
     return columns
 
 
 def same_label(
-    embeddings: Float[ndarray, "words size"], labels: Int[ndarray, "words"], *, k: int
+    embeddings: Float[ndarray, "words size"], labels: ndarray, *, k: int
 ) -> Float[ndarray, "words"]:
     """Share of each word's k nearest by cosine, without itself, that have its label."""
     vectors = embeddings.astype(np.float64)
@@ -101,8 +96,7 @@ def judge(estimates: Estimates) -> Judgement | str:
         numbers = [estimates.get(name, arm, control=key, part="source") for name, key in keys]
         if None in numbers:
             continue
-        percent = [item.scaled(100.0) for item in numbers]
-        kind, frequency, class_added, gender, gender_added = percent
+        kind, frequency, class_added, gender, gender_added = (n.scaled(100.0) for n in numbers)
         shares = [item.text("{:z.0f}", " %") for item in (kind, frequency, gender)]
         words = ("{} more than untrained", "{} less than untrained", "{:z.0f}", " points")
         clauses.append(
@@ -121,6 +115,7 @@ def judge(estimates: Estimates) -> Judgement | str:
     return Judgement(fully, all(by_class), clauses, measure, added[least])
 
 
+SHARE = PERCENT | {"part": "source"}
 QUESTION = Question(
     name="embeddings",
     question="Does training place words of a class, and nouns of a gender, near each other? (C13)",
@@ -131,33 +126,20 @@ QUESTION = Question(
     suits=lambda settings: settings.corpus.name == "grammar",
     rules={"C13": (RULE, judge)},
     notes=["Embeddings are the encoder's. Next in freq.: the words next in order of frequency."],
-    measures=("same_class", "same_class_added", "same_gender", "same_gender_added"),
     tables=[
-        StudyTable(
-            f"{name} (C13), % of the nearest five that share the word's",
-            heads=("arm",),
-            lines=lambda estimates: [
-                ((arm,), {"arm": arm, "part": "source"}) for arm in estimates.arms()
-            ],
-            columns=[
-                StudyColumn("trained", f"same_{label}", **PERCENT),
-                StudyColumn("un-\ntrained", f"same_{label}", control="untrained", **PERCENT),
-                StudyColumn("next in\nfreq.", f"same_{label}", control="frequency", **PERCENT),
-                StudyColumn("training\nadds", f"same_{label}_added", scale=100.0, form="{:+z.0f}"),
-            ],
-        )
+        StudyTable(f"{name} (C13), % of the nearest five that share the word's", [
+            StudyColumn("trained", f"same_{label}", **SHARE),
+            StudyColumn("un-\ntrained", f"same_{label}", control="untrained", **SHARE),
+            StudyColumn("next in\nfreq.", f"same_{label}", control="frequency", **SHARE),
+            StudyColumn("training\nadds", f"same_{label}_added", **SHARE | {"form": "{:+z.0f}"}),
+        ], ("arm",))
         for label, name in LABELS.items()
     ],
     over="words",
     axes=[
-        Axes(
-            name, "% of nearest five", "", "words", joined=False,
-            measure=f"same_{label}", scale=100.0, by="like", names={"": "trained"} | CONTROLS,
-            lines=None,
-            select=lambda rows: rows[
-                (rows["part"] == "source") & rows["control"].isin(["", *CONTROLS])
-            ].assign(like=rows["control"], control=""),
-        )
+        Axes(name, "% of nearest five", "", "words", joined=False, measure=f"same_{label}",
+             scale=100.0, by="like", names={"": "trained"} | CONTROLS,
+             select=lambda rows: rows.assign(like=rows["control"], control=""))
         for label, name in LABELS.items()
     ],
 )  # fmt: skip

@@ -4,31 +4,26 @@ If a model cannot translate its training sentences, it has not learned them, or 
 hold them. This study decides no claim: C12's rule is in `claims.rules`.
 """
 
-from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from ..corpus.batches import evaluation_batches
 from ..results.schema import BLEU_COLUMNS
 from ..scoring.bleu import bleu, bleu_statistics
-from .arms import Probed, Row, rows_by_bucket
-from .question import Axes, Columns, Question, StudyColumn, StudyTable, Tell
-
-if TYPE_CHECKING:
-    from .subject import Subject
+from .arms import rows_by_bucket
+from .question import Axes, Columns, Question, StudyColumn, StudyTable, Subject
 
 SPLITS = {"train": "trained on", "test": "test"}
 
 
-def probe(subject: "Subject", tell: Tell) -> Columns:
+def probe(subject: Subject) -> Columns:
     """BLEU counts of the first 240 sentences of every bucket, of training text and test set."""
     from ..runs.translate import BATCH
 
     parts = []
     for split in SPLITS:
-        tell(f"translating, {split}")
+        subject.tell(f"translating, {split}")
         pairs = list(chain(*subject.first_of_each(subject.corpus.splits[split], 240)))
         batches = evaluation_batches(subject.encode(pairs), BATCH)
         _, _, outputs = subject.trained.decode(batches)
@@ -39,32 +34,25 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     return pd.concat(parts).to_dict("list")
 
 
-def summarise(probed: Sequence[Probed]) -> list[Row]:
-    """BLEU of every arm, bucket and split."""
-    return rows_by_bucket(probed, [("bleu", "", bleu, BLEU_COLUMNS)], SPLITS)
-
-
 QUESTION = Question(
     name="fit",
     question="Can an arm translate at least the sentences that it was trained on? (C12)",
     title="Training and test sentences (C12)",
     probe=probe,
-    summarise=summarise,
+    summarise=lambda probed: rows_by_bucket(probed, [("bleu", "", bleu, BLEU_COLUMNS)], SPLITS),
     notes=[
         "BLEU of the run's own translations; n: sentences trained on. `bottleneck reproduce "
         "--check-schedule` tells training from capacity (C12)."
     ],
-    measures=("bleu",),
     tables=[
-        StudyTable(
-            "BLEU of training and of test sentences (C12)",
-            [StudyColumn(name.replace(" ", "\n"), "bleu", part=split)
-             for split, name in SPLITS.items()],
-        )
+        StudyTable("BLEU of training and of test sentences (C12)", [
+            StudyColumn(name.replace(" ", "\n"), "bleu", part=split)
+            for split, name in SPLITS.items()
+        ])
     ],
     over="sentences",
     axes=[
-        Axes("Translation", "BLEU (0 to 100)", measure="bleu", lines=None,
+        Axes("Translation", "BLEU (0 to 100)", measure="bleu",
              select=lambda rows: rows.assign(control=rows["part"].replace(SPLITS | {"test": ""})))
     ],
 )  # fmt: skip

@@ -9,9 +9,10 @@ are words on the shortest path without attention: through the encoder to h_Tx, a
 from collections.abc import Iterable, Iterator
 from itertools import product
 from math import inf, log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
@@ -22,13 +23,7 @@ from ..settings.concerns import bucket_labels
 from ..tables.render import beyond
 from .arms import Arm, Estimates, Row, by_arm
 from .censored import Censored, text, unbounded
-from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
-
-if TYPE_CHECKING:
-    from flax import nnx
-
-    from ..model.translator import Weights
-    from .subject import Subject
+from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
 BANDS = (1, 6, 11, 21, 31, 41)
 """First steps of each band of the curve."""
@@ -47,34 +42,28 @@ RULE = (
 )
 
 
-def probe(subject: "Subject", tell: Tell, sentences: int = 60) -> Columns:
+def probe(subject: Subject, sentences: int = 60) -> Columns:
     """One row per gold link of each bucket's first sentences: steps, and both norms."""
     subject.require_words()
     linked = [pair for pair in subject.corpus.test if pair.links]
     pairs = [pair for pairs in subject.first_of_each(linked, sentences) for pair in pairs]
-    rows = []
-    for sentence, pair in enumerate(pairs):
+    subject.tell("gradients")
+    networks, rows = (subject.weights, subject.untrained), []
+    norms = gradient_norms(subject.graph, subject.encode(pairs), networks)
+    for sentence, (pair, *of_networks) in enumerate(zip(pairs, *norms, strict=True)):
         last = len(tokenize(pair.source))
         for source, target in pair.links:
-            place = last - 1 - source if subject.settings.model.reverse_source else source
-            rows.append((sentence, target, place, last))
-    sentence, target, aligned, last = np.array(rows, np.int64).T
-    columns = {"sentence": sentence, "steps": last - aligned + 1}
-    networks = {"trained": subject.weights, "untrained": subject.untrained}
-    tell("gradients")
-    all_norms = gradient_norms(subject.graph, subject.encode(pairs), networks.values())
-    for network, norms in zip(networks, all_norms, strict=True):
-        for name, places in (("aligned", aligned), ("last", last)):
-            cells = zip(sentence, target, places, strict=True)
-            column = [norms[row][word, place] for row, word, place in cells]
-            columns[f"{network}_{name}"] = np.array(column, np.float64)
-    return columns
+            aligned = last - 1 - source if subject.settings.model.reverse_source else source
+            read = [norm[target, place] for norm in of_networks for place in (aligned, last)]
+            rows.append((sentence, last - aligned + 1, *map(float, read)))
+    names = ("trained_aligned", "trained_last", "untrained_aligned", "untrained_last")
+    return pd.DataFrame(rows, columns=["sentence", "steps", *names])
 
 
 def gradient_norms(
-    graph: "nnx.GraphDef", pairs: EncodedPairs, networks: Iterable["Weights"]
+    graph: Any, pairs: EncodedPairs, networks: Iterable[Any]
 ) -> list[list[Float[ndarray, "target source"]]]:
-    """For each network and sentence, norms of target words' loss gradients at source words.
+    """For each network's weights and each sentence, norms of loss gradients at source words.
 
     There is one backward pass per target position, for all sentences of a batch at once.
     """
@@ -218,38 +207,26 @@ QUESTION = Question(
     ],
     measures=("ratio", "half_distance"),
     tables=[
-        StudyTable(
-            "Gradient at the aligned source word over that at the last position (C8)",
-            [
-                StudyColumn("start of\ntraining", "ratio", control="untrained", form="{:.2g}"),
-                StudyColumn("end of\ntraining", "ratio", form="{:.2g}"),
-            ],
-            heads=("steps", "arm"),
-            lines=lambda estimates: [
-                ((band, arm), {"arm": arm, "part": band})
-                for band, arm in product(BAND_NAMES, estimates.arms())
-            ],
-        ),
-        StudyTable(
-            "Half-distance of the gradient in steps (C8)",
-            [
-                StudyColumn("start of\ntraining", "half_distance", control="untrained"),
-                StudyColumn("end of\ntraining", "half_distance"),
-            ],
-            heads=("arm",),
-            lines=lambda estimates: [((arm,), {"arm": arm}) for arm in estimates.arms()],
-        ),
+        StudyTable("Gradient at the aligned source word over that at the last position (C8)", [
+            StudyColumn("start of\ntraining", "ratio", control="untrained", form="{:.2g}"),
+            StudyColumn("end of\ntraining", "ratio", form="{:.2g}"),
+        ], ("steps", "arm"), lambda estimates: [
+            ((band, arm), {"arm": arm, "part": band})
+            for band, arm in product(BAND_NAMES, estimates.arms())
+        ]),
+        StudyTable("Half-distance of the gradient in steps (C8)", [
+            StudyColumn("start of\ntraining", "half_distance", control="untrained"),
+            StudyColumn("end of\ntraining", "half_distance"),
+        ], ("arm",)),
     ],
     axes=[
-        Axes(
-            "Gradient norm by distance",
-            "gradient norm at the source word\nover that at the last position",
-            "steps from the source word to the target word, without attention",
-            "links", log_y=True, measure="ratio", by="part",
-            # The trained network before the untrained, the nearest band first.
-            select=lambda rows: rows.assign(
-                place=rows["part"].map(BAND_NAMES.index)
-            ).sort_values(["control", "place"], kind="stable"),
-        ),
+        Axes("Gradient norm by distance",
+             "gradient norm at the source word\nover that at the last position",
+             "steps from the source word to the target word, without attention",
+             "links", log_y=True, measure="ratio", by="part",
+             # The trained network before the untrained, the nearest band first.
+             select=lambda rows: rows.assign(
+                 place=rows["part"].map(BAND_NAMES.index)
+             ).sort_values(["control", "place"], kind="stable"))
     ],
 )  # fmt: skip

@@ -4,7 +4,7 @@ P(target | source) = prod_j sum_i t(f_j | e_i) / (I + 1), where source word 0 is
 (Brown et al. 1993, section 4.1).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -60,9 +60,9 @@ def nearest_to_diagonal(allowed: Bool[ndarray, "target source"]) -> frozenset[Li
     return frozenset(zip(nearest.tolist(), range(targets), strict=True))
 
 
-def train(pairs: Sequence[tuple[Tokens, Tokens]], *, iterations: int = 5) -> IBM1:
+def train(pairs: Iterable[tuple[Tokens, Tokens]], *, iterations: int = 5) -> IBM1:
     """Train IBM model 1 by EM on pairs without an empty side."""
-    full = [pair for pair in pairs if len(pair[0]) and len(pair[1])]
+    full = [pair for pair in pairs if all(pair)]
     source_ids, target_ids = (
         {word: index for index, word in enumerate(dict.fromkeys(chain(*side)), first)}
         for side, first in zip(zip(*full, strict=True), (1, 0), strict=True)

@@ -8,7 +8,6 @@ the reference. On average over sentences, the difference is a lower bound on the
 
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -20,10 +19,7 @@ from ..scoring.bootstrap import Estimate, difference, ratio_of_sums
 from ..settings.concerns import bucket_members, holds
 from ..settings.run import RunSettings
 from .arms import Arm, Estimates, Measured, Probed, Row, arms_of
-from .question import PERCENT, Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
-
-if TYPE_CHECKING:
-    from .subject import Subject
+from .question import PERCENT, Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
 MEASURES = {
     "probe": ("probe", ""),
@@ -64,21 +60,21 @@ UNLEARNED = (
 POINTS = ("{} more", "{} less", "{:z.0f}", " points")
 
 
-def probe(subject: "Subject", tell: Tell) -> Columns:
+def probe(subject: Subject) -> Columns:
     """One row per test sentence: its exact bits, and what remains by each measure."""
-    from .subject import losses, train_reader, written_back
+    from .subject import train_reader
 
     pairs = subject.corpus.test
-    encoded, sources = subject.encode(pairs), written_back(subject, pairs)
-    reader = train_reader(subject, subject.weights, tell, "probe of the source")
-    untrained = train_reader(subject, subject.untrained, tell, "probe of an untrained encoder")
+    encoded = subject.encode(pairs)
+    nats, _ = train_reader(subject, subject.weights, "probe of the source")
+    untrained, _ = train_reader(subject, subject.untrained, "probe of an untrained encoder")
     return {
         "source_words": [pair.words for pair in pairs],
         "bits": [pair.bits for pair in pairs],
         "unknown": [float(any(UNK in ids for ids in both)) for both in zip(*encoded, strict=True)],
         "nll": read_table(subject.folder / SENTENCES, {"nll": "f8"})["nll"],
-        "probe": losses(*reader, sources),
-        "probe_untrained": losses(*untrained, sources),
+        "probe": nats,
+        "probe_untrained": untrained,
     }
 
 
@@ -108,10 +104,9 @@ def _summary(arm: Arm) -> tuple[list[Row], dict[str, Estimate]]:
     buckets = [
         (stream, name, inside[clean[inside]])
         for stream, (name, inside) in enumerate(members)
-        if len(inside)
+        if clean[inside].any()
     ]
-    filled = [item for item in buckets if len(item[2])]
-    longer = filled[len(filled) // 2 :]
+    longer = buckets[len(buckets) // 2 :]
     means = np.array([words[inside].mean() for *_, inside in longer])
 
     def slope(sums: np.ndarray) -> np.ndarray:
@@ -129,19 +124,13 @@ def _summary(arm: Arm) -> tuple[list[Row], dict[str, Estimate]]:
             keys |= {"part": part, "control": control, "stream": stream}
             rows += arm.rows("recovered", ratio_of_sums, sums[..., [0, 2]], **keys)
             rows += arm.rows("share", ratio_of_sums, sums[..., [0, 1]], **keys)
-        if not control and len(filled) > 2:
+        if not control and len(buckets) > 2:
             slopes = [slope(counts[..., [which, 2]]) for which in (0, 1)]
             value, *draws = ratio_of_sums(np.stack(slopes, axis=-1))
             kept[part] = Estimate(float(value), np.array(draws))
             n = sum(len(inside) for *_, inside in longer)
             rows.append(arm.row("kept", kept[part], part=LONGER[part], n=n))
     return rows, kept
-
-
-def _shares(estimates: Estimates, arm: str, part: str) -> dict[str, Measured]:
-    """Shares of the source's bits that a measure recovers, by bucket, where there are any."""
-    shares = {name: estimates.get("share", arm, name, part=part) for name in estimates.buckets()}
-    return {name: share for name, share in shares.items() if share}
 
 
 def _percent(share: Measured) -> str:
@@ -152,7 +141,7 @@ def _lost(estimates: Estimates) -> Judgement | str:
     """C5: both measures are lower bounds, so the one that recovers more is judged."""
     none = estimates.without_attention()
     bucket = next((name for name in estimates.buckets() if holds(name, LOST_WORDS)), "")
-    by_part = {part: _shares(estimates, none, part) for part in LONGER}
+    by_part = {part: estimates.by_bucket("share", none, part) for part in LONGER}
     shares = {part: by[bucket] for part, by in by_part.items() if bucket in by}
     part = max(shares, key=lambda part: shares[part].value, default="")
     if not part or bucket == next(iter(by_part[part])):
@@ -183,7 +172,7 @@ def _kept(estimates: Estimates) -> Judgement | str:
     if not of_first:
         return "the rule needs bits in three length buckets, with attention and without"
     arm, name, ours, theirs, gain = max(of_first, key=lambda item: item[2].value)
-    if not next(iter(_shares(estimates, arm, name).values())).low >= LEARNED:
+    if not next(iter(estimates.by_bucket("share", arm, name).values())).low >= LEARNED:
         return UNLEARNED
     attention = estimates.attention[arm]
     clause = (
@@ -220,40 +209,25 @@ QUESTION = Question(
         "the source from the frozen encoder's memory. Untr.: the same of an untrained encoder. "
         "Trans.: the bits of the source less those of the reference under the translator.",
     ],
-    measures=("source_bits", "recovered", "share", "kept", "kept_gain"),
     tables=[
-        StudyTable(
-            "Bits of the source that reach the decoder (C5, C6)",
-            [
-                StudyColumn("bits", "source_bits", form="{:z.0f}", ends=""),
-                StudyColumn("probe\nbits", "recovered", part="probe", form="{:z.0f}"),
-                StudyColumn("probe\n%", "share", part="probe", **PERCENT),
-                StudyColumn("untr.\n%", "share", part="probe", control="untrained", **PERCENT),
-                StudyColumn("trans.\n%", "share", part="translator", **PERCENT),
-            ],
-            # The per cent that the slide says are kept, in the bucket of its sentence.
-            printed=lambda estimates, keys: (
-                f"{100 * (1 - SLIDE_LOST):.0f}"
-                if estimates.attention[keys["arm"]] == "none" and holds(keys["bucket"], LOST_WORDS)
-                else ""
-            ),
-        ),
-        StudyTable(
-            "Of a further word's bits, in the longer half of the buckets (C6)",
-            [
-                StudyColumn("kept\n%", "kept", **PERCENT),
-                StudyColumn("attention\nminus none,\npoints", "kept_gain", scale=100.0,
-                       form="{:+z.0f}", ends="{:+z.0f}"),
-            ],
-            heads=("arm", "measure"),
-            lines=lambda estimates: [
-                ((arm, name), {"arm": arm, "part": part})
-                for (name, part), arm in product(LONGER.items(), estimates.arms())
-            ],
-        ),
+        StudyTable("Bits of the source that reach the decoder (C5, C6)", [
+            StudyColumn("bits", "source_bits", form="{:z.0f}", ends=""),
+            StudyColumn("probe\nbits", "recovered", part="probe", form="{:z.0f}"),
+            StudyColumn("probe\n%", "share", part="probe", **PERCENT),
+            StudyColumn("untr.\n%", "share", part="probe", control="untrained", **PERCENT),
+            StudyColumn("trans.\n%", "share", part="translator", **PERCENT),
+        ], slide=(f"{100 * (1 - SLIDE_LOST):.0f}", LOST_WORDS)),  # the per cent that are kept
+        StudyTable("Of a further word's bits, in the longer half of the buckets (C6)", [
+            StudyColumn("kept\n%", "kept", **PERCENT),
+            StudyColumn("attention\nminus none,\npoints", "kept_gain", scale=100.0,
+                        form="{:+z.0f}", ends="{:+z.0f}"),
+        ], ("arm", "measure"), lambda estimates: [
+            ((arm, name), {"arm": arm, "part": part})
+            for (name, part), arm in product(LONGER.items(), estimates.arms())
+        ]),
     ],
     axes=[
         Axes("Bits that a probe reads from the memory", "bits per sentence",
-             measure=("recovered", "source_bits"), select=_drawn, lines=None)
+             measure=("recovered", "source_bits"), select=_drawn)
     ],
 )  # fmt: skip

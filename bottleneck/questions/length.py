@@ -6,8 +6,6 @@ too (". . ."), so they have a column.
 
 import re
 from collections.abc import Sequence
-from itertools import product
-from typing import TYPE_CHECKING
 
 from ..claims.verdict import small_buckets
 from ..corpus.vocabulary import tokenize
@@ -15,10 +13,7 @@ from ..results.bundle import read_table
 from ..results.folders import SENTENCES, read_texts
 from ..scoring.bootstrap import ratio_of_sums
 from .arms import Estimates, Probed, Row, rows_by_bucket
-from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
-
-if TYPE_CHECKING:
-    from .subject import Subject
+from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
 FAULTS = ("empty", "unfinished", "repeating", "repeating_references")
 """Measures that are shares of the sentences, 0 to 1."""
@@ -34,9 +29,9 @@ RULE = (
 )
 
 
-def probe(subject: "Subject", tell: Tell) -> Columns:
+def probe(subject: Subject) -> Columns:
     """Count tokens and faults of every test sentence, in the run's own translations."""
-    tell("counting")
+    subject.tell("counting")
     texts = read_texts(subject.folder)
     rows = read_table(subject.folder / SENTENCES, {"source_words": "i8", "ended": "bool"})
     outputs, references = ([*map(tokenize, texts[name])] for name in ("hypothesis", "reference"))
@@ -68,17 +63,15 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 def judge(estimates: Estimates) -> Judgement | str:
     """C11: outputs are as long as they should be, whatever the length."""
     ratios, failed = {}, []
-    for arm, bucket in product(estimates.arms(selective=True), estimates.buckets()):
-        ratio = estimates.get("length_ratio", arm, bucket)
-        if ratio is None or not ratio.n:
-            continue
-        ratios[arm, bucket] = ratio
-        empty, unfinished, repeating, of_references = (
-            estimates.get(fault, arm, bucket) for fault in FAULTS
-        )
-        most = max(empty.high, unfinished.high, repeating.high - of_references.value)
-        if not (ratio.within(*RATIO) and most < MOST_FAULTS):
-            failed.append(f"{bucket} ({arm})")
+    for arm in estimates.arms(selective=True):
+        for bucket, ratio in estimates.by_bucket("length_ratio", arm).items():
+            ratios[arm, bucket] = ratio
+            empty, unfinished, repeating, of_references = (
+                estimates.get(fault, arm, bucket) for fault in FAULTS
+            )
+            most = max(empty.high, unfinished.high, repeating.high - of_references.value)
+            if not (ratio.within(*RATIO) and most < MOST_FAULTS):
+                failed.append(f"{bucket} ({arm})")
     if len({bucket for _, bucket in ratios}) < 2:
         return "fewer than two buckets of an arm with attention are filled"
     arm, bucket = max(ratios, key=lambda key: abs(ratios[key].value - 1))
@@ -105,7 +98,6 @@ QUESTION = Question(
         "repeating (a stretch of words three times in a row or more): % of the outputs; of refs: % "
         "of the references that repeat."
     ],
-    measures=("length_ratio", *FAULTS),
     tables=[
         StudyTable("Output length (C11)", [
             StudyColumn("ratio", "length_ratio", form="{:.2f}"),

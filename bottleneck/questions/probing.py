@@ -44,7 +44,8 @@ def probe_run(emit: Callable[[int, dict[str, Any]], None], study: str, run: str)
     from .subject import Subject
 
     question, folder = find_question(study), Path(run)
-    columns = question.probe(Subject(folder), lambda words: emit(0, {"phase": words}))
+    subject = Subject(folder, tell=lambda words: emit(0, {"phase": words}))
+    columns = question.probe(subject)
     content = tidy_csv(pd.DataFrame(columns)).encode()
     write_listed(folder, [(f"{PROBES}/{kept_file(folder, question).name}", content)])
     emit(0, {"phase": "done"})

@@ -19,18 +19,19 @@ from rich.table import Table
 from ..claims.verdict import MARKED_BELOW, Judgement, Verdict
 from ..figures.plot import MEAN, SEED, Panel, Plot, data_frame, facts, slide_rows
 from ..results.schema import GOLD, QUESTIONS
+from ..settings.concerns import holds
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.run import RunSettings
 from ..tables.comparison import what_was_run
 from ..tables.page import Page, wide
 from ..tables.render import cell, count, new_table
-from .arms import KEYS, Estimates, Measured, Probed, Row
+from .arms import KEYS, Estimates, Probed, Row
 
 if TYPE_CHECKING:
     from .subject import Subject
+else:
+    Subject = Any  # its module imports jax, which tables and figures do not need
 
-Line = tuple[Sequence[str], dict[str, str]]
-"""A row's texts, and its keys: the arm and, where rows differ, measure, bucket, control, part."""
 Columns = Mapping[str, Any] | pd.DataFrame
 """What a probe found: columns of equal length, by name."""
 Tell = Callable[[str], None]
@@ -39,10 +40,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class StudyColumn:
-    """A column of numbers: their keys, if not the row's, and how they are printed.
-
-    ``ends`` is the format of the interval's ends: None is the number's format, "" is no interval.
-    """
+    """A column of numbers: their keys, if not the row's, and how `render.cell` prints them."""
 
     head: str
     measure: str = ""
@@ -53,13 +51,6 @@ class StudyColumn:
     form: str = "{:.1f}"
     ends: str | None = None
 
-    def text(self, estimate: Measured | None) -> str:
-        """The cell: the number, and its interval on a second line; empty without a number."""
-        if estimate is None:
-            return ""
-        numbers = (self.scale * number for number in (estimate.value, estimate.low, estimate.high))
-        return cell(*numbers, self.form, self.ends, estimate.note)
-
 
 PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
 """For a column of shares."""
@@ -69,35 +60,43 @@ PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
 class StudyTable:
     """A table of a question: columns of text (``heads``), n, and columns of numbers.
 
-    ``lines`` gives its rows, by default one per bucket and arm. A row without its first number is
-    left out. ``printed`` gives the last column, the slide's numbers.
+    ``lines`` gives each row's texts and keys, by default a row per bucket and arm; ``heads`` may
+    omit the first texts. A row without its first number is left out. ``slide`` is a number of the
+    slide and its sentence's words: the last column has it in that bucket, without attention.
     """
 
     title: str
     columns: Sequence[StudyColumn]
     heads: Sequence[str] = ("source\nwords", "arm")
-    lines: Callable[[Estimates], Iterable[Line]] = lambda estimates: [
-        ((bucket, arm), {"arm": arm, "bucket": bucket})
-        for bucket, arm in product(estimates.buckets(), estimates.arms())
+    lines: Callable[[Estimates], Iterable] = lambda estimates: [
+        ((bucket or "all", arm), {"arm": arm, "bucket": bucket})
+        for bucket, arm in product((*estimates.buckets(), ""), estimates.arms())
     ]
-    printed: Callable[[Estimates, Mapping[str, str]], str] | None = None
+    slide: tuple[str, int] | None = None
     with_n: bool = True
 
     def table(self, estimates: Estimates) -> Table:
         """The table for a terminal."""
         heads = [*self.heads, *["n"] * self.with_n, *(column.head for column in self.columns)]
-        heads += ["slide"] if self.printed else []
+        heads += ["slide"] if self.slide else []
         table, names = new_table(self.title, heads, texts=len(self.heads)), ("measure", *KEYS)
         for texts, keys in self.lines(estimates):
             numbers = []
             for column in self.columns:
                 of = {name: getattr(column, name, "") or keys.get(name, "") for name in names}
                 numbers.append(estimates.get(**of))
-            if numbers[0] is not None:
-                cells = [count(numbers[0].n)] if self.with_n else []
-                cells += map(StudyColumn.text, self.columns, numbers)
-                cells += [self.printed(estimates, keys)] if self.printed else []
-                table.add_row(*texts, *cells)
+            if numbers[0] is None:
+                continue
+            cells = [count(numbers[0].n)] if self.with_n else []
+            for column, number in zip(self.columns, numbers, strict=True):
+                ends = number.scaled(column.scale).row() if number else {"value": None}
+                note = number.note if number else ""
+                cells.append(cell(**ends, form=column.form, ends=column.ends, note=note))
+            if self.slide:
+                printed, words = self.slide
+                without = estimates.attention[keys["arm"]] == "none"
+                cells.append(printed if without and holds(keys["bucket"], words) else "")
+            table.add_row(*texts[-len(self.heads) :], *cells)
         return table
 
 
@@ -106,16 +105,15 @@ class Axes(Panel):
     """A panel of a question's figure: measures times ``scale``, by length or another column.
 
     ``names`` are labels for the column's values. ``select`` filters or changes the measure's rows.
-    ``lines`` are the controls that are drawn, None for all. ``printed`` gives the slide's numbers.
+    ``printed`` gives the slide's numbers.
     """
 
-    measure: str | Sequence[str]
+    measure: str | tuple[str, ...]
     scale: float = 1.0
     by: str = "bucket"
     names: Mapping[str, str] = field(default_factory=dict)
     select: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows
-    lines: Sequence[str] | None = ("", "untrained")
-    printed: Callable[[pd.DataFrame], Mapping[str, float]] | None = None
+    printed: Callable[[pd.DataFrame], Mapping[str, float]] = lambda _: {}
 
 
 def run_lines(frame: pd.DataFrame, over: str) -> tuple[str, list[str], str]:
@@ -139,13 +137,13 @@ class Question:
     measures something different. ``suits`` says whether a run can be probed.
 
     ``rules`` has each claim's rule, in words and in code. A row of its CSV has ``keys`` and
-    ``measures``. The table's caption is ``notes``, then ``run_lines``. ``over`` says what its
-    intervals are over.
+    ``measures`` (by default all). The table's caption is ``notes``, then ``run_lines``. ``over``
+    says what its intervals are over.
     """
 
     name: str
     question: str
-    probe: "Callable[[Subject, Tell], Columns] | None" = None
+    probe: Callable[[Subject], Columns] | None = None
     summarise: Callable[[Sequence[Probed]], list[Row]] | None = None
     version: int = 1
     suits: Callable[[RunSettings], bool] = lambda _: True
@@ -175,17 +173,14 @@ class Question:
             if (table := item.table(estimates)).row_count:
                 body.add_row(table)
         line, lines, _ = self.run_lines(frame, self.over)
-        data = wide(frame, self.measures, self.keys)
+        data = wide(frame, self.measures or frame["measure"].unique().tolist(), self.keys)
         return Page(self.name, self.title, data, body, [], [*self.notes, *lines], line)
 
     def plot(self, frame: pd.DataFrame) -> Plot:
         """The figure."""
-        panels, lines, slides = [], [], []
+        panels, lines = [], []
         for axes in self.axes:
-            measures = [axes.measure] if isinstance(axes.measure, str) else list(axes.measure)
-            subset = axes.select(frame[frame["measure"].isin(measures)])
-            if axes.lines is not None:
-                subset = subset[subset["control"].isin(axes.lines)]
+            subset = axes.select(frame[frame["measure"].isin(np.atleast_1d(axes.measure))])
             numbers = axes.scale * subset[["value", "low", "high"]]
             rows = subset.assign(
                 panel=axes.name,
@@ -195,10 +190,9 @@ class Question:
             ).to_dict("records")
             least = None if axes.log_y else min(0.0, numbers.min().min())
             panels += [replace(axes, limits=(least, None))] if rows else []
-            lines += rows
-            slides += slide_rows(axes.name, "", axes.printed(frame)) if axes.printed else []
-        data = data_frame([*lines, *slides])
-        return Plot(self.title, tuple(panels), data, (self.run_lines(frame, self.over)[2],))
+            lines += [*rows, *slide_rows(axes.name, "", axes.printed(frame))]
+        note = self.run_lines(frame, self.over)[2]
+        return Plot(self.title, tuple(panels), data_frame(lines), (note,))
 
 
 def find_question(name: str) -> Question:

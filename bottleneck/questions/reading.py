@@ -8,7 +8,7 @@ discriminant (Fisher 1936; Rao 1948), which knows rare words from few examples; 
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,7 @@ from ..figures.plot import shared
 from ..scoring.bootstrap import ratio_of_sums
 from ..settings.concerns import bucket_labels, bucket_of
 from .arms import Arm, Estimates, Row, by_arm
-from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
-
-if TYPE_CHECKING:
-    from jaxtyping import Array
-
-    from .subject import Subject
+from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
 DISTANCES = 20
 """How many words the probe names: from the word just read (distance 0) to distance 19."""
@@ -51,7 +46,7 @@ RULE = (
 )
 
 
-def probe(subject: "Subject", tell: Tell, sentences: int = 6_000, steps: int = 200) -> Columns:
+def probe(subject: Subject, sentences: int = 6_000, steps: int = 200) -> Columns:
     """One row per test sentence and bucket of words so far: its states, and right answers.
 
     The probe names the nearest words that every state of the bucket has read, at most `DISTANCES`.
@@ -67,10 +62,9 @@ def probe(subject: "Subject", tell: Tell, sentences: int = 6_000, steps: int = 2
         np.concatenate([window(np.r_[before, row], DISTANCES)[:, ::-1] for row in rows])
         for rows in ids
     )
-    frequent = np.broadcast_to(most_frequent(training), words.shape)
-    answers = {"last_word": from_last_word(training, words), "baseline": frequent}
+    answers = most_frequent(training, words)
     for name, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
-        tell(f"{name} states")
+        subject.tell(f"{name} states")
         fitted, asked = (
             np.concatenate([states for states, _ in subject.read(weights, pairs)])
             for pairs in texts
@@ -91,20 +85,21 @@ def probe(subject: "Subject", tell: Tell, sentences: int = 6_000, steps: int = 2
     return pd.concat(parts).to_dict("list")
 
 
-def most_frequent(words: Answers) -> Int[ndarray, "distances"]:
-    """The most frequent word at each distance; the lowest id if several are equal."""
-    # Counts begin with that of NO_ANSWER, which is dropped.
-    counts = [np.bincount(column - NO_ANSWER)[1:] for column in words.T]
-    return np.array([count.argmax() if count.size else NO_ANSWER for count in counts], np.int64)
+def most_frequent(training: Answers, asked: Answers) -> dict[str, Answers]:
+    """At each distance, training's most frequent word: after the same last word, and in all.
 
-
-def from_last_word(training: Answers, asked: Answers) -> Answers:
-    """At each distance, the most frequent word in training there, given the same last word."""
-    answers = np.tile(most_frequent(training), (len(asked), 1))
-    for word in np.unique(training[:, 0]):
-        best, rows = most_frequent(training[training[:, 0] == word]), asked[:, 0] == word
-        answers[rows] = np.where(best == NO_ANSWER, answers[rows], best)
-    return answers
+    Of equally frequent words it is the one with the lowest id.
+    """
+    size = 1 + max(training.max(), asked.max())
+    last_word, baseline = np.empty_like(asked), np.empty_like(asked)
+    for distance, words in enumerate(training.T):
+        counts = np.zeros((size, size), np.int64)
+        answered = words != NO_ANSWER
+        np.add.at(counts, (training[answered, 0], words[answered]), 1)
+        baseline[:, distance] = frequent = counts.sum(axis=0).argmax()
+        best = np.where(counts.any(axis=1), counts.argmax(axis=1), frequent)
+        last_word[:, distance] = best[asked[:, 0]]
+    return {"last_word": last_word, "baseline": baseline}
 
 
 def read_words(
@@ -126,29 +121,26 @@ def read_words(
     starts = [_discriminant(inputs, column, classes) for column in answers.T]
     maps = tuple(np.stack(part) for part in zip(*starts, strict=True))
 
-    def logits(maps: tuple, inputs: "Array") -> "Array":
+    def logits(maps: tuple, inputs: Any) -> Any:
         matrix, bias = maps
         return jnp.einsum("bs,psc->pbc", inputs, matrix) + bias[:, None, :]
 
-    def loss(maps: tuple, inputs: "Array", answers: "Array") -> "Array":
+    def loss(maps: tuple, inputs: Any, answers: Any) -> Any:
         """The mean cross-entropy, without `NO_ANSWER`."""
         asked, right = (answers != NO_ANSWER).astype(jnp.float32), jnp.maximum(answers, 0)
         losses = optax.softmax_cross_entropy_with_integer_labels(logits(maps, inputs), right.T)
         return jnp.sum(losses * asked.T) / jnp.maximum(jnp.sum(asked), 1.0)
 
     @jax.jit
-    def step(maps: tuple, moments: tuple, *batch: "Array") -> tuple[tuple, tuple]:
+    def step(maps: tuple, moments: tuple, *batch: Any) -> tuple[tuple, tuple]:
         change, moments = optimizer.update(jax.grad(loss)(maps, *batch), moments)
         return optax.apply_updates(maps, change), moments
-
-    @jax.jit
-    def likeliest(maps: tuple, inputs: "Array") -> "Array":
-        return jnp.argmax(logits(maps, inputs), axis=2).T
 
     optimizer = optax.adam(optax.linear_schedule(RATE, 0.0, steps))
     moments, random = optimizer.init(maps), np.random.Generator(np.random.PCG64(1))
     for rows in random.integers(len(inputs), size=(steps, BATCH)):
         maps, moments = step(maps, moments, inputs[rows], answers[rows].astype(np.int32))
+    likeliest = jax.jit(lambda *given: jnp.argmax(logits(*given), axis=2).T)
     batches = np.split(others, range(BATCH, len(others), BATCH))
     return np.concatenate([on_host(likeliest(maps, batch)) for batch in batches])
 
@@ -204,31 +196,30 @@ def summarise(arm: Arm) -> Iterator[Row]:
 def judge(estimates: Estimates) -> Judgement | str:
     """C14: the words so far can be read from the state."""
     arm = estimates.without_attention()
-    buckets = [name for name in estimates.buckets() if estimates.get("words_asked", arm, name)]
-    if not buckets:
+    asked, readable, read, added = (
+        estimates.by_bucket(f"words_{name}", arm)
+        for name in ("asked", "readable", "read", "read_added")
+    )
+    if not asked:
         return "no arm without attention was measured"
     clauses, more, enough, shares = [], [], [], {}
-    for bucket in buckets:
-        asked, readable, read, added = (
-            estimates.get(f"words_{name}", arm, bucket)
-            for name in ("asked", "readable", "read", "read_added")
-        )
+    for bucket in asked:
         untrained, last_word = (
             estimates.get("words_read", arm, bucket, name) for name in ("untrained", "last_word")
         )
         clauses.append(
-            f"after {bucket} words {read.text()} of the last {asked.value:.0f} "
-            f"({readable.value:.1f} could be read, {untrained.text()} from untrained states, "
-            f"{last_word.text()} from the word just read alone)"
+            f"after {bucket} words {read[bucket].text()} of the last {asked[bucket].value:.0f} "
+            f"({readable[bucket].value:.1f} could be read, {untrained.text()} from untrained "
+            f"states, {last_word.text()} from the word just read alone)"
         )
-        more.append(added.low > 0 and read.low > last_word.high)
-        enough.append(read.low >= ENOUGH * readable.value)
-        shares[bucket] = read.value / readable.value if readable.value > 0 else 1.0
+        more.append(added[bucket].low > 0 and read[bucket].low > last_word.high)
+        most = readable[bucket].value
+        enough.append(read[bucket].low >= ENOUGH * most)
+        shares[bucket] = read[bucket].value / most if most > 0 else 1.0
     clauses[0] = f"beyond the most frequent word the probe reads {clauses[0]}"
-    least = min(buckets, key=shares.get)
-    asked, read = (estimates.get(name, arm, least) for name in ("words_asked", "words_read"))
-    measure = f"words read of the last {asked.value:.0f}, after {least} words"
-    return Judgement(all(more) and all(enough), all(more), clauses, measure, read)
+    least = min(asked, key=shares.get)
+    measure = f"words read of the last {asked[least].value:.0f}, after {least} words"
+    return Judgement(all(more) and all(enough), all(more), clauses, measure, read[least])
 
 
 QUESTION = Question(
@@ -245,25 +236,19 @@ QUESTION = Question(
         "over the distances that every state of the row has (of: how many). n: states, over all "
         "seeds. Last word: what most often comes before the same last word.",
     ],
-    measures=("words_asked", "words_readable", "words_read", "words_read_added"),
     tables=[
         StudyTable(
-            "Words so far that a linear probe reads from h_t, beyond the most frequent (C14)",
-            heads=("words\nso far", "arm"),
-            columns=[
-                StudyColumn("of", "words_asked", form="{:.0f}", ends=""),
-                StudyColumn("trained", "words_read", form="{:.2f}"),
-                StudyColumn("un-\ntrained", "words_read", control="untrained", form="{:.2f}"),
-                StudyColumn("last\nword", "words_read", control="last_word", form="{:.2f}"),
-                StudyColumn("training\nadds", "words_read_added", form="{:+.2f}"),
-            ],
-        ),
+            "Words so far that a linear probe reads from h_t, beyond the most frequent (C14)", [
+            StudyColumn("of", "words_asked", form="{:.0f}", ends=""),
+            StudyColumn("trained", "words_read", form="{:.2f}"),
+            StudyColumn("un-\ntrained", "words_read", control="untrained", form="{:.2f}"),
+            StudyColumn("last\nword", "words_read", control="last_word", form="{:.2f}"),
+            StudyColumn("training\nadds", "words_read_added", form="{:+.2f}"),
+        ], ("words\nso far", "arm"))
     ],
     axes=[
-        Axes(
-            "Words so far that are read", "words, beyond the most frequent",
-            "source words so far", "states", measure="words_read", lines=None,
-            select=lambda rows: shared(rows, {"last_word": "from the last word alone"}),
-        )
+        Axes("Words so far that are read", "words, beyond the most frequent",
+             "source words so far", "states", measure="words_read",
+             select=lambda rows: shared(rows, {"last_word": "from the last word alone"}))
     ],
 )  # fmt: skip

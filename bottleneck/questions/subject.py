@@ -39,9 +39,12 @@ from .question import Tell
 class Subject:
     """What a probe may read of a run; trained and untrained weights have the same ``graph``."""
 
-    def __init__(self, folder: Path, trained: TrainedRun | None = None) -> None:
+    def __init__(
+        self, folder: Path, trained: TrainedRun | None = None, tell: Tell = lambda _: None
+    ) -> None:
         trained = trained or load_run(folder)
         self.folder, self.trained, self.settings = folder, trained, trained.settings
+        self.tell = tell
         self.graph, self.weights, self.encode = trained.graph, trained.weights, trained.encode
         self.vocabularies = trained.source_vocabulary, trained.target_vocabulary
         self.edges = self.settings.scoring.lower_edges
@@ -89,11 +92,11 @@ class Subject:
 
     @cached_property
     def _encode(self) -> Callable:
-        def encode(weights: Weights, source: Array, lengths: Array) -> tuple[Array, Array]:
-            memory = nnx.merge(self.graph, weights).encode(source, lengths)
-            return memory.values, memory.last
-
-        return jax.jit(encode)
+        return jax.jit(
+            lambda weights, source, lengths: nnx.merge(self.graph, weights).encoder(
+                source, real_positions(lengths, source.shape[1])
+            )
+        )
 
     def read(
         self, weights: Weights, pairs: Sequence[SentencePair]
@@ -131,44 +134,40 @@ class SourceReader(Translator):
 
 
 def train_reader(
-    subject: Subject, encoder: Weights, tell: Tell, name: str
-) -> tuple[nnx.GraphDef, Weights]:
-    """Train the probe of a translator's encoder; return the probe's structure and weights."""
-    plain = {"dropout": 0.0, "initial_state": "context"}
-    model, words = subject.settings.changed(model=plain).model, len(subject.vocabularies[0])
-    training = subject.settings.training
+    subject: Subject, encoder: Weights, name: str
+) -> tuple[Float[np.ndarray, "sentences"], Weights]:
+    """Train the probe of a translator's encoder; return -log P in nats of each test source.
+
+    The encoder reads a source in the run's order, and the probe writes it in the text's own order.
+    The probe's weights are returned, too.
+    """
+    words, training = subject.vocabularies[0], subject.settings.training
+    settings = subject.settings.changed(
+        model={"dropout": 0.0, "initial_state": "context"},
+        training={
+            "updates": max(1, training.updates // 2),
+            "validations": 5,
+            "teacher_forcing": 1.0,
+            "label_smoothing": 0.0,
+            "average_last": 0.0,
+            "shapes": min(training.shapes, 8),  # source and target have the same length
+        },
+    )
     rngs = nnx.Rngs(params=jax.random.key(training.seed))
-    graph, weights = nnx.split(SourceReader(model, words, words, rngs))
+    graph, weights = nnx.split(SourceReader(settings.model, len(words), len(words), rngs))
     weights["encoder"] = encoder["encoder"]
-    settings = training.model_copy(update={
-        "updates": max(1, training.updates // 2),
-        "validations": 5,
-        "teacher_forcing": 1.0,
-        "label_smoothing": 0.0,
-        "average_last": 0.0,
-        "shapes": min(training.shapes, 8),  # source and target have the same length
-    })  # fmt: skip
+    text, *others = (
+        EncodedPairs(subject.encode(pairs).source, encode_pairs(pairs, words, words).source)
+        for pairs in subject.corpus.splits.values()
+    )
+    validation, test = (evaluation_batches(pairs, BATCH) for pairs in others)
+    training = settings.training
     batches = training_batches(
-        written_back(subject, subject.corpus.train),
-        settings.batch_size, settings.seed, settings.shapes, settings.batch_tokens,
-    )  # fmt: skip
-    validation = evaluation_batches(written_back(subject, subject.corpus.valid), BATCH)
-    tell(f"training the {name}: {settings.updates:,} updates")
-    learners = [Learner(weights, settings, batches)]
+        text, training.batch_size, training.seed, training.shapes, training.batch_tokens
+    )
+    subject.tell(f"training the {name}: {training.updates:,} updates")
+    learners = [Learner(weights, training, batches)]
     (trained,) = train(graph, learners, validation, lambda *_: None).trained
     if trained.status != "done":
         raise UserError(f"the {name} failed: {trained.reason}; leave the run out with --where")
-    return graph, trained.weights
-
-
-def written_back(subject: Subject, pairs: Sequence[SentencePair]) -> EncodedPairs:
-    """The source as the encoder reads it, and as the probe must write it: in its own order."""
-    words = subject.vocabularies[0]
-    return EncodedPairs(subject.encode(pairs).source, encode_pairs(pairs, words, words).source)
-
-
-def losses(
-    graph: nnx.GraphDef, weights: Weights, pairs: EncodedPairs
-) -> Float[np.ndarray, "sentences"]:
-    """-log P in nats of each target, end token included: a probe's or a translator's."""
-    return make_sentence_losses(graph)(weights, evaluation_batches(pairs, BATCH))
+    return make_sentence_losses(graph)(trained.weights, test), trained.weights

@@ -12,7 +12,7 @@ drawn from the grammar, which has the classes and the links of all words.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,10 +28,7 @@ from ..results.folders import read_texts
 from ..scoring.bootstrap import Score, ratio_of_sums
 from ..settings.concerns import bucket_members, bucket_of
 from .arms import Arm, Estimates, Row, by_arm
-from .question import PERCENT, Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Tell
-
-if TYPE_CHECKING:
-    from .subject import Subject
+from .question import PERCENT, Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
 Tokens = Sequence[str]
 SURVIVED, PARTLY, LOST, UNLINKED = "survived", "in part", "lost", "not linked"
@@ -96,7 +93,7 @@ def survival(
     return np.concatenate(survived)
 
 
-def source_words(subject: "Subject", groups: Int[ndarray, "sentences"]) -> pd.DataFrame:
+def source_words(subject: Subject, groups: Int[ndarray, "sentences"]) -> pd.DataFrame:
     """One row per token of the test set's sources, with its `survival`; punctuation has none."""
     pairs = subject.corpus.test
     outputs = [tokenize(text) for text in read_texts(subject.folder)["hypothesis"]]
@@ -141,9 +138,9 @@ def class_of(token: str) -> str:
     return next(content, CLASSES[-1]) if name else ""
 
 
-def probe(subject: "Subject", tell: Tell) -> Columns:
+def probe(subject: Subject) -> Columns:
     """One row per token of the test set's sources: how far it survived, and what it is."""
-    tell("counting")
+    subject.tell("counting")
     lengths = np.array([pair.words for pair in subject.corpus.test], np.int64)
     words = source_words(subject, bucket_of(lengths, subject.edges))
     seen = Counter(token for pair in subject.corpus.train for token in tokenize(pair.source))
@@ -185,17 +182,16 @@ def summarise(arm: Arm) -> Iterator[Row]:
         for part, group, cells in parts:
             # The words are the same for every seed.
             n = int(cells[0, :, group, :, 2].sum() if part else len(inside))
+            keys |= {"part": part, "n": n}
             for measure in MEASURES:
-                rate = _rate(measure, cells, group)
-                yield from arm.rows(measure, *rate, part=part, n=n, **keys)
+                yield from arm.rows(measure, *_rate(measure, cells, group), **keys)
             if part in DETAILS:
-                rate = _rate("corrected", kinds, 0, group)
-                yield from arm.rows("gist_more", *rate, part=part, n=n, **keys)
+                yield from arm.rows("gist_more", *_rate("corrected", kinds, 0, group), **keys)
                 both = alike[:, :, [0, group]].reshape(*kinds.shape[:2], 2, -1, 3)
                 gist, detail = both[0, ..., 2].sum(axis=0)
+                keys["n"] = int(detail[gist > 0].sum())
                 rate = _rate("corrected", both, 0, 1, matched=True)
-                n = int(detail[gist > 0].sum())
-                yield from arm.rows("gist_more_alike", *rate, part=part, n=n, **keys)
+                yield from arm.rows("gist_more_alike", *rate, **keys)
 
 
 def _sums(
@@ -254,22 +250,16 @@ def _rate(
     return score, cells.reshape(*cells.shape[:2], -1)
 
 
-def filled_buckets(estimates: Estimates, arm: str) -> list[str]:
-    """The length buckets in which an arm's words were counted."""
-    whole = {name: estimates.get("corrected", arm, name) for name in estimates.buckets()}
-    return [name for name, estimate in whole.items() if estimate and estimate.n]
-
-
 def judge(estimates: Estimates) -> Judgement | str:
     """C3: the gist of a sentence survives the fixed context, and its detail is lost."""
     none = estimates.without_attention()
-    filled = filled_buckets(estimates, none)
-    if len(filled) < 2:
+    recall = estimates.by_bucket("corrected", none)
+    if len(recall) < 2:
         return "fewer than two buckets of an arm without attention are filled"
-    learned = estimates.get("corrected", none, filled[0]).value
-    if not learned >= LEARNED:
-        return f"recall beyond chance is {learned:.0%} in {filled[0]}: not learned"
-    buckets, last = filled[-2:], filled[-1]
+    first, *_, last = recall
+    if not recall[first].value >= LEARNED:
+        return f"recall beyond chance is {recall[first].value:.0%} in {first}: not learned"
+    buckets = [*recall][-2:]
     more = {
         (bucket, kind): estimates.get("gist_more", none, bucket, part=kind)
         for bucket, kind in product(buckets, DETAILS)
@@ -288,40 +278,34 @@ def judge(estimates: Estimates) -> Judgement | str:
                 phrases = (f", {{}} points {word} than of {kind}" for word in ("more", "less"))
                 clause += points.change(*phrases, "{:z.0f}")
             clauses.append(clause)
-    few = {bucket: estimates.get("corrected", none, bucket).n for bucket in buckets}
     least = min(DETAILS, key=lambda kind: more[last, kind].value)
     return Judgement(
         fully=len(clear) == len(DETAILS) and min(survives) >= SURVIVES,
         partly=bool(clear),
-        because=[*clauses, small_buckets(few)],
+        because=[*clauses, small_buckets({bucket: recall[bucket].n for bucket in buckets})],
         measure=f"points, gist less {least}, recall beyond chance, none, {last}",
         number=more[last, least].scaled(100.0),
     )
 
 
-def by_part(parts: Sequence[str], first: int = 0) -> Callable[[Estimates], Iterator]:
+def by_part(parts: Sequence[str], first: int = 0) -> Callable[[Estimates], list]:
     """Rows for each part, arm and filled bucket, from the ``first`` bucket on."""
-
-    def lines(estimates: Estimates) -> Iterator:
-        for part, arm in product(parts, estimates.arms()):
-            for bucket in filled_buckets(estimates, arm)[first:]:
-                yield (part, bucket, arm), {"arm": arm, "bucket": bucket, "part": part}
-
-    return lines
+    return lambda estimates: [
+        ((part, bucket, arm), {"arm": arm, "bucket": bucket, "part": part})
+        for part, arm in product(parts, estimates.arms())
+        for bucket in [*estimates.by_bucket("corrected", arm)][first:]
+    ]
 
 
 def panel(title: str, x: str, names: Mapping[str, str], joined: bool) -> Axes:
     """What survives in the longest bucket, by part."""
-
-    def select(rows: pd.DataFrame) -> pd.DataFrame:
-        filled = rows[(rows["n"].fillna(0) > 0) & (rows["bucket"] != "") & rows["value"].notna()]
-        longest = rows["bucket"].isin(filled["bucket"].tail(1))
-        return rows[longest & rows["part"].isin(list(names))]
-
     label = "% that survive in the longest\nsentences (0: chance)"
     return Axes(
         title, label, x, "words", joined, measure="corrected", scale=100.0, by="part", names=names,
-        select=select,
+        select=lambda rows: rows[
+            rows["bucket"].isin(rows.dropna(subset="value")["bucket"].tail(1))
+            & rows["part"].isin(list(names))
+        ],
     )  # fmt: skip
 
 
@@ -348,7 +332,6 @@ QUESTION = Question(
         f"Slide (L-LOST), of one sentence that `bottleneck translate --diagnose` shows: "
         f"{', '.join(SLIDES['L-LOST']['lost'])} are lost.",
     ],
-    measures=(*MEASURES, "gist_more", "gist_more_alike"),
     tables=[
         StudyTable("Survival of all words by sentence length, % (C3)", RATES),
         StudyTable("Survival in the longest sentences by position and class, % (C3)", RATES,

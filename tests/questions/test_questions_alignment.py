@@ -163,7 +163,7 @@ def test_tokens_of_a_gold_set_become_running_text():
 
 @pytest.mark.slow
 def test_a_real_run_is_measured_on_its_test_set_and_on_that_as_a_gold_set(subject, tmp_path):
-    columns, pairs = alignment.probe(subject, lambda _: None), subject.corpus.test
+    columns, pairs = alignment.probe(subject), subject.corpus.test
     assert columns["source_words"].tolist() == [pair.words for pair in pairs]
     # Spaces separate its tokens in the files, without joiners; the last sentence has no links.
     texts = {
@@ -174,7 +174,7 @@ def test_a_real_run_is_measured_on_its_test_set_and_on_that_as_a_gold_set(subjec
     for name, lines in texts.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf8")
     sentences, _ = alignment_gold.read_gold(*(tmp_path / name for name in texts))
-    gold = alignment_gold.probe(subject, sentences, lambda _: None)
+    gold = alignment_gold.probe_gold(subject.folder, sentences, lambda _: None).found
     for name, column in columns.items():
         np.testing.assert_allclose(gold[name][:8], column[:8], rtol=1e-5, err_msg=name)
     counts = [gold[f"trained_{name}"][8] for name in ("agreements", "links")]

@@ -181,7 +181,7 @@ def test_the_verdict_flips_at_the_rules_numbers(table, expected, words):
 
 @pytest.mark.slow
 def test_a_real_run_is_probed_and_summed_up(subject, tmp_path):
-    columns = QUESTION.probe(subject, lambda _: None)
+    columns = QUESTION.probe(subject)
     pairs = subject.corpus.test
     assert columns["source_words"].tolist() == [pair.words for pair in pairs]
     assert (columns["kept"] <= columns["words"]).all()

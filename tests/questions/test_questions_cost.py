@@ -43,7 +43,8 @@ def verdict(intervals, none=(0.95, 1.05), points=5, lengths=5):
     """The verdict on arms whose seconds of attention have these exponents."""
     rows = []
     for arm, (low, high) in {"none": none, **intervals}.items():
-        keys = {"arm": arm, "attention": arm, "seed": np.nan}
+        blank = dict.fromkeys(("control", "part", "note"), "")
+        keys = blank | {"arm": arm, "attention": arm, "seed": np.nan}
         for size, share in (("30", 0.25), ("200", 0.5)):
             for measure, value in (("seconds", 1.0), ("attention_share", share)):
                 rows.append(keys | {"measure": measure, "bucket": size, "value": value})

@@ -113,7 +113,7 @@ def test_the_number_decides(table, verdict, part):
 
 @pytest.mark.exhaustive(sample="session")
 def test_a_real_run_is_measured_on_new_sentences(subject, tmp_path):
-    found, buckets = probe(subject, lambda _: None, 90), bucket_labels(subject.edges)
+    found, buckets = probe(subject, 90), bucket_labels(subject.edges)
     assert len(found["value"]) == len(buckets) * 2
     rows = kept_rows(QUESTION, tmp_path, subject.settings, found)
     pairs = subject.fresh_sentences(90)[1]

@@ -104,7 +104,7 @@ def test_shares_are_means_over_words_and_seeds(tmp_path):
 
 
 def test_a_real_runs_words_have_their_neighbours(subject):
-    found = probe(subject, lambda _: None)
+    found = probe(subject)
     columns = {name: np.array(column) for name, column in found.items()}
     words = subject.vocabularies[0].words
     assert list(columns["word"]) == list(words)

@@ -14,7 +14,7 @@ from seq2seq_bottleneck.settings.run import resolve
 
 @pytest.mark.exhaustive(sample="session")
 def test_the_test_sentences_have_the_runs_own_counts(subject):
-    found = probe(subject, lambda _: None)
+    found = probe(subject)
     names = ["source_words", *BLEU_COLUMNS]
     rows = read_table(subject.folder / SENTENCES, dict.fromkeys(names, "i8"))
     own = set(rows.itertuples(index=False, name=None))

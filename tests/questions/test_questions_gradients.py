@@ -170,7 +170,7 @@ def test_norms_are_those_of_finite_differences(model):
 
 @pytest.mark.exhaustive(sample="session")
 def test_a_real_run_is_measured_and_kept(subject, tmp_path):
-    columns = probe(subject, lambda _: None, 2)
+    columns = probe(subject, 2)
     linked = [pair for pair in subject.corpus.test if pair.links]
     pairs = [pair for pairs in subject.first_of_each(linked, 2) for pair in pairs]
     assert len(pairs) == 2 * len(bucket_labels(subject.edges))

@@ -121,7 +121,7 @@ def test_bits_must_be_known(changes, suits):
 
 @pytest.mark.exhaustive(sample="session")
 def test_a_real_run_is_measured_and_summed_up(subject, tmp_path):
-    test, columns = subject.corpus.test, probe(subject, lambda _: None)
+    test, columns = subject.corpus.test, probe(subject)
     probed = read_back(QUESTION, tmp_path, subject.settings, columns)
     assert probed.found["bits"].tolist() == [pair.bits for pair in test]
     rows = [row for row in summarise([probed]) if not row.get("control") and "seed" not in row]

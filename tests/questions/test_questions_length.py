@@ -78,7 +78,7 @@ def test_counts_are_those_of_the_files(subject):
     outputs = [tokenize(json.loads(line)["hypothesis"]) for line in lines]
     with (subject.folder / SENTENCES).open(newline="") as file:
         ended = [row["ended"] == "True" for row in csv.DictReader(file)]
-    columns = QUESTION.probe(subject, lambda _: None)
+    columns = QUESTION.probe(subject)
     assert columns["source_words"] == [pair.words for pair in subject.corpus.test]
     references = [tokenize(pair.target) for pair in subject.corpus.test]
     assert columns["reference_tokens"] == [*map(len, references)]

@@ -83,7 +83,7 @@ def test_the_bucket_with_the_least_of_its_words_is_the_verdicts_number():
 
 @pytest.mark.exhaustive(sample="session")
 def test_a_real_runs_states_are_read_kept_and_summed_up(subject, tmp_path):
-    columns, test = reading.probe(subject, lambda _: None, 60, 10), subject.corpus.test
+    columns, test = reading.probe(subject, 60, 10), subject.corpus.test
     lengths = [len(states) for states, _ in subject.read(subject.weights, test)]
     first, states = np.array(columns["words"]), np.array(columns["states"])
     assert set(first) == {*subject.edges}

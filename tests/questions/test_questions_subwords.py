@@ -51,7 +51,7 @@ def subject(folder):
 @pytest.fixture(scope="module")
 def found(subject):
     """What the alignment study finds on this run."""
-    return probe(subject, lambda _: None)
+    return probe(subject)
 
 
 def test_the_folder_has_sentencepieces_files_and_what_it_writes_is_text_again(subject):
@@ -95,5 +95,5 @@ def test_weights_are_compared_with_gold_word_by_word(subject, found):
 @pytest.mark.parametrize("study", [reading, embeddings, gradients])
 def test_studies_that_need_single_words_say_so(study, subject):
     with pytest.raises(UserError, match=r"needs single words.*--where tokens=words") as told:
-        study.probe(subject, lambda _: None)
+        study.probe(subject)
     assert "\n" not in str(told.value)

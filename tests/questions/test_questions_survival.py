@@ -91,7 +91,7 @@ def _rows(subject, tmp_path, outputs):
     write_relisted(folder / HYPOTHESES, "".join(lines))
     made = _like(subject, folder, subject.corpus)
     settings = subject.settings.changed(scoring={"resamples": 40})
-    rows = kept_rows(QUESTION, tmp_path, settings, QUESTION.probe(made, lambda _: None))
+    rows = kept_rows(QUESTION, tmp_path, settings, QUESTION.probe(made))
     assert set().union(*rows) <= set(PROBE_COLUMNS)
     means = {(r["bucket"], r.get("part", ""), r["measure"]): r for r in rows if "seed" not in r}
     assert len(rows) == 2 * len(means)  # one row per seed beside each mean, and no key twice
