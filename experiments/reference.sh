@@ -68,7 +68,6 @@ bottleneck export --all --results "$OUT"
 # Do both claims hold on real text? It is downloaded. A text of few pairs needs dropout. (Both texts
 # of results/reference were read from files, with --source and --target.)
 bottleneck corpus multi30k --fetch
-bottleneck sweep real_vindication --corpus multi30k --set model.dropout=0.3 \
-    --set training.updates=2500 --seeds 1 --out "$OUT/real_multi30k" "$@"
+bottleneck sweep real_vindication --corpus multi30k --set model.dropout=0.3 --set training.updates=2500 --seeds 1 --out "$OUT/real_multi30k" "$@"
 bottleneck export --all --results "$OUT"
 bottleneck table claims --results "$OUT"
