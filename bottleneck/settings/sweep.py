@@ -218,23 +218,10 @@ def _grid(
 def declare(cells: Iterable[Cell], whole: Iterable[Cell] = ()) -> tuple[Cell, ...]:
     """The cells with the names of their arms and baselines.
 
-    An arm's name says what varies in its group. If the cells are a part of a ``whole`` grid, the
-    names are those in that grid.
+    If the cells are a part of a ``whole`` grid, the names are those in that grid.
     """
     cells, grid = list(cells), list(whole)
-    arms: dict[RunSettings, str] = {}  # by the settings with seed 0
-    for known in ([*grid, *cells], grid):  # a name in the grid replaces the first
-        for group in dict.fromkeys(cell.group for cell in known):
-            members = [cell for cell in known if cell.group == group]
-            names = [name for name in varying(members) if name not in (SEED, "model.attention")]
-            for cell in members:
-                attention = cell.settings.model.attention
-                words = [
-                    attention,
-                    *(f"{_short(name)}={word(cell.settings.value(name))}" for name in names),
-                ]
-                ending = "" if group in ("", attention) else f", {group}"
-                arms[cell.settings.changed(training={"seed": 0})] = " ".join(words) + ending
+    arms = _names([*grid, *cells]) | _names(grid)
     if twice := [name for name, count in Counter(arms.values()).items() if count > 1]:
         raise UsageError(f"two arms are called {twice[0]!r}; rename a group")
     declared = []
@@ -244,6 +231,20 @@ def declare(cells: Iterable[Cell], whole: Iterable[Cell] = ()) -> tuple[Cell, ..
         base = arms.get(without, "")
         declared.append(replace(cell, arm=arm, baseline="" if base == arm else base))
     return tuple(declared)
+
+
+def _names(cells: Sequence[Cell]) -> dict[RunSettings, str]:
+    """The names of the arms by their settings with seed 0; a name says what varies in a group."""
+    arms = {}
+    for group in dict.fromkeys(cell.group for cell in cells):
+        members = [cell for cell in cells if cell.group == group]
+        names = [name for name in varying(members) if name not in (SEED, "model.attention")]
+        for settings in (cell.settings for cell in members):
+            words = [f"{_short(name)}={word(settings.value(name))}" for name in names]
+            ending = "" if group in ("", settings.model.attention) else f", {group}"
+            name = " ".join([settings.model.attention, *words]) + ending
+            arms[settings.changed(training={"seed": 0})] = name
+    return arms
 
 
 def _short(name: str) -> str:
