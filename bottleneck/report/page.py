@@ -223,12 +223,11 @@ def write_out(folder: Path) -> tuple[list[str], list[str], list[str]]:
     for name, text in page_files(pages).items():
         write_text(folder / "tables" / name, text)
     for name, (figure, data) in figures.items():
-        for ending in (".svg", ".png"):
-            write_figure(figure, data, folder / "figures" / f"{name}{ending}")
+        write_figure(figure, data, folder / "figures" / f"{name}.svg")
     missing = [f"{name}: {reason}" for name, reason in reasons.items()]
     lines = ["# What these results show", "", "## Tables", ""]
     lines += [f"- [{page.name}](tables/{page.name}.md): {page.title}" for page in pages]
-    lines += ["", "## Figures", "", *(f"- [{name}](figures/{name}.png)" for name in figures)]
+    lines += ["", "## Figures", "", *(f"- [{name}](figures/{name}.svg)" for name in figures)]
     lines += ["", "## Left out", "", *(f"- {line}" for line in missing)]
     write_text(folder / "CONTENTS.md", "\n".join(lines) + "\n")
     return [page.name for page in pages], list(figures), missing
