@@ -5,7 +5,6 @@ Intervals are 95 % percentile bootstrap intervals over test sentences, of the me
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -75,32 +74,33 @@ class Row(NamedTuple):
 Rows = Sequence[Row]
 
 
-def rule(claim: str, words: str, judge: Callable | None = None) -> Callable:
+def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
     """Register a function as the rule of a claim; rules of the two tables see no small buckets."""
-    if judge is None:
-        return partial(rule, claim, words)
 
-    def on_buckets(buckets: Rows) -> Judgement | str:
-        filled = [row for row in buckets if row.none.bleu.filled]
-        rows = [row for row in filled if row.none.n >= READ_FROM]
-        if len(rows) < 2:
-            return f"fewer than two buckets have {READ_FROM} sentences or more"
-        attended = [row.attention.bleu.value for row in rows if claim.startswith("L-VIND")]
-        if attended and not any(map(learned, attended)):
-            return unlearned("with attention", "every bucket")
-        if isinstance(judged := judge(rows), str):
-            return judged
-        few = ", ".join(row.name for row in filled if row.none.n < READ_FROM)
-        small = small_buckets({row.name: row.none.n for row in filled})
-        clauses = [*judged.because, small, f"not read: {few}" if few else ""]
-        return replace(judged, because=clauses)
+    def add(judge: Callable[..., Judgement | str]) -> Callable[..., Judgement | str]:
+        def on_buckets(buckets: Rows) -> Judgement | str:
+            filled = [row for row in buckets if row.none.bleu.filled]
+            rows = [row for row in filled if row.none.n >= READ_FROM]
+            if len(rows) < 2:
+                return f"fewer than two buckets have {READ_FROM} sentences or more"
+            with_attention = claim.startswith("L-VIND")
+            if with_attention and not any(learned(row.attention.bleu.value) for row in rows):
+                return unlearned("with attention", "every bucket")
+            if isinstance(judged := judge(rows), str):
+                return judged
+            few = ", ".join(row.name for row in filled if row.none.n < READ_FROM)
+            small = small_buckets({row.name: row.none.n for row in filled})
+            clauses = [*judged.because, small, f"not read: {few}" if few else ""]
+            return replace(judged, because=clauses)
 
-    read = (
-        " It reads the first arm with attention (not uniform) and its baseline, on the seeds "
-        f"that both have, and at least two buckets of {READ_FROM} sentences or more."
-    )
-    RULES[claim] = (words + read, on_buckets) if claim.startswith("L-") else (words, judge)
-    return judge
+        few = (
+            " It reads the first arm with attention (not uniform) and its baseline, on the seeds "
+            f"that both have, and at least two buckets of {READ_FROM} sentences or more."
+        )
+        RULES[claim] = (words + few, on_buckets) if claim.startswith("L-") else (words, judge)
+        return judge
+
+    return add
 
 
 @rule(

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
@@ -18,6 +18,9 @@ from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import output, print_names, say, show
 from .translate import print_notes, trained_runs
+
+if TYPE_CHECKING:
+    from ..figures.registry import Chart
 
 
 def table(
@@ -123,7 +126,7 @@ def plot(
     if not name:
         print_names(options.table_lines(FIGURES))
         return
-    from ..figures.registry import check_name, make_figure, weights_chart, write_figure
+    from ..figures.registry import check_name, make_figure, write_figure
     from ..lecture.slides import SLIDES
     from ..results.folders import latest_output
 
@@ -142,21 +145,26 @@ def plot(
         raise UsageError(f"--sentence is for figure attention, not {name}")
     else:
         options.refuse({"--where": where}, "not with --sentence: name a run's folder by --results")
-        from ..results.bundle import Results
-        from ..runs.translate import load_run
-
-        arms, place = trained_runs(results)
-        arm = next((arm for arm in arms if arm != "none"), None)
-        if arm is None:
-            raise UserError(f"no run with attention in {place}: `bottleneck reproduce` makes one")
-        run = arms[arm]
-        (item,) = load_run(run, beam).translations([sentence], 1, attended=True)
-        example = {"sentence": sentence, "source": item.source}
-        example |= {"hypothesis": item.output, "weights": item.weights}
-        print_notes(place, {arm: run})
-        bundle = Results.open(run, sentences=False)
-        figure, data = weights_chart(bundle, run.name, [example])
+        figure, data = _plot_sentence(sentence, beam, results)
     say(f"{path}: its numbers are in {write_figure(figure, data, path)}")
+
+
+def _plot_sentence(sentence: str, beam: int | None, results: Path | None) -> "Chart":
+    """Attention weights of the sentence's translation by the first arm with attention."""
+    from ..figures.registry import weights_chart
+    from ..results.bundle import Results
+    from ..runs.translate import load_run
+
+    arms, place = trained_runs(results)
+    arm = next((arm for arm in arms if arm != "none"), None)
+    if arm is None:
+        raise UserError(f"no run with attention in {place}: `bottleneck reproduce` makes one")
+    run = arms[arm]
+    (item,) = load_run(run, beam).translations([sentence], 1, attended=True)
+    example = {"sentence": sentence, "source": item.source}
+    example |= {"hypothesis": item.output, "weights": item.weights}
+    print_notes(place, {arm: run})
+    return weights_chart(Results.open(run, sentences=False), run.name, [example])
 
 
 def export(

@@ -90,9 +90,9 @@ def read_split(corpus: CorpusSettings, split: str) -> Pairs | None:
                 f"{name} line {number} has {counted(len(row), 'column')}; each line must be "
                 "source<TAB>target"
             )
-    cased, step = str.lower if corpus.lowercase else str, -1 if corpus.reverse_direction else 1
+    cased = str.lower if corpus.lowercase else str
     sides = ([" ".join(normalize("NFC", cased(side)).split()) for side in row] for row in rows)
-    return tuple(SentencePair(*row[::step]) for row in sides)
+    return tuple(SentencePair(*(row[::-1] if corpus.reverse_direction else row)) for row in sides)
 
 
 def read_lines(path: str, setting: str) -> list[str]:

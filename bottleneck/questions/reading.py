@@ -62,7 +62,8 @@ def probe(subject: Subject, sentences: int = 6_000, steps: int = 200) -> Columns
         np.concatenate([window(np.r_[before, row], DISTANCES)[:, ::-1] for row in rows])
         for rows in ids
     )
-    answers = most_frequent(training, words)
+    frequent = np.broadcast_to(most_frequent(training), words.shape)
+    answers = {"last_word": from_last_word(training, words), "baseline": frequent}
     for name, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
         subject.tell(f"{name} states")
         fitted, asked = (
@@ -85,21 +86,20 @@ def probe(subject: Subject, sentences: int = 6_000, steps: int = 200) -> Columns
     return pd.concat(parts).to_dict("list")
 
 
-def most_frequent(training: Answers, asked: Answers) -> dict[str, Answers]:
-    """At each distance, training's most frequent word: after the same last word, and in all.
+def most_frequent(words: Answers) -> Int[ndarray, "distances"]:
+    """The most frequent word at each distance; the lowest id if several are equal."""
+    # Counts begin with that of NO_ANSWER, which is dropped.
+    counts = [np.bincount(column - NO_ANSWER)[1:] for column in words.T]
+    return np.array([count.argmax() if count.size else NO_ANSWER for count in counts], np.int64)
 
-    Of equally frequent words it is the one with the lowest id.
-    """
-    size = 1 + max(training.max(), asked.max())
-    last_word, baseline = np.empty_like(asked), np.empty_like(asked)
-    for distance, words in enumerate(training.T):
-        counts = np.zeros((size, size), np.int64)
-        answered = words != NO_ANSWER
-        np.add.at(counts, (training[answered, 0], words[answered]), 1)
-        baseline[:, distance] = frequent = counts.sum(axis=0).argmax()
-        best = np.where(counts.any(axis=1), counts.argmax(axis=1), frequent)
-        last_word[:, distance] = best[asked[:, 0]]
-    return {"last_word": last_word, "baseline": baseline}
+
+def from_last_word(training: Answers, asked: Answers) -> Answers:
+    """At each distance, the most frequent word in training there, given the same last word."""
+    answers = np.tile(most_frequent(training), (len(asked), 1))
+    for word in np.unique(training[:, 0]):
+        best, rows = most_frequent(training[training[:, 0] == word]), asked[:, 0] == word
+        answers[rows] = np.where(best == NO_ANSWER, answers[rows], best)
+    return answers
 
 
 def read_words(

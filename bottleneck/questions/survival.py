@@ -182,16 +182,17 @@ def summarise(arm: Arm) -> Iterator[Row]:
         for part, group, cells in parts:
             # The words are the same for every seed.
             n = int(cells[0, :, group, :, 2].sum() if part else len(inside))
-            keys |= {"part": part, "n": n}
             for measure in MEASURES:
-                yield from arm.rows(measure, *_rate(measure, cells, group), **keys)
+                rate = _rate(measure, cells, group)
+                yield from arm.rows(measure, *rate, part=part, n=n, **keys)
             if part in DETAILS:
-                yield from arm.rows("gist_more", *_rate("corrected", kinds, 0, group), **keys)
+                rate = _rate("corrected", kinds, 0, group)
+                yield from arm.rows("gist_more", *rate, part=part, n=n, **keys)
                 both = alike[:, :, [0, group]].reshape(*kinds.shape[:2], 2, -1, 3)
                 gist, detail = both[0, ..., 2].sum(axis=0)
-                keys["n"] = int(detail[gist > 0].sum())
                 rate = _rate("corrected", both, 0, 1, matched=True)
-                yield from arm.rows("gist_more_alike", *rate, **keys)
+                n = int(detail[gist > 0].sum())
+                yield from arm.rows("gist_more_alike", *rate, part=part, n=n, **keys)
 
 
 def _sums(

@@ -84,7 +84,9 @@ def results_inside(folder: Path) -> list[Path]:
     return [
         path
         for path in sorted(folder.glob("*/"))
-        if not (path.name == STORE and runs_in(path)) and not is_run(path) and has_results(path)
+        if not (path.name == STORE and any(map(is_run, path.glob("[!.]*"))))
+        and not is_run(path)
+        and has_results(path)
     ]
 
 

@@ -33,9 +33,7 @@ def _typed(columns: str) -> dict[str, str]:
     return {name: kind or "Int64" for name, _, kind in items}
 
 
-SETTING_COLUMNS: dict[str, tuple[str, str]] = {
-    item.partition("=")[0].rpartition(".")[2]: (item.rpartition("=")[2], kind)
-    for item, kind in _typed("""
+_SETTINGS = _typed("""
 model.attention:str model.context_size training.seed model.placement:str model.cell:str
 model.embedding_size hidden_size=model.hidden attention_size=model.attention_width model.layers
 model.dropout:float64 model.tied_output:boolean model.bidirectional:boolean
@@ -52,7 +50,10 @@ corpus.source_vocabulary corpus.target_vocabulary corpus.lowercase:boolean decod
 decoding.length_penalty:float64 decoding.cap_factor:float64 decoding.cap_extra
 scoring.edges:str scoring.resamples scoring_seed=scoring.seed
 scoring.tokenize:str
-    """).items()
+""")
+SETTING_COLUMNS: dict[str, tuple[str, str]] = {
+    item.partition("=")[0].rpartition(".")[2]: (item.rpartition("=")[2], kind)
+    for item, kind in _SETTINGS.items()
 }
 """Columns that repeat a run's settings: which setting, and its type.
 

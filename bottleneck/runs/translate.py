@@ -101,11 +101,11 @@ class TrainedRun:
         for source, lengths, target, *_ in (item.batch for item in batches):
             before = np.insert(target[:, :-1], 0, BOS, axis=1)
             results.append(np.asarray(read(self.weights, source, lengths, before)))
-        sizes = zip(*encoded.lengths[::-1].tolist(), strict=True)
         matrices = []
-        for matrix, (rows, columns) in zip(restore(results, batches), sizes, strict=True):
-            words = range(columns - 1)[:: -1 if self.settings.model.reverse_source else 1]
-            matrices.append(matrix[:rows, [*words, columns - 1]].astype(np.float64))
+        for matrix, columns, rows in zip(restore(results, batches), *encoded.lengths, strict=True):
+            words = range(columns - 1)
+            reading = reversed(words) if self.settings.model.reverse_source else words
+            matrices.append(matrix[:rows, [*reading, columns - 1]].astype(np.float64))
         return matrices
 
     def decode(

@@ -315,7 +315,7 @@ def slide_page(
     widest = max((frame[f"{score}_high"] - frame[f"{score}_low"]).max() for score in scores)
     counts = " to ".join(f"{n:,}" for n in sorted({frame["n"].min(), frame["n"].max()}))
     intervals = f"95 % intervals over test sentences at most {widest:.1f} BLEU wide"
-    facts.insert(1, f"{counts} sentences per row; {intervals}")
+    facts = [*facts[:1], f"{counts} sentences per row; {intervals}", *facts[1:]]
     lines, says = ["; ".join(filter(None, facts)) + "."], {claim.id: claim.says for claim in CLAIMS}
     unlike = [
         f"{says[item.claim]}: {item.verdict} ({item.because.split('; ')[0]})."

@@ -76,10 +76,16 @@ def muon_or_adam(path: tuple, parameter: jax.Array | jax.ShapeDtypeStruct) -> st
     return "muon" if parameter.ndim == 2 and not of_words else "adam"
 
 
+def averaged_updates(settings: TrainingSettings) -> int:
+    """Over how many of the last updates the kept weights are averaged; 0 without averaging."""
+    share = settings.average_last
+    return max(1, round(share * settings.updates)) if share else 0
+
+
 def initial_state(weights: Weights, settings: TrainingSettings) -> TrainState:
     """The state of one seed before the first update."""
     random = jax.random.key_data(jax.random.fold_in(jax.random.key(settings.seed), 1))
-    mean = weights if settings.average_last else None
+    mean = weights if averaged_updates(settings) else None
     return TrainState(weights, make_optimizer(settings).init(weights), jnp.int32(0), random, mean)
 
 
@@ -90,9 +96,8 @@ def make_update(
 
     It has two programs: only that of the gradient is compiled once for each padded shape.
     """
-    optimizer, share = make_optimizer(settings), settings.average_last
-    averaged = max(1, round(share * settings.updates)) if share else 0
-    before = settings.updates - averaged  # updates before the averaging window
+    optimizer = make_optimizer(settings)
+    before = settings.updates - averaged_updates(settings)
 
     def loss_and_gradient(state: TrainState, batch: Batch) -> tuple[Float[Array, ""], Weights]:
         # The key depends on the seed and the update's number, and on the part of a cut batch.

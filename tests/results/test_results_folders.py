@@ -69,6 +69,12 @@ def test_a_run_without_its_status_is_listed_as_damaged_and_can_be_removed(store,
     assert "none1x1" not in [path.name for path in find_runs(store).done]
 
 
+def test_results_inside_a_folder_are_found_even_if_they_are_called_as_a_store_is(store, capsys):
+    store.rename(store.with_name("runs"))
+    assert run(["table", "claims", "--format", "csv", "--results", str(store.parent)]) == 0
+    assert "\nL-VIND,held," in capsys.readouterr().out
+
+
 # A run's translations.
 
 REFERENCES = reference_texts([6, 12, 25])
