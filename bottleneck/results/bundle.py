@@ -148,6 +148,9 @@ class Results:
         table = _with_members(pd.concat(frames), pd.concat(members).drop_duplicates())
         return cls(folder, table, counts, environment, sources)
 
+    def __repr__(self) -> str:
+        return f"<results in {str(self.folder)!r}: {counted(len(self.names), 'run')}>"
+
     @property
     def names(self) -> list[str]:
         """The runs in their order."""

@@ -138,6 +138,7 @@ def test_another_schema_and_a_missing_bundle_are_named(bundle, tmp_path):
 
 def test_from_python_results_give_tables_a_figure_and_verdicts(bundle):
     results = seq2seq_bottleneck.load(bundle)
+    assert repr(results) == f"<results in {str(bundle)!r}: 6 runs>"  # what a notebook shows
     page = make_page("vindication", Results.open(bundle))
     table = results.table("vindication")
     pd.testing.assert_frame_equal(table, page.frame)
