@@ -4,6 +4,7 @@ One experiment decides each claim, with the arms that come first in its sweep's 
 cannot be decided is "not measured", with the reason and the command that would measure it.
 """
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -279,7 +280,7 @@ def number(row: Mapping[str, object]) -> str:
 
 
 def claims_page(decisions: Sequence[Decision]) -> Page:
-    """Every claim as a row; on a terminal, id, verdict, claim, number, reason, runs, command."""
+    """Every claim as a row; on a terminal id, verdict, claim, reason, number of runs, command."""
     verdicts = [item.verdict.verdict for item in decisions]
     parts = ", ".join(f"{verdicts.count(name)} {name}" for name in VERDICTS if name in verdicts)
     title, rows, texts = f"The lecture's {len(verdicts)} claims: {parts}", [], []
@@ -296,9 +297,10 @@ def claims_page(decisions: Sequence[Decision]) -> Page:
         rows.append(row)
         text = Text(f"\n{item.claim.id} ", "bold")
         text.append(item.verdict.verdict, f"not bold {VERDICTS[item.verdict.verdict]}")
-        value = f"{number(row)}  {row['measure']}" if number(row) else ""
-        lines = [f"{row['claim']}.", value, f"{row['because']}.", row["runs"], row["command"]]
-        texts.append(text.append("\n" + "\n".join(filter(None, lines)), "not bold"))
+        ran = re.match(r"([^:]+: )?\d+ runs?", item.runs)
+        runs = f" ({ran[0]})" if ran else ""
+        lines = [f"  {row['claim']}.", f"{row['because']}{runs}.", row["command"]]
+        texts.append(text.append("\n".join(filter(None, lines)), "not bold"))
     columns = "id verdict value low high measure claim because rule runs command"
     frame = pd.DataFrame(rows, columns=columns.split())
     frame = frame.astype(dict.fromkeys(("value", "low", "high"), "float64"))
