@@ -4,7 +4,6 @@ One experiment decides each claim, with the arms that come first in its sweep's 
 cannot be decided is "not measured", with the reason and the command that would measure it.
 """
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -297,9 +296,9 @@ def claims_page(decisions: Sequence[Decision]) -> Page:
         rows.append(row)
         text = Text(f"\n{item.claim.id} ", "bold")
         text.append(item.verdict.verdict, f"not bold {VERDICTS[item.verdict.verdict]}")
-        ran = re.match(r"([^:]+: )?\d+ runs?", item.runs)
-        runs = f" ({ran[0]})" if ran else ""
-        lines = [f"  {row['claim']}.", f"{row['because']}{runs}.", row["command"]]
+        because, ran = row["because"], ", ".join(item.runs.split(": ")[:-1])  # without the arms
+        because = f"{because[:1].upper()}{because[1:]}{f' ({ran})' if ran else ''}."
+        lines = [f"  {row['claim']}.", because, row["command"]]
         texts.append(text.append("\n".join(filter(None, lines)), "not bold"))
     columns = "id verdict value low high measure claim because rule runs command"
     frame = pd.DataFrame(rows, columns=columns.split())

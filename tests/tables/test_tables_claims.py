@@ -214,5 +214,5 @@ def test_the_terminal_shows_each_claim_in_eighty_columns():
     assert lines[0] == "The lecture's 2 claims: 1 held, 1 not measured"
     assert all(len(line) <= 80 for line in lines)
     text = " ".join(" ".join(lines).split())
-    for part in ("L-VIND-largest", "the | gain is so (2 runs).", "sweep controls"):
+    for part in ("L-VIND-largest", "The | gain is so (2 runs).", "sweep controls"):
         assert part in text
