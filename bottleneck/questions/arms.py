@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -99,10 +98,12 @@ def arms_of(probed: Sequence[Probed]) -> list[Arm]:
     arms: dict[str, list[Probed]] = {}
     for run, cell in zip(seeds, declare([Cell("", run.settings) for run in seeds]), strict=True):
         arms.setdefault(cell.arm, []).append(run)
-    keys = "model.attention", "model.context_size", "training.updates"
-    order = attrgetter(*(f"settings.{key}" for key in keys), "name")
-    ordered = sorted((Arm(name, tuple(runs)) for name, runs in arms.items()), key=order)
-    return sorted(ordered, key=lambda arm: arm.settings.model.attention != "none")
+
+    def order(arm: Arm) -> tuple:
+        model, updates = arm.settings.model, arm.settings.training.updates
+        return model.attention != "none", model.attention, model.context_size, updates, arm.name
+
+    return sorted((Arm(name, tuple(runs)) for name, runs in arms.items()), key=order)
 
 
 def by_arm(summary: Callable[[Arm], Iterable[Row]]) -> Callable[[Sequence[Probed]], list[Row]]:
