@@ -242,7 +242,7 @@ QUESTION = Question(
         StudyTable("Words that survive", [
             *(StudyColumn(part, "length", part=part) for part in SHARES),
             StudyColumn("added\n(50 %)", "added", part="50 %"),
-        ], ("corpus", "attention", "updates", "context"), lambda estimates: [
+        ], heads=("corpus", "attention", "updates", "context"), lines=lambda estimates: [
             ((row.corpus, row.attention, f"{row.updates:,}", str(row.context_size)),
              {"arm": row.arm})
             for row in estimates.means.query("measure == 'length' and part == '50 %'").itertuples()

@@ -152,11 +152,11 @@ QUESTION = Question(
         StudyTable("By length (tokens per side)", [
             StudyColumn("ms", "seconds", scale=1e3, form="{:,.1f}", ends=""),
             StudyColumn("attn.\n%", "attention_share", scale=100.0, form="{:z.0f}", ends=""),
-        ], ("length", "arm"), with_n=False),
+        ], heads=("length", "arm"), with_n=False),
         StudyTable("How the cost grows (C9, L15): quantity = constant x length ^ exponent", [
             StudyColumn("all\nlengths", "exponent", bucket="all", form="{:z.2f}"),
             StudyColumn("upper\nlengths", "exponent", bucket="upper", form="{:z.2f}"),
-        ], ("quantity", "arm"), lambda estimates: [
+        ], heads=("quantity", "arm"), lines=lambda estimates: [
             ((quantity.replace("_", " "), arm), {"arm": arm, "control": quantity})
             for quantity, arm in product(FITTED, estimates.arms())
         ], with_n=False),

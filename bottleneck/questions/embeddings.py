@@ -132,7 +132,7 @@ QUESTION = Question(
             StudyColumn("un-\ntrained", f"same_{label}", control="untrained", **SHARE),
             StudyColumn("next in\nfreq.", f"same_{label}", control="frequency", **SHARE),
             StudyColumn("training\nadds", f"same_{label}_added", **SHARE | {"form": "{:+z.0f}"}),
-        ], ("arm",))
+        ], heads=("arm",))
         for label, name in LABELS.items()
     ],
     over="words",

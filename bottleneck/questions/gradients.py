@@ -210,14 +210,14 @@ QUESTION = Question(
         StudyTable("Gradient at the aligned source word over that at the last position (C8)", [
             StudyColumn("start of\ntraining", "ratio", control="untrained", form="{:.2g}"),
             StudyColumn("end of\ntraining", "ratio", form="{:.2g}"),
-        ], ("steps", "arm"), lambda estimates: [
+        ], heads=("steps", "arm"), lines=lambda estimates: [
             ((band, arm), {"arm": arm, "part": band})
             for band, arm in product(BAND_NAMES, estimates.arms())
         ]),
         StudyTable("Half-distance of the gradient in steps (C8)", [
             StudyColumn("start of\ntraining", "half_distance", control="untrained"),
             StudyColumn("end of\ntraining", "half_distance"),
-        ], ("arm",)),
+        ], heads=("arm",)),
     ],
     axes=[
         Axes("Gradient norm by distance",

@@ -221,7 +221,7 @@ QUESTION = Question(
             StudyColumn("kept\n%", "kept", **PERCENT),
             StudyColumn("attention\nminus none,\npoints", "kept_gain", scale=100.0,
                         form="{:+z.0f}", ends="{:+z.0f}"),
-        ], ("arm", "measure"), lambda estimates: [
+        ], heads=("arm", "measure"), lines=lambda estimates: [
             ((arm, name), {"arm": arm, "part": part})
             for (name, part), arm in product(LONGER.items(), estimates.arms())
         ]),

@@ -244,7 +244,7 @@ QUESTION = Question(
             StudyColumn("un-\ntrained", "words_read", control="untrained", form="{:.2f}"),
             StudyColumn("last\nword", "words_read", control="last_word", form="{:.2f}"),
             StudyColumn("training\nadds", "words_read_added", form="{:+.2f}"),
-        ], ("words\nso far", "arm"))
+        ], heads=("words\nso far", "arm"))
     ],
     axes=[
         Axes("Words so far that are read", "words, beyond the most frequent",

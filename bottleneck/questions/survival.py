@@ -340,7 +340,7 @@ QUESTION = Question(
         StudyTable("Gist less other words, beyond chance, points (C3)", [
             StudyColumn("gist\nless these", "gist_more", **PERCENT),
             StudyColumn("words as\ncommon", "gist_more_alike", **PERCENT),
-        ], ("words", "source\nwords", "arm"), by_part(DETAILS)),
+        ], heads=("words", "source\nwords", "arm"), lines=by_part(DETAILS)),
     ],
     axes=[
         panel("By position in the source", "fifth of the source",
