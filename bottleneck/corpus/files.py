@@ -20,6 +20,9 @@ from .download import folder_of
 from .drawing import note, within_test
 from .pair import Edges, Pairs, SentencePair, Splits, by_bucket, sources
 
+SUBWORDS = {"@@ ": "sed -r 's/@@( |$)//g'", "▁": "sed 's/ //g; s/▁/ /g; s/^ //'"}
+"""Marks of subword-nmt and sentencepiece, and a command that joins the subwords."""
+
 
 def pair_files(corpus: CorpusSettings, split: str) -> tuple[str, list[str]] | None:
     """What messages call the text of split train, valid or test, and its one or two files.
@@ -156,6 +159,9 @@ def split_files(corpus: CorpusSettings, edges: Edges) -> Splits:
         )
     reason = f"not trained on: empty, not of {words} words, or tested or validated on"
     note(notes, len(pairs) - len(left), "pair", reason)
+    for mark, command in SUBWORDS.items():
+        marked = sum(mark in f"{pair.source} {pair.target}" for pair in left)
+        note(notes, marked, "pair", f"with subwords ({mark!r}): join them first, `{command}`")
     train = sample(left, corpus.train_pairs, f"{corpus.seed}:train")
     return Splits(train, valid, test, tuple(notes))
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..claims.verdict import READ_FROM, small_buckets
-from ..corpus.files import read_lines
+from ..corpus.files import SUBWORDS, read_lines
 from ..corpus.vocabulary import IN_CHARACTERS, count_words, spaceless, tokenizer_advice
 from ..results.folders import is_run, read_settings, read_texts
 from ..scoring.bleu import (
@@ -57,8 +57,6 @@ COLUMNS = [
 """How a terminal shows a column of the data: of one system, or of two."""
 FAIRSEQ = re.compile(r"([STHD])-(\d{1,9})\t(?:[^\t]*\t)?(.*)")
 """A line of fairseq-generate: its kind, the number of its sentence, a score, the text."""
-SUBWORDS = {"@@ ": "sed -r 's/@@( |$)//g'", "▁": "sed 's/ //g; s/▁/ /g; s/^ //'"}
-"""Marks of subword-nmt and sentencepiece, and a command that joins the subwords."""
 
 
 @dataclass(frozen=True)

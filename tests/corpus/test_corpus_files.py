@@ -178,6 +178,17 @@ def test_split_off_counts_and_notes(tmp_path):
     assert len(splits.train) == 200
 
 
+def test_training_pairs_with_subwords_are_counted(tmp_path):
+    cut = [(f"the {number} ch@@ ats", "le chat") for number in range(20)]
+    whole = [(source, f"▁le {target}") for source, target in sentences(70, 7)]
+    splits = split(tmp_path, cut + whole, test_pairs=1, valid_pairs=1)
+    kept = sum("@@" in pair.source for pair in splits.train)
+    assert splits.notes[1:] == (
+        f"{kept} pairs with subwords ('@@ '): join them first, `sed -r 's/@@( |$)//g'`",
+        f"{88 - kept} pairs with subwords ('▁'): join them first, `sed 's/ //g; s/▁/ /g; s/^ //'`",
+    )
+
+
 def test_given_sets_are_used_and_share_nothing(tmp_path):
     rows = sentences(100, 7)
     others = [(rows[0][0], "other"), ("hi", "salut"), ("x " * 80, "y"), ("", "")]
