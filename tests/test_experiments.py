@@ -20,7 +20,10 @@ SWEEPS = {
     "context_size": (7, ["model.attention", "model.context_size"]),
     "controls": (14, None),
     "failure_pattern": (1, []),
-    "learning_curve": (20, ["model.attention", "model.context_size", "training.updates"]),
+    "learning_curve": (
+        23,
+        ["model.attention", "model.context_size", "training.updates", "training.learning_rate"],
+    ),
     "real_vindication": (2, ["model.attention"]),
     "teacher_forcing": (6, ["model.attention", "training.teacher_forcing"]),
     "training_length": (10, ["corpus.train_max_words", "model.attention"]),

@@ -54,7 +54,7 @@ def draw(plot: Plot) -> Figure:
     with rc_context({"font.size": BASE - 2 if small else BASE}):
         figure = slide(plot.title, plot.notes)
         part = figure.subfigures()  # so that the legend is under the title
-        grid = part.subplots(rows, ceil(len(panels) / rows), squeeze=False, sharex=bool(plot.steps))
+        grid = part.subplots(rows, ceil(len(panels) / rows), squeeze=False)
         samples: dict[str, Any] = {}
         for axes, panel in zip(grid.flat, panels, strict=False):
             _draw_panel(axes, plot, panel, styles, small)
@@ -172,6 +172,7 @@ def _label_axes(axes: Axes, panel: Panel, means: pd.DataFrame, names: Sequence[s
     axes.set_xlim(places[0] / 2**0.5, places[-1] * 2**0.5)
     if all(place.is_integer() for place in places):
         axes.set_xticks(places)
+        axes.tick_params("x", labelsize="x-small" if len(places) > 5 else None)
     axes.minorticks_off()
     axes.xaxis.set_major_formatter(NUMBERS)
 

@@ -184,12 +184,16 @@ def compression(bundle: Results) -> Plot:
 
 
 def learning(bundle: Results) -> Plot:
-    """BLEU by the number of updates (C12): one panel per arm, one line per sentence length."""
-    points = []
+    """BLEU by the number of updates (C12): one panel per arm, one line per sentence length.
+
+    The panels name the learning rate if there are several.
+    """
+    points, rates = [], bundle.runs["learning_rate"].nunique() > 1
     for arm in every_arm(bundle):
         run = arm.runs.iloc[0]
-        keys = {"panel": f"{arm.attention}, {run['context_size']} numbers"}
-        keys |= {"x": str(run["updates"])}
+        panel = f"{arm.attention}, {run['context_size']} numbers"
+        panel += f", rate {run['learning_rate']:g}" if rates else ""
+        keys = {"panel": panel, "x": str(run["updates"])}
         points += [(arm, item, keys | {"control": f"{item.name} words"}) for item in arm.buckets]
     if len({keys["x"] for *_, keys in points}) < 2:
         raise UserError("all runs have the same number of updates")

@@ -134,6 +134,13 @@ def test_learning_has_the_tables_numbers_and_a_line_for_each_length(tmp_path):
     assert [len(axes.get_xticks()) for axes in figure.axes] == [3, 3]
     with pytest.raises(UserError, match="the same number of updates"):
         make_figure("learning", tmp_path, where=["updates=10"])
+    for updates in (10, 20):
+        training = {"updates": updates, "learning_rate": 0.5}
+        store.add(f"fast{updates}", "none", [0.4] * 5, training=training)
+    store.write()
+    titles = [axes.get_title() for axes in make_figure("learning", tmp_path)[0].axes]
+    assert [title.endswith("rate 0.5") for title in titles] == [False, False, True]
+    assert all(", rate 0." in title for title in titles)
 
 
 @pytest.mark.parametrize("study", STUDIES)
