@@ -3,7 +3,7 @@
 #
 #     sh experiments/reference.sh
 #
-# It takes a day and a half on two cores. After an interruption, start it again: it does not repeat
+# It takes about eleven hours on two cores. After an interruption, start it again: it does not repeat
 # what is trained or measured. It passes its options to every sweep, so a trial is
 # `sh experiments/reference.sh --preset smoke --seeds 1`. OUT is the folder of all results. It has a
 # folder for each sweep; by their names `bottleneck table claims` finds the runs that decide a claim.
