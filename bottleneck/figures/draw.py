@@ -129,6 +129,8 @@ def _draw_panel(
         axes.update_datalim(rows[["at", end]].dropna())
     axes.autoscale_view()
     _label_axes(axes, panel, means, names)
+    if panel.log_x and small and len(names) > 5:
+        axes.tick_params("x", labelsize="x-small")
 
 
 def _draw_series(
@@ -172,7 +174,6 @@ def _label_axes(axes: Axes, panel: Panel, means: pd.DataFrame, names: Sequence[s
     axes.set_xlim(places[0] / 2**0.5, places[-1] * 2**0.5)
     if all(place.is_integer() for place in places):
         axes.set_xticks(places)
-        axes.tick_params("x", labelsize="x-small" if len(places) > 5 else None)
     axes.minorticks_off()
     axes.xaxis.set_major_formatter(NUMBERS)
 
