@@ -3,8 +3,8 @@
 #
 #     sh experiments/reference.sh
 #
-# It takes about eleven hours on two cores. After an interruption, start it again: it does not repeat
-# what is trained or measured. It passes its options to every sweep, so a trial is
+# Ours took about 22 core hours, next to other work. After an interruption, start it again: it does
+# not repeat what is trained or measured. It passes its options to every sweep, so a trial is
 # `sh experiments/reference.sh --preset smoke --seeds 1`. OUT is the folder of all results. It has a
 # folder for each sweep; by their names `bottleneck table claims` finds the runs that decide a claim.
 set -eu
@@ -65,8 +65,8 @@ bottleneck sweep teacher_forcing --seeds 1 --out "$OUT/teacher_forcing" "$@"
 # Every table as CSV and Markdown, every figure, the claims and the page.
 bottleneck export --all --results "$OUT"
 
-# Do both claims hold on real text? It is downloaded. A text of few pairs needs dropout. (Both texts
-# of results/reference were read from files, with --source and --target.)
+# Do both claims hold on real text? It is downloaded. A text of few pairs needs dropout. (In
+# results/reference both texts were read from files; the statutes are not among these commands.)
 bottleneck corpus multi30k --fetch
 bottleneck sweep real_vindication --corpus multi30k --set model.dropout=0.3 --set training.updates=2500 --seeds 1 --out "$OUT/real_multi30k" "$@"
 bottleneck export --all --results "$OUT"

@@ -233,8 +233,9 @@ QUESTION = Question(
     rules={"C2": (RULE, judge)},
     notes=[
         "90 %, 50 %: the length in words at which this share of a sentence's words survives beyond "
-        "chance after this training. > and < (in the figure triangles): beyond the tested lengths, "
-        "whose end is printed. Added: what twice the updates add at 50 % (C12)."
+        "chance after this training, by the mean curve of the seeds. > and < (in the figure "
+        "triangles): beyond the tested lengths, whose end is printed. Added: what twice the "
+        "updates add at 50 % (C12)."
     ],
     measures=("length", "added", "growth"),
     keys=("corpus", "attention", "placement", "updates", "context_size", "part"),
