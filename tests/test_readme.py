@@ -47,9 +47,8 @@ def small(arguments: list[str]) -> list[str]:
         arguments += ["--set", "model.context_size=32,64"]
     if "--seeds" in arguments:  # studies of three seeds would take too long
         arguments[arguments.index("--seeds") + 1] = "1"
-    # Counting words draws the corpus.
-    counts = arguments[1:] and (command == "corpus" or "--dry-run" in arguments)
-    if command in ("reproduce", "sweep") or counts:
+    # `sweep` and `corpus` alone list names; with one, also counting draws the corpus.
+    if command == "reproduce" or (command in ("sweep", "corpus") and arguments[1:]):
         if "--preset" in arguments:
             arguments[arguments.index("--preset") + 1] = "smoke"
         else:
