@@ -19,9 +19,7 @@ from ..settings.errors import UsageError, UserError, counted
 from .download import folder_of
 from .drawing import note, within_test
 from .pair import Edges, Pairs, SentencePair, Splits, by_bucket, sources
-
-SUBWORDS = {"@@ ": "sed -r 's/@@( |$)//g'", "▁": "sed 's/ //g; s/▁/ /g; s/^ //'"}
-"""Marks of subword-nmt and sentencepiece, and a command that joins the subwords."""
+from .vocabulary import subword_advice
 
 
 def pair_files(corpus: CorpusSettings, split: str) -> tuple[str, list[str]] | None:
@@ -159,9 +157,8 @@ def split_files(corpus: CorpusSettings, edges: Edges) -> Splits:
         )
     reason = f"not trained on: empty, not of {words} words, or tested or validated on"
     note(notes, len(pairs) - len(left), "pair", reason)
-    for mark, command in SUBWORDS.items():
-        marked = sum(mark in f"{pair.source} {pair.target}" for pair in left)
-        note(notes, marked, "pair", f"with subwords ({mark!r}): join them first, `{command}`")
+    sides = {side: [getattr(pair, side) for pair in left] for side in ("source", "target")}
+    notes += subword_advice(sides)
     train = sample(left, corpus.train_pairs, f"{corpus.seed}:train")
     return Splits(train, valid, test, tuple(notes))
 

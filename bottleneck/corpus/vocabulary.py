@@ -8,12 +8,13 @@ its run's `Tokenizer`: word tokens, or `subwords`.
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, takewhile
 
 from ..settings.concerns import CorpusSettings
+from ..settings.errors import counted
 
 JOINER, SQUARE = "\uffed\u25a0"
 """The mark of a token that touches its neighbour; in the user's text it becomes a square."""
@@ -24,6 +25,8 @@ SPACELESS = {
 }
 """Scripts without spaces, by the sacreBLEU tokenizer that splits them: kana; Chinese characters;
 Thai, Lao, Myanmar and Khmer."""
+SUBWORDS = {"@@ ": "sed -r 's/@@( |$)//g'", "▁": "sed 's/ //g; s/▁/ /g; s/^ //'"}
+"""Marks of subword-nmt and sentencepiece, and a command that joins the subwords."""
 IN_CHARACTERS = "Lengths of the source are counted in characters: its script has no spaces"
 _SPACELESS = "".join(SPACELESS.values())
 _MARKS = "\u200c\u200d\U000e0100-\U000e01ef" + "".join(
@@ -100,6 +103,17 @@ def tokenizer_advice(references: Sequence[str], tokenize: str, option: str) -> l
     choice = fitting if fitting == "char" else f"{fitting} (or char)"
     problem = f"BLEU by {tokenize} finds no words where the script has no spaces"
     return [f"{problem}: give {option}{choice}"] if fitting else []
+
+
+def subword_advice(texts: Mapping[str, Iterable[str]]) -> list[str]:
+    """Lines on subwords left in texts, by the texts' names, with a command that joins them."""
+    lines = []
+    for mark, command in SUBWORDS.items():
+        counts = {name: sum(mark in line for line in text) for name, text in texts.items()}
+        names = [f"{name} ({counted(count, 'line')})" for name, count in counts.items() if count]
+        if names:
+            lines.append(f"Subwords ({mark!r}) in {', '.join(names)}: join them first, `{command}`")
+    return lines
 
 
 def prepare_source(sentence: str, corpus: CorpusSettings) -> str:

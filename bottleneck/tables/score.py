@@ -13,8 +13,14 @@ import numpy as np
 import pandas as pd
 
 from ..claims.verdict import READ_FROM, small_buckets
-from ..corpus.files import SUBWORDS, read_lines
-from ..corpus.vocabulary import IN_CHARACTERS, count_words, spaceless, tokenizer_advice
+from ..corpus.files import read_lines
+from ..corpus.vocabulary import (
+    IN_CHARACTERS,
+    count_words,
+    spaceless,
+    subword_advice,
+    tokenizer_advice,
+)
 from ..results.folders import is_run, read_settings, read_texts
 from ..scoring.bleu import (
     HYPOTHESIS,
@@ -240,12 +246,7 @@ def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int)
 
 def text_warnings(outputs: Sequence[Output], tokenize: str) -> list[str]:
     """Warnings about the systems' texts, and about a tokenizer that does not suit them."""
-    gold, lines = outputs[0], []
+    gold = outputs[0]
     texts = {f"hypotheses of {output.name}": output.hypotheses for output in outputs}
     texts |= {"references": [*chain(*gold.references)], "sources": gold.sources}
-    for mark, command in SUBWORDS.items():
-        counts = {name: sum(mark in line for line in text) for name, text in texts.items()}
-        names = [f"{name} ({counted(count, 'line')})" for name, count in counts.items() if count]
-        if names:
-            lines.append(f"Subwords ({mark!r}) in {', '.join(names)}: join them first, `{command}`")
-    return lines + tokenizer_advice(gold.references[0], tokenize, "--tokenize ")
+    return subword_advice(texts) + tokenizer_advice(gold.references[0], tokenize, "--tokenize ")
