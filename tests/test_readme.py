@@ -85,7 +85,7 @@ def test_the_commands_of_the_pages_run(folder, monkeypatch, capsys):
     monkeypatch.setattr("seq2seq_bottleneck.questions.benchmark.QUICK_LENGTHS", (2, 4))
     for command in shown_commands():
         assert run(small(shlex.split(command)[1:])) == 0, command
-        assert "".join(capsys.readouterr()).strip(), command
+        assert capsys.readouterr().out.strip(), command
     names: dict[str, Any] = {}
     exec(block(README, "python", "import seq2seq_bottleneck"), names)
     assert set(names["frame"]["attention"]) == {"none", "additive"}

@@ -223,7 +223,7 @@ def _write_csv(folder: Path, where: Sequence[str], out: Path | None) -> None:
     rows, columns = bundle.runs.shape
     if out is not None:
         write_text(out, tidy_csv(bundle.runs))
-        say(f"Written to {out}: {counted(rows, 'row')}", err=True)
+        say(f"Written to {out}: {counted(rows, 'row')}")
     elif sys.stdout.isatty():
         say(bundle.runs.iloc[:10, :8].round(2).to_string(index=False, na_rep=""))
         say(f"... All {counted(rows, 'row')} and {columns} columns: `bottleneck export -o FILE`")
@@ -267,7 +267,7 @@ def _write_bundle(folders: Sequence[Path], bundle: Path, where: Sequence[str], t
     parts = [Results.open(folder) for folder in folders]
     selected = select(Results.merged(bundle, parts), where)
     lacking = write_bundle(selected, bundle, text)
-    say(f"Written to {bundle}: {counted(len(selected.names), 'run')}", err=True)
+    say(f"Written to {bundle}: {counted(len(selected.names), 'run')}")
     if lacking:
         runs = "the runs of one folder" if folders[1:] else "other runs"
         say(f"Left out, because they are means over {runs}: {', '.join(lacking)}", err=True)

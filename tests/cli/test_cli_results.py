@@ -30,13 +30,13 @@ def test_export_takes_conditions_as_tables_do_and_writes_the_file_or_bundle_that
     assert set(frame["run"]) == {"none1x1", "none2x1"}
     path = tmp_path / "tidy" / "runs.csv"
     printed = ok(*arguments, "-o", path)
-    assert printed.err == f"Written to {path}: {len(text.splitlines()) - 1} rows\n"
+    assert printed.out == f"Written to {path}: {len(text.splitlines()) - 1} rows\n"
     assert path.read_text(encoding="utf8") == text
-    said = ok(*arguments, "--where seed=2 --bundle", tmp_path / "b").err
+    said = ok(*arguments, "--where seed=2 --bundle", tmp_path / "b").out
     assert said == f"Written to {tmp_path / 'b'}: 1 run\n"
     assert set(Results.open(tmp_path / "b").runs["run"]) == {"none2x1"}
     folders = ["--results", tmp_path / "out", "--results", tmp_path / "b"]
-    said = ok("export", *folders, "--bundle", tmp_path / "all").err
+    said = ok("export", *folders, "--bundle", tmp_path / "all").out
     assert said == f"Written to {tmp_path / 'all'}: 4 runs\n"
 
 
