@@ -51,10 +51,11 @@ def draw(plot: Plot) -> Figure:
     styles, filled = _styles(plot), set(plot.data["panel"])
     panels = [panel for panel in plot.panels if panel.name in filled]
     rows, small = 1 if len(panels) <= 3 else 2, len(panels) > 2
-    with rc_context({"font.size": BASE - 2 if small else BASE}):
+    columns = ceil(len(panels) / rows)
+    with rc_context({"font.size": BASE - 2 * (columns - 1) if small else BASE}):
         figure = slide(plot.title, plot.notes)
         part = figure.subfigures()  # so that the legend is under the title
-        grid = part.subplots(rows, ceil(len(panels) / rows), squeeze=False)
+        grid = part.subplots(rows, columns, squeeze=False)
         samples: dict[str, Any] = {}
         for axes, panel in zip(grid.flat, panels, strict=False):
             _draw_panel(axes, plot, panel, styles, small)
@@ -65,9 +66,9 @@ def draw(plot: Plot) -> Figure:
         for axes in grid.flat[len(panels) :]:
             axes.remove()
         labels = sorted(samples, key=lambda label: label.endswith("slide"))
-        columns = max(1, 110 // (10 + max(map(len, samples))))
+        ncols = max(1, 110 // (10 + max(map(len, samples))))
         handles = [samples[label] for label in labels]
-        part.legend(handles, labels, loc="outside upper center", ncols=columns)
+        part.legend(handles, labels, loc="outside upper center", ncols=ncols)
     return figure
 
 
@@ -129,8 +130,6 @@ def _draw_panel(
         axes.update_datalim(rows[["at", end]].dropna())
     axes.autoscale_view()
     _label_axes(axes, panel, means, names)
-    if panel.log_x and small and len(names) > 5:
-        axes.tick_params("x", labelsize="x-small")
 
 
 def _draw_series(
