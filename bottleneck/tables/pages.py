@@ -190,8 +190,8 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
     setup = "; ".join(filter(None, [*setup, *bundle.left_out()]))
     lines = [LEVELS, *([RATIO] if "compression_ratio" in frame else [])]
     lines += [SLIDE_WORDS] if name == "compression" else []
+    lines += [_arm_line(arm, bundle) for arm in arms]
     if pairs:
-        lines += [_arm_line(arm, bundle) for arm in arms]
         lines += bundle.environment["runs"][used["run"].iloc[0]]["environment"]["notes"]
         columns = [
             replace(column, head=column.head.format(attention=attention))
