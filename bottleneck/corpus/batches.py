@@ -1,14 +1,14 @@
 """Sentence pairs as padded arrays: an endless stream to train on, and batches to evaluate.
 
-Every padded shape is compiled once, and padding costs as much as words: sorted by their longer
-side, sentences are cut by a dynamic programme into the classes with the least padding.
+Every padded shape is compiled once, and padding costs as much as words. So sentences are sorted by
+their longer side, and cut by a dynamic programme into the classes with the least padding.
 """
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -17,19 +17,12 @@ from jaxtyping import Int, Int32
 from .pair import SentencePair
 from .vocabulary import EOS, PAD, Vocabulary
 
-MULTIPLE = 2  # padded lengths in training are a multiple of this: similar lengths share a shape
-
 
 class EncodedPairs(NamedTuple):
     """Ids of every sentence, each with EOS at its end."""
 
     source: list[list[int]]
     target: list[list[int]]
-
-    @property
-    def lengths(self) -> Int[np.ndarray, "side=2 sentences"]:
-        """Lengths with EOS."""
-        return np.array([[len(ids) for ids in side] for side in self], dtype=np.int64)
 
 
 class Batch(NamedTuple):
@@ -60,42 +53,6 @@ def encode_pairs(
     return encoded
 
 
-def shape_classes(
-    lengths: Int[np.ndarray, "side=2 sentences"],
-    sizes: Int[np.ndarray, "sentences"],
-    groups: int,
-    smallest: int,
-) -> list[Int[np.ndarray, "members"]]:
-    """Sentence indices in at most ``groups`` classes by length, of size ``smallest`` or more."""
-    keys, key, counts = np.unique(lengths.max(axis=0), return_inverse=True, return_counts=True)
-    totals = np.bincount(key, sizes)
-    longest = np.zeros((2, len(keys)), dtype=np.int64)
-    np.maximum.at(longest, np.s_[:, key], lengths)
-
-    @cache
-    def positions(first: int, last: int) -> float:
-        """Padded positions of a class from one key to another; infinite if it is too small."""
-        if totals[first : last + 1].sum() < smallest:
-            return math.inf
-        padded = -(-longest[:, first : last + 1].max(axis=1) // MULTIPLE) * MULTIPLE
-        return float(padded.sum() * counts[first : last + 1].sum())
-
-    @cache
-    def cut(last: int, classes: int) -> tuple[float, tuple[int, ...]]:
-        """The fewest padded positions for keys up to ``last``, and the first key of each class."""
-        if classes == 1:
-            return positions(0, last), (0,)
-        ways = [cut(last, classes - 1)]
-        for first in range(1, last + 1):
-            before, starts = cut(first - 1, classes - 1)
-            ways.append((before + positions(first, last), (*starts, first)))
-        return min(ways, key=lambda way: way[0])  # ties: the first
-
-    _, starts = cut(len(keys) - 1, groups)
-    ends = pairwise((*starts, len(keys)))
-    return [np.flatnonzero((key >= first) & (key < end)) for first, end in ends]
-
-
 def pad(pairs: EncodedPairs, rows: Sequence[int], lengths: Sequence[int]) -> Batch:
     """These rows as one batch, each side padded to its length."""
     arrays = []
@@ -117,14 +74,9 @@ class TrainingBatches:
 
     classes: tuple[Batch, ...]
     batch_sizes: tuple[int, ...]
+    updates_per_epoch: int  # so many batches contain every sentence at least once
     seed: int
     _plans: dict[int, list] = field(default_factory=dict, init=False, repr=False)
-
-    @property
-    def updates_per_epoch(self) -> int:
-        """The number of batches that contain every sentence at least once."""
-        sizes = zip(self.classes, self.batch_sizes, strict=True)
-        return sum(-(-len(item.source) // size) for item, size in sizes)
 
     def batch(self, update: int) -> Batch:
         """The batch of update k (from 0)."""
@@ -153,17 +105,41 @@ def training_batches(
     groups: int = 6,
     batch_tokens: int | None = None,
 ) -> TrainingBatches:
-    """A stream of batches of ``batch_size`` pairs, or of about ``batch_tokens`` target tokens."""
-    lengths = pairs.lengths
-    sizes = np.ones_like(lengths[1]) if batch_tokens is None else lengths[1]
-    classes, batch_sizes = [], []
-    # The last batch of a class repeats sentences. With four batches or more none is seen too often.
-    for rows in shape_classes(lengths, sizes, groups, 4 * (batch_tokens or batch_size)):
-        padded = -(-lengths[:, rows].max(axis=1) // MULTIPLE) * MULTIPLE
-        classes.append(pad(pairs, rows.tolist(), padded.tolist()))
+    """A stream of batches of ``batch_size`` pairs, or of about ``batch_tokens`` target tokens.
+
+    Sentences are in at most ``groups`` classes by length; padded lengths are even.
+    """
+    lengths = np.array([[len(ids) for ids in side] for side in pairs])
+    keys, key, counts = np.unique(lengths.max(axis=0), return_inverse=True, return_counts=True)
+    longest = np.zeros((2, len(keys)), dtype=np.int64)
+    np.maximum.at(longest, np.s_[:, key], lengths)
+    longest += longest % 2  # similar lengths share a shape
+    # Padded positions of a class from each key to each other. It is infinite for fewer than four
+    # batches: the last batch of a class repeats sentences, and none is to be seen too often.
+    totals = np.bincount(key, lengths[1] if batch_tokens else None)
+    positions = np.full((len(keys), len(keys)), math.inf)
+    for first in range(len(keys)):
+        padded = np.maximum.accumulate(longest[:, first:], axis=1).sum(axis=0)
+        enough = np.cumsum(totals[first:]) >= 4 * (batch_tokens or batch_size)
+        positions[first, first:] = np.where(enough, padded * np.cumsum(counts[first:]), math.inf)
+    # The fewest padded positions for keys up to each one, and the first key of each class.
+    best = [(total, (0,)) for total in positions[0].tolist()]
+    for _ in range(groups - 1):
+        fewer, best = best, []
+        for last, way in enumerate(fewer):
+            ways = [way]
+            for first, total in enumerate(positions[1 : last + 1, last].tolist(), start=1):
+                before, starts = fewer[first - 1]
+                ways.append((before + total, (*starts, first)))
+            best.append(min(ways, key=itemgetter(0)))  # ties: the first
+    classes, batch_sizes, updates = [], [], 0
+    for first, end in pairwise((*best[-1][1], len(keys))):
+        rows = np.flatnonzero((key >= first) & (key < end))
+        classes.append(pad(pairs, rows.tolist(), longest[:, first:end].max(axis=1).tolist()))
         mean = float(lengths[1, rows].mean())
         batch_sizes.append(max(1, round(batch_tokens / mean)) if batch_tokens else batch_size)
-    return TrainingBatches(tuple(classes), tuple(batch_sizes), seed)
+        updates += -(-len(rows) // batch_sizes[-1])
+    return TrainingBatches(tuple(classes), tuple(batch_sizes), updates, seed)
 
 
 def evaluation_batches(pairs: EncodedPairs, batch_size: int) -> list[EvaluationBatch]:
@@ -171,7 +147,7 @@ def evaluation_batches(pairs: EncodedPairs, batch_size: int) -> list[EvaluationB
 
     Both sides have one padded length, a multiple of 16: padding costs less here than compiling.
     """
-    longest = pairs.lengths.max(axis=0)
+    longest = np.array([max(map(len, pair)) for pair in zip(*pairs, strict=True)])
     order, batches = np.argsort(longest, kind="stable"), []
     for cut in range(0, len(order), batch_size):
         rows = order[cut : cut + batch_size]

@@ -15,8 +15,12 @@ from types import SimpleNamespace
 from ..settings.errors import UserError
 from ..settings.machine import cache_root
 
-_TABLES = tomllib.loads(files(__package__).joinpath("corpora.toml").read_text("utf8"))
-CORPORA = {name: SimpleNamespace(**fields) for name, fields in _TABLES.items()}
+CORPORA = {
+    name: SimpleNamespace(**fields)
+    for name, fields in tomllib.loads(
+        files(__package__).joinpath("corpora.toml").read_text("utf8")
+    ).items()
+}
 """Every corpus of ``settings.concerns.NAMED``; ``corpora.toml`` explains the fields."""
 
 

@@ -18,12 +18,12 @@ from math import fsum, log2
 from pathlib import Path
 from random import Random
 
-from ..settings.concerns import FILES, CorpusSettings, span_label
+from ..settings.concerns import FILES, CorpusSettings, bucket_members, span_label
 from ..settings.errors import UsageError, UserError, counted
 from ..settings.files import write_bytes
 from ..settings.machine import cache_root
-from .grammar import Grammar
-from .pair import Edges, Pairs, SentencePair, Splits, by_bucket, sources
+from .grammar import LECTURE_SENTENCES, Grammar, english_french
+from .pair import Edges, Pairs, SentencePair, Splits, sources
 
 KEPT = 5_000  # corpora of fewer training pairs are not cached: they are drawn in seconds
 
@@ -44,6 +44,11 @@ class Copying:
 
 
 Language = Copying | Grammar  # draws pairs whose sources have ``shortest`` to ``longest`` words
+
+
+def language_of(corpus: CorpusSettings) -> Language:
+    """The language that a corpus is drawn from."""
+    return Copying(corpus.copy_words) if corpus.name == "copy" else english_french(corpus.lexicon)
 
 
 def note(notes: list[str], count: int, noun: str, text: str) -> None:
@@ -70,10 +75,9 @@ def join_test(
     they have no bits.
     """
     count, joined = corpus.joined, []
-    for bucket in [*by_bucket(test, edges).values()][1:]:
-        for start in range(0, len(bucket) - count + 1, count):
-            text = ", and ".join(pair.source for pair in bucket[start : start + count])
-            pair = parse(text)
+    for rows in bucket_members([pair.words for pair in test], edges).values():
+        for start in range(0, len(rows) - count + 1, count):
+            pair = parse(", and ".join(test[row].source for row in rows[start : start + count]))
             if pair is not None and pair.words <= corpus.max_words:
                 joined.append(replace(pair, bits=None))
     if not joined:
@@ -84,47 +88,48 @@ def join_test(
     return tuple(joined)
 
 
-def draw_splits(
-    source: Language, corpus: CorpusSettings, edges: Edges, held_out: frozenset[str] = frozenset()
-) -> Splits:
+def draw_splits(source: Language, corpus: CorpusSettings, edges: Edges) -> Splits:
     """Draw test, then validation, then training pairs; no source sentence is in two of them.
 
     Test and validation are stratified by length group and hold no sentence twice; training may
     repeat sentences. The test set does not depend on the settings of the other two.
     """
-    least, most, trained = corpus.min_words, corpus.max_words, corpus.longest_trained
+    least, most = corpus.min_words, corpus.max_words
     if least < source.shortest or most > source.longest:
         raise UsageError(
             f"sentences of corpus {corpus.name!r} have {source.shortest} to {source.longest} "
             "words: change corpus.min_words or corpus.max_words"
         )
-    chances, trained_chances = (
-        length_probabilities(corpus.lengths, least, longest, edges) for longest in (most, trained)
-    )
-
-    def stratified(
-        name: str, count: int, chances: dict[int, float], exclude: frozenset[str]
-    ) -> Pairs:
-        groups = length_groups(least, max(chances), edges)
-        masses = [fsum(chances[words] for words in group) for group in groups]
-        drawn: list[SentencePair] = []
-        for group, part in zip(groups, shares(count, masses), strict=True):
+    stratified, notes, taken = {}, [], frozenset(LECTURE_SENTENCES)
+    for split, longest in (("test", most), ("valid", corpus.longest_trained)):
+        groups, chances = length_probabilities(corpus.lengths, least, longest, edges)
+        # Each group's part of the pairs, by largest remainder, ties to the first. Remainders are
+        # rounded, so that the last bit of a sum cannot decide a tie.
+        count, masses = (
+            getattr(corpus, f"{split}_pairs"),
+            [fsum(map(chances.get, group)) for group in groups],
+        )
+        total = fsum(masses)
+        exact = [count * mass / total for mass in masses]
+        parts = [int(part + 1e-9) for part in exact]
+        lacks = [round(part - whole, 6) for part, whole in zip(parts, exact, strict=True)]
+        for index in sorted(range(len(lacks)), key=lacks.__getitem__)[: count - sum(parts)]:
+            parts[index] += 1
+        pairs: Pairs = ()
+        for group, part in zip(groups, parts, strict=True):
             # Each group has a seed, so that it stays the same when the others change.
-            random = Random(f"{corpus.seed}:{name}:{group[0]}")
-            drawn += draw_pairs(source, part, chances, random, group, exclude, distinct=True)
-        return tuple(drawn)
-
-    notes: list[str] = []
-    drawn = stratified("test", corpus.test_pairs, chances, held_out)
-    test = within_test(drawn, corpus, notes)
-    if corpus.joined > 1:
-        test = join_test(test, corpus, edges, source.parse, notes)
-    taken = held_out | sources(drawn) | sources(test)
-    valid = stratified("valid", corpus.valid_pairs, trained_chances, taken)
-    taken |= sources(valid)
+            random = Random(f"{corpus.seed}:{split}:{group[0]}")
+            pairs += draw_pairs(source, part, chances, random, group, taken, distinct=True)
+        taken |= sources(pairs)
+        if split == "test":
+            pairs = within_test(pairs, corpus, notes)
+            if corpus.joined > 1:
+                pairs = join_test(pairs, corpus, edges, source.parse, notes)
+                taken |= sources(pairs)
+        stratified[split] = pairs
     random = Random(f"{corpus.seed}:train")
-    train = draw_pairs(source, corpus.train_pairs, trained_chances, random, exclude=taken)
-    return Splits(train, valid, test, tuple(notes))
+    train = draw_pairs(source, corpus.train_pairs, chances, random, exclude=taken)
+    return Splits(train, stratified["valid"], stratified["test"], tuple(notes))
 
 
 def draw_pairs(
@@ -162,46 +167,33 @@ def draw_pairs(
     return tuple(drawn)
 
 
-def length_groups(min_words: int, max_words: int, edges: Edges) -> tuple[range, ...]:
-    """The lengths from min to max, cut at the bucket edges; those below the first form a group."""
-    end = max_words + 1
-    cuts = pairwise([*sorted({1, *edges}), end])
-    groups = (range(max(start, min_words), min(stop, end)) for start, stop in cuts)
-    return tuple(filter(None, groups))
-
-
 def length_probabilities(
     kind: str, min_words: int, max_words: int, edges: Edges
-) -> dict[int, float]:
-    """Probability of each length: all are equal, or for ``buckets`` all `length_groups` are."""
-    groups = length_groups(min_words, max_words, edges)
+) -> tuple[list[range], dict[int, float]]:
+    """Groups of the lengths from min to max, cut at the bucket edges; each length's probability.
+
+    Lengths below the first edge form a group. The probabilities of all lengths are equal, or for
+    ``buckets`` those of all groups.
+    """
+    end = max_words + 1
+    cuts = pairwise([*sorted({1, *edges}), end])
+    groups = [range(max(start, min_words), min(stop, end)) for start, stop in cuts]
+    groups = [group for group in groups if group]
     masses = {words: 1 / len(group) for group in groups for words in group}
     if kind == "uniform":
         masses = dict.fromkeys(masses, 1.0)
     total = fsum(masses.values())
-    return {words: mass / total for words, mass in masses.items()}
+    return groups, {words: mass / total for words, mass in masses.items()}
 
 
-def shares(count: int, masses: list[float]) -> list[int]:
-    """Split a count in proportion to masses by largest remainder, ties to the first."""
-    total = fsum(masses)
-    exact = [count * mass / total for mass in masses]
-    parts = [int(part + 1e-9) for part in exact]
-    # Rounded, so that the last bit of a sum cannot decide a tie.
-    lacks = [round(part - whole, 6) for part, whole in zip(parts, exact, strict=True)]
-    for index in sorted(range(len(lacks)), key=lacks.__getitem__)[: count - sum(parts)]:
-        parts[index] += 1
-    return parts
-
-
-def cached_splits(corpus: CorpusSettings, edges: Edges, draw: Callable[[], Splits]) -> Splits:
+def cached_splits(corpus: CorpusSettings, edges: Edges) -> Splits:
     """Read the splits from the user's cache, or draw and cache them: drawing takes many seconds.
 
     The file is named by a hash of all that the pairs depend on, including the code in this folder.
     """
     root = cache_root()
     if root is None or corpus.train_pairs < KEPT:
-        return draw()
+        return draw_splits(language_of(corpus), corpus, edges)
     later = {"test", "tokens", "source_vocabulary", "target_vocabulary", "lowercase", *FILES}
     digest = sha256(f"{corpus.model_dump_json(exclude=later)} {edges}".encode())
     for code in sorted(Path(__file__).parent.rglob("*")):
@@ -219,7 +211,7 @@ def cached_splits(corpus: CorpusSettings, edges: Edges, draw: Callable[[], Split
             for pairs in rows
         )
         return Splits(train, valid, test, tuple(notes))
-    splits = draw()
+    splits = draw_splits(language_of(corpus), corpus, edges)
     rows = [[(p.source, p.target, p.links, p.bits) for p in pairs] for pairs in splits[:3]]
     content = json.dumps([*rows, splits.notes], ensure_ascii=False, separators=(",", ":")).encode()
     with suppress(UserError):  # no room or no right to write there

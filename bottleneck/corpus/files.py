@@ -14,11 +14,11 @@ from pathlib import Path
 from random import Random
 from unicodedata import normalize
 
-from ..settings.concerns import NAMED, CorpusSettings, span_label
+from ..settings.concerns import NAMED, CorpusSettings, bucket_members, span_label
 from ..settings.errors import UsageError, UserError, counted
 from .download import folder_of
 from .drawing import note, within_test
-from .pair import Edges, Pairs, SentencePair, Splits, by_bucket, sources
+from .pair import Edges, Pairs, SentencePair, Splits, sources
 from .vocabulary import subword_advice
 
 
@@ -140,16 +140,15 @@ def split_files(corpus: CorpusSettings, edges: Edges) -> Splits:
         within = within_test(whole, corpus, notes)
         test = split_off(within, corpus.test_pairs, f"{corpus.seed}:test", edges)
     tested = sources(test)
-    span = range(corpus.min_words, corpus.longest_trained + 1)
-
-    def fits(pair: SentencePair) -> bool:
-        return pair.words in span and pair.target != "" and pair.source not in tested
-
-    usable, given = tuple(filter(fits, pairs)), read_split(corpus, "valid")
-    unseen, part = (usable, 10) if given is None else (tuple(filter(fits, given)), 1)
-    valid = split_off(unseen, corpus.valid_pairs, f"{corpus.seed}:valid", part=part)
+    span, given = range(corpus.min_words, corpus.longest_trained + 1), read_split(corpus, "valid")
+    usable = [
+        [pair for pair in text if pair.words in span and pair.target and pair.source not in tested]
+        for text in ([pairs] if given is None else [pairs, given])
+    ]
+    part = 10 if given is None else 1
+    valid = split_off(usable[-1], corpus.valid_pairs, f"{corpus.seed}:valid", part=part)
     validated, words = sources(valid), span_label(span[0], span[-1])
-    left = [pair for pair in usable if pair.source not in validated]
+    left = [pair for pair in usable[0] if pair.source not in validated]
     if not valid or not left:
         raise UserError(
             f"{pair_files(corpus, 'train')[0]} leaves no pairs of {words} words to train on; "
@@ -159,12 +158,19 @@ def split_files(corpus: CorpusSettings, edges: Edges) -> Splits:
     note(notes, len(pairs) - len(left), "pair", reason)
     sides = {side: [getattr(pair, side) for pair in left] for side in ("source", "target")}
     notes += subword_advice(sides)
-    train = sample(left, corpus.train_pairs, f"{corpus.seed}:train")
+    # In the order of the file; a smaller number of pairs is a subset of a larger.
+    random = Random(f"{corpus.seed}:train")
+    keys = sorted((random.random(), row) for row in range(len(left)))
+    train = tuple(left[row] for row in sorted(row for _, row in keys[: corpus.train_pairs]))
     return Splits(train, valid, test, tuple(notes))
 
 
 def split_off(
-    pairs: Pairs, count: int, seed: str, edges: Edges | None = None, part: int = 10
+    pairs: Sequence[SentencePair],
+    count: int,
+    seed: str,
+    edges: Edges | None = None,
+    part: int = 10,
 ) -> Pairs:
     """Choose up to ``count`` pairs of different sources by seed, in the order of the file.
 
@@ -173,20 +179,10 @@ def split_off(
     first: dict[str, SentencePair] = {}
     for pair in pairs:
         first.setdefault(pair.source, pair)
-    different = list(first.values())
-    buckets = [different] if edges is None else list(by_bucket(different, edges).values())[1:]
-    digests = {text: blake2b(f"{seed}:{text}".encode(), digest_size=8).digest() for text in first}
-    ranked = (
-        sorted(bucket, key=lambda pair: digests[pair.source])[: -(-len(bucket) // part)]
-        for bucket in buckets
-    )
-    turns = [pair for turn in zip_longest(*ranked) for pair in turn if pair is not None]
-    chosen = sources(turns[:count])
-    return tuple(pair for pair in different if pair.source in chosen)
-
-
-def sample(pairs: Sequence[SentencePair], count: int, seed: str) -> Pairs:
-    """Choose ``count`` pairs in the order of the file; a smaller count chooses a subset."""
-    random = Random(seed)
-    keys = sorted((random.random(), row) for row in range(len(pairs)))
-    return tuple(pairs[row] for row in sorted(row for _, row in keys[:count]))
+    different, buckets = list(first.values()), [range(len(first))]
+    if edges is not None:
+        buckets = bucket_members([pair.words for pair in different], edges).values()
+    digests = [blake2b(f"{seed}:{text}".encode(), digest_size=8).digest() for text in first]
+    ranked = (sorted(rows, key=digests.__getitem__)[: -(-len(rows) // part)] for rows in buckets)
+    turns = [row for turn in zip_longest(*ranked) for row in turn if row is not None]
+    return tuple(different[row] for row in sorted(turns[:count]))

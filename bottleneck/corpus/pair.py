@@ -1,10 +1,9 @@
-"""Sentence pairs of any corpus, their splits and length buckets."""
+"""Sentence pairs of any corpus, and their splits."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..settings.concerns import OUTSIDE, bucket_labels, bucket_of
 from .vocabulary import count_words
 
 Link = tuple[int, int]
@@ -45,12 +44,3 @@ class Splits(NamedTuple):
 def sources(pairs: Iterable[SentencePair]) -> frozenset[str]:
     """The source sentences, each once."""
     return frozenset(pair.source for pair in pairs)
-
-
-def by_bucket(pairs: Iterable[SentencePair], edges: Edges) -> dict[str, list[SentencePair]]:
-    """Pairs by bucket; the first entry has those shorter than every bucket ("under 5")."""
-    groups = {label: [] for label in (f"under {edges[0]}", *bucket_labels(edges))}
-    places = list(groups.values())
-    for pair in pairs:
-        places[bucket_of(pair.words, edges) - OUTSIDE].append(pair)
-    return groups

@@ -23,11 +23,9 @@ from numpy import ndarray
 
 from ..settings.errors import UserError
 from .pair import Link
-from .vocabulary import SPECIAL, SQUARE, UNKNOWN, WORDS, Tokenizer
+from .vocabulary import SPECIAL, SQUARE, UNKNOWN, WORDS, Tokenizer, Vocabulary
 
-START, BYTES = "▁", 256  # the start of a chunk's first piece; how many pieces are bytes
-Shares = Float[ndarray, "_ _"]
-"""The share of each piece in each word, pieces x words, end tokens last; rows sum to 1."""
+START = "▁"  # the start of a chunk's first piece
 
 
 @dataclass(frozen=True)
@@ -39,37 +37,28 @@ class Subwords(Tokenizer):
     def pieces(self, text: str) -> list[str]:
         """The pieces of a text; none is unknown."""
         folded = " ".join(text.replace(START, SQUARE).split())
-        return self._processor.encode(f" {folded}", out_type=str) if folded else []
+        return self.processor.encode(f" {folded}", out_type=str) if folded else []
 
     def text(self, pieces: Sequence[str]) -> str:
         """The text of pieces; bytes that are not UTF-8 become U+FFFD."""
-        text = b"".join(map(_bytes_of, pieces)).decode(errors="replace")
+        text = b"".join(map(self.spelled, pieces)).decode(errors="replace")
         return " ".join(text.split())
 
-    def size(self, piece: str) -> int:
-        """The number of bytes; ``▁`` has none."""
-        return len(_bytes_of(piece).strip())
+    def spelled(self, piece: str) -> bytes:
+        """The bytes of a piece, with a space before it if it begins a chunk or is unknown."""
+        if byte := re.fullmatch(r"<0x([0-9A-F]{2})>", piece):
+            return bytes([int(byte[1], 16)])
+        return f" {piece} ".encode() if piece == UNKNOWN else piece.replace(START, " ").encode()
 
     @cached_property
-    def tokens(self) -> tuple[str, ...]:
-        """All pieces by id, the special tokens first, then the bytes."""
-        return tuple(map(self._processor.id_to_piece, range(self._processor.get_piece_size())))
-
-    @cached_property
-    def _processor(self) -> Any:
+    def processor(self) -> Any:
+        """The model in sentencepiece."""
         processor = _sentencepiece().SentencePieceProcessor()
         processor.load_from_serialized_proto(self.model)
         return processor
 
 
-def _bytes_of(piece: str) -> bytes:
-    """The bytes of a piece, with a space before it if it begins a chunk or is unknown."""
-    if spelled := re.fullmatch(r"<0x([0-9A-F]{2})>", piece):
-        return bytes([int(spelled[1], 16)])
-    return f" {piece} ".encode() if piece == UNKNOWN else piece.replace(START, " ").encode()
-
-
-def learn_subwords(texts: Iterable[str], size: int, setting: str) -> Subwords:
+def learn_subwords(texts: Iterable[str], size: int, setting: str) -> Vocabulary:
     """Learn at most ``size`` pieces, including bytes, from one side of the training text."""
     counts = Counter(chain.from_iterable(text.split() for text in texts))
     # The most frequent chunks first, ties in string order.
@@ -97,11 +86,13 @@ def learn_subwords(texts: Iterable[str], size: int, setting: str) -> Subwords:
             minloglevel=2,
         )
     except RuntimeError:
-        least = BYTES + len(set(chain.from_iterable(counts))) + 1
+        least = 256 + len(set(chain.from_iterable(counts))) + 1
         raise UserError(
             f"{setting}={size} is too small for corpus.tokens=subwords; give {least} or more"
         ) from None
-    return Subwords(model.getvalue())
+    subwords = Subwords(model.getvalue())
+    numbers = range(subwords.processor.get_piece_size())  # the special tokens first, then the bytes
+    return Vocabulary(tuple(map(subwords.processor.id_to_piece, numbers)), subwords)
 
 
 def _sentencepiece() -> ModuleType:
@@ -115,14 +106,17 @@ def _sentencepiece() -> ModuleType:
     return sentencepiece
 
 
-def shares_of(pieces: Sequence[str], words: Sequence[str], tokenizer: Tokenizer) -> Shares:
+def shares_of(
+    pieces: Sequence[str], words: Sequence[str], tokenizer: Tokenizer
+) -> Float[ndarray, "pieces words"]:
     """The shares of pieces in word tokens (or words between spaces) of the same text, by bytes.
 
     A piece of two word tokens (``).``) belongs to both, a piece without bytes to the next word.
+    End tokens are last; rows sum to 1.
     """
     # After the text come an end piece and an end word of size 1.
-    sizes = np.array([*map(tokenizer.size, pieces), 1], np.int64)
-    widths = np.array([*map(WORDS.size, words), 1], np.int64)
+    sizes = np.array([*(len(tokenizer.spelled(piece).strip()) for piece in pieces), 1], np.int64)
+    widths = np.array([*(len(WORDS.spelled(word)) for word in words), 1], np.int64)
     starts, ends = np.cumsum(sizes) - sizes, np.cumsum(widths)
     last_starts = np.maximum.outer(starts, ends - widths)
     common = np.minimum.outer(starts + np.maximum(sizes, 1), ends) - last_starts

@@ -10,8 +10,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import chain, takewhile
+from functools import cache, cached_property, lru_cache
+from itertools import chain
 
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import counted
@@ -25,22 +25,7 @@ SPACELESS = {
 }
 """Scripts without spaces, by the sacreBLEU tokenizer that splits them: kana; Chinese characters;
 Thai, Lao, Myanmar and Khmer."""
-SUBWORDS = {"@@ ": "sed -r 's/@@( |$)//g'", "▁": "sed 's/ //g; s/▁/ /g; s/^ //'"}
-"""Marks of subword-nmt and sentencepiece, and a command that joins the subwords."""
 IN_CHARACTERS = "Lengths of the source are counted in characters: its script has no spaces"
-_SPACELESS = "".join(SPACELESS.values())
-_MARKS = "\u200c\u200d\U000e0100-\U000e01ef" + "".join(
-    mark for mark in map(chr, range(0x300, 0x1F000)) if unicodedata.category(mark)[0] == "M"
-)
-"""Signs that belong to the letter before: combining marks, the joiners of Hindi and Persian."""
-_CHARACTER, _LETTER = f"[{_SPACELESS}][{_MARKS}]*", rf"[^\W{_SPACELESS}]"
-_WORD = f"{_LETTER}+(?:[{_MARKS}]+{_LETTER}*)*"
-_PIECES = re.compile(
-    r"((?i:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)['’](?=\w))"  # an elision
-    rf"|((?i:['’]s\b)|[^\w\s]|{_CHARACTER})"  # a possessive, punctuation, a spaceless character
-    rf"|({_WORD}(?:(?!(?i:['’]s\b))[-'’.,]{_WORD})*)"  # a word
-)
-_characters = re.compile(_CHARACTER)
 PAD, BOS, EOS, UNK = range(4)
 """Token ids that every vocabulary begins with: padding after a sentence, the start token that the
 decoder reads first, the end of a sentence (source and target), any word outside the vocabulary."""
@@ -54,12 +39,30 @@ def tokenize(text: str) -> list[str]:
     return list(chain.from_iterable(map(_split_chunk, chunks)))
 
 
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Patterns of a character of `SPACELESS`, and of a piece of a chunk."""
+    spaceless = "".join(SPACELESS.values())
+    # Signs that belong to the letter before: combining marks, the joiners of Hindi and Persian.
+    marks = "\u200c\u200d\U000e0100-\U000e01ef" + "".join(
+        mark for mark in map(chr, range(0x300, 0x1F000)) if unicodedata.category(mark)[0] == "M"
+    )
+    character, letter = f"[{spaceless}][{marks}]*", rf"[^\W{spaceless}]"
+    word = f"{letter}+(?:[{marks}]+{letter}*)*"
+    return re.compile(character), re.compile(
+        r"((?i:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)['’](?=\w))"  # an elision
+        rf"|((?i:['’]s\b)|[^\w\s]|{character})"  # a possessive, punctuation, a spaceless character
+        rf"|({word}(?:(?!(?i:['’]s\b))[-'’.,]{word})*)"  # a word
+    )
+
+
 @lru_cache(maxsize=2**16)  # words repeat: this halves the time
 def _split_chunk(chunk: str) -> tuple[str, ...]:
     """Split one whitespace-free chunk; between two pieces exactly one carries the joiner."""
-    if chunk.isalnum() and not _characters.search(chunk):
+    character, piece = _patterns()
+    if chunk.isalnum() and not character.search(chunk):
         return (chunk,)
-    pieces = [(match.group(), match.lastindex) for match in _PIECES.finditer(chunk)]
+    pieces = [(match.group(), match.lastindex) for match in piece.finditer(chunk)]
     tokens = [text for text, _ in pieces]
     for index in range(1, len(pieces)):
         if pieces[index][1] == 2:  # the right piece is not a word of letters: it has the joiner
@@ -67,11 +70,6 @@ def _split_chunk(chunk: str) -> tuple[str, ...]:
         else:
             tokens[index - 1] += JOINER
     return tuple(tokens)
-
-
-def detokenize(tokens: Sequence[str]) -> str:
-    """Join word tokens into text; the inverse of ``tokenize`` up to white space."""
-    return without_joiner(" ".join(tokens).replace(f" {JOINER}", "").replace(f"{JOINER} ", ""))
 
 
 def without_joiner(token: str) -> str:
@@ -86,7 +84,7 @@ def is_word(token: str) -> bool:
 
 def count_words(text: str) -> int:
     """The length of a text: words between white space, and characters of `SPACELESS` scripts."""
-    return len(_characters.sub(" x ", text).split())
+    return len(_patterns()[0].sub(" x ", text).split())
 
 
 def spaceless(texts: Sequence[str]) -> str:
@@ -108,7 +106,8 @@ def tokenizer_advice(references: Sequence[str], tokenize: str, option: str) -> l
 def subword_advice(texts: Mapping[str, Iterable[str]]) -> list[str]:
     """Lines on subwords left in texts, by the texts' names, with a command that joins them."""
     lines = []
-    for mark, command in SUBWORDS.items():
+    commands = {"@@ ": "sed -r 's/@@( |$)//g'", "▁": "sed 's/ //g; s/▁/ /g; s/^ //'"}
+    for mark, command in commands.items():  # of subword-nmt and sentencepiece
         counts = {name: sum(mark in line for line in text) for name, text in texts.items()}
         names = [f"{name} ({counted(count, 'line')})" for name, count in counts.items() if count]
         if names:
@@ -134,12 +133,12 @@ class Tokenizer:
         return tokenize(text)
 
     def text(self, pieces: Sequence[str]) -> str:
-        """The text of pieces, also of pieces that a model wrote."""
-        return detokenize(pieces)
+        """The text of pieces, also of pieces that a model wrote: `pieces` up to white space."""
+        return without_joiner(" ".join(pieces).replace(f" {JOINER}", "").replace(f"{JOINER} ", ""))
 
-    def size(self, piece: str) -> int:
-        """How many UTF-8 bytes of the text, without spaces, a piece covers."""
-        return len(without_joiner(piece).encode())
+    def spelled(self, piece: str) -> bytes:
+        """The bytes of the text that a piece covers."""
+        return without_joiner(piece).encode()
 
 
 WORDS = Tokenizer()
@@ -155,27 +154,15 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.tokens)
 
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The ordinary pieces, without the special tokens."""
-        return self.tokens[len(SPECIAL) :]
-
     @cached_property
-    def _ids(self) -> dict[str, int]:
-        return {token: number for number, token in enumerate(self.words, start=len(SPECIAL))}
-
-    def decode(self, ids: Iterable[int]) -> list[str]:
-        """Tokens up to the first ``EOS``, without padding."""
-        sentence = takewhile(lambda number: number != EOS, ids)
-        return [self.tokens[number] for number in sentence if number not in (PAD, BOS)]
-
-    def pieces(self, text: str) -> list[str]:
-        """The pieces of a text, known or not."""
-        return self.tokenizer.pieces(text)
+    def words(self) -> dict[str, int]:
+        """The ordinary pieces, without the special tokens, and their ids."""
+        ordinary = self.tokens[len(SPECIAL) :]
+        return {token: number for number, token in enumerate(ordinary, start=len(SPECIAL))}
 
     def numbers(self, text: str) -> list[int]:
         """Ids of a text's pieces, ``UNK`` for unknown ones."""
-        return [self._ids.get(piece, UNK) for piece in self.pieces(text)]
+        return [self.words.get(piece, UNK) for piece in self.tokenizer.pieces(text)]
 
 
 def build_vocabulary(sentences: Iterable[list[str]], cap: int) -> Vocabulary:

@@ -14,16 +14,13 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 from flax import nnx
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float, Int
 
 from ..corpus.vocabulary import BOS, EOS, PAD
 from ..model.attention import Memory
-from ..model.decoder import States
 from ..model.parts import Stack, parts_of
 from ..model.translator import Translator, Weights
 from ..settings.concerns import DecodingSettings
-
-Limits = Int[Array, " batch"]  # the most tokens of each sentence's output, from `caps`
 
 
 class Output(NamedTuple):
@@ -31,19 +28,6 @@ class Output(NamedTuple):
 
     tokens: Int[Array, "batch steps"]
     lengths: Int[Array, " batch"]
-
-
-class Beams(NamedTuple):
-    """All beams of all sentences; ``states`` have one row per beam, sentence by sentence.
-
-    ``scores`` are log P in nats, -inf for a missing beam; ``place`` is the next step, from 0.
-    """
-
-    place: Int[Array, ""] | int
-    states: States
-    tokens: Int[Array, "batch beam steps"]
-    scores: Float[Array, "batch beam"]
-    live: Bool[Array, "batch beam"]
 
 
 @lru_cache(maxsize=4)
@@ -79,7 +63,9 @@ def without_symbols(logits: Float[Array, "*rows words"]) -> Float[Array, "*rows 
     return jnp.where(jnp.broadcast_to(barred, logits.shape), -jnp.inf, logits)
 
 
-def greedy(translator: Translator, memory: Memory, limits: Limits, width: int) -> Output:
+def greedy(
+    translator: Translator, memory: Memory, limits: Int[Array, " batch"], width: int
+) -> Output:
     """Decode a batch; stops as soon as every sentence has ended."""
 
     def step(carry: tuple) -> tuple:
@@ -104,48 +90,52 @@ def greedy(translator: Translator, memory: Memory, limits: Limits, width: int) -
 
 
 def beam_search(
-    translator: Translator, memory: Memory, limits: Limits, width: int, settings: DecodingSettings
+    translator: Translator,
+    memory: Memory,
+    limits: Int[Array, " batch"],
+    width: int,
+    settings: DecodingSettings,
 ) -> Output:
-    """Decode a batch; the best of ``beam_size`` outputs of each sentence."""
+    """Decode a batch; the best of ``beam_size`` outputs of each sentence.
+
+    ``states`` have a row per beam, sentence by sentence; ``scores`` are log P in nats.
+    """
     batch, size = len(limits), settings.beam_size
-    # Once for each beam, sentence by sentence.
     memory = jax.tree.map(partial(jnp.repeat, repeats=size, axis=0), memory)
-    # One live beam per sentence (equal beams would find the same words), none at a cap of 0.
+
+    def step(carry: tuple) -> tuple:
+        """Extend every live beam by one word and keep the best of each sentence."""
+        place, states, tokens, scores, live = carry
+        last = jnp.take(tokens, jnp.maximum(place - 1, 0), axis=2)
+        words = jnp.where(place == 0, BOS, last).reshape(-1)  # the start token before the first
+        states, logits, _ = translator.decoder.step(states, words, memory)
+        gained = jax.nn.log_softmax(without_symbols(logits)).reshape(batch, size, -1)
+        extended = jnp.where(live[:, :, None], scores[:, :, None] + gained, -jnp.inf)
+        # An ended beam ranks first and stays: it gets padding, and keeps its score.
+        ended = ~live & (scores > -jnp.inf)
+        ranking = extended.at[:, :, PAD].set(jnp.where(ended, jnp.inf, -jnp.inf))
+        top, places = jax.lax.top_k(ranking.reshape(batch, -1), size)
+        parent = places // gained.shape[-1]
+        kept = jnp.take_along_axis(scores, parent, axis=1)
+        word, scores = places % gained.shape[-1], jnp.where(top == jnp.inf, kept, top)
+        tokens = jnp.take_along_axis(tokens, parent[:, :, None], axis=1)
+        was_live = jnp.take_along_axis(live, parent, axis=1) & (scores > -jnp.inf)
+        tokens = tokens.at[:, :, place].set(jnp.where(was_live, word, PAD))
+        live = was_live & (word != EOS) & (place + 1 < limits)[:, None]
+        rows = (parent + jnp.arange(batch)[:, None] * size).reshape(-1)
+        return place + 1, jax.tree.map(lambda values: values[rows], states), tokens, scores, live
+
+    # One live beam per sentence (equal beams would find the same words), none at a cap of 0. The
+    # score of a missing beam is minus infinity.
     first = jnp.zeros((batch, size), bool).at[:, 0].set(True)
     tokens = jnp.full((batch, size, width), PAD, jnp.int32)
     scores, live = jnp.where(first, 0.0, -jnp.inf), first & (limits > 0)[:, None]
-    beams = jax.lax.while_loop(
-        lambda beams: (beams.place < width) & jnp.any(beams.live),
-        partial(_advance, translator, memory, limits),
-        Beams(0, translator.decoder.initial(memory), tokens, scores, live),
+    carry = 0, translator.decoder.initial(memory), tokens, scores, live
+    _, _, tokens, scores, _ = jax.lax.while_loop(
+        lambda carry: (carry[0] < width) & jnp.any(carry[4]), step, carry
     )
     # The greatest normalised score; of equal ones the first.
-    counts = jnp.sum(beams.tokens != PAD, axis=2, dtype=jnp.int32)
+    counts = jnp.sum(tokens != PAD, axis=2, dtype=jnp.int32)
     norms = jnp.maximum(counts, 1).astype(jnp.float32) ** settings.length_penalty
-    best = jnp.argmax(beams.scores / norms, axis=1)
-    rows = jnp.arange(batch), best
-    return Output(beams.tokens[rows], counts[rows])
-
-
-def _advance(translator: Translator, memory: Memory, limits: Array, beams: Beams) -> Beams:
-    """Extend every live beam by one word and keep the best of each sentence."""
-    batch, size, _ = beams.tokens.shape
-    last = jnp.take(beams.tokens, jnp.maximum(beams.place - 1, 0), axis=2)
-    words = jnp.where(beams.place == 0, BOS, last).reshape(-1)  # the start token before the first
-    states, logits, _ = translator.decoder.step(beams.states, words, memory)
-    gained = jax.nn.log_softmax(without_symbols(logits)).reshape(batch, size, -1)
-    extended = jnp.where(beams.live[:, :, None], beams.scores[:, :, None] + gained, -jnp.inf)
-    # An ended beam ranks first and stays: it gets padding, and keeps its score.
-    ended = ~beams.live & (beams.scores > -jnp.inf)
-    ranking = extended.at[:, :, PAD].set(jnp.where(ended, jnp.inf, -jnp.inf))
-    top, places = jax.lax.top_k(ranking.reshape(batch, -1), size)
-    parent = places // gained.shape[-1]
-    kept = jnp.take_along_axis(beams.scores, parent, axis=1)
-    word, scores = places % gained.shape[-1], jnp.where(top == jnp.inf, kept, top)
-    tokens = jnp.take_along_axis(beams.tokens, parent[:, :, None], axis=1)
-    was_live = jnp.take_along_axis(beams.live, parent, axis=1) & (scores > -jnp.inf)
-    tokens = tokens.at[:, :, beams.place].set(jnp.where(was_live, word, PAD))
-    live = was_live & (word != EOS) & (beams.place + 1 < limits)[:, None]
-    rows = (parent + jnp.arange(batch)[:, None] * size).reshape(-1)
-    states = jax.tree.map(lambda values: values[rows], states)
-    return Beams(beams.place + 1, states, tokens, scores, live)
+    rows = jnp.arange(batch), jnp.argmax(scores / norms, axis=1)
+    return Output(tokens[rows], counts[rows])

@@ -63,8 +63,8 @@ def measure(subject: Subject, pairs: Sequence[LinkedPair], model: IBM1) -> Colum
     for item, *matrices in zip(pairs, trained, untrained, strict=True):
         tokens, pieces, places = words_of(item.pair), [], []
         for side, text in enumerate((item.pair.source, item.pair.target)):
-            words, vocabulary = item.words[side], subject.vocabularies[side]
-            pieces.append(shares_of(vocabulary.pieces(text), words, vocabulary.tokenizer))
+            words, tokenizer = item.words[side], subject.vocabularies[side].tokenizer
+            pieces.append(shares_of(tokenizer.pieces(text), words, tokenizer))
             # A word is linked if any of its word tokens is.
             places.append(shares_of(tokens[side], words, WORDS).argmax(axis=1).tolist())
         aligned = frozenset((places[0][i], places[1][j]) for i, j in model.align(*tokens))

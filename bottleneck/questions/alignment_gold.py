@@ -12,7 +12,7 @@ from unicodedata import normalize
 
 from ..corpus.files import read_lines
 from ..corpus.pair import SentencePair
-from ..corpus.vocabulary import JOINER, detokenize, tokenize
+from ..corpus.vocabulary import JOINER, WORDS, tokenize
 from ..results.schema import GOLD
 from ..settings.errors import UsageError, UserError
 from . import alignment
@@ -37,7 +37,7 @@ def probe_gold(run: Path, sentences: Sequence[LinkedPair], tell: Tell) -> Probed
     lower = corpus.lowercase or corpus.name == "grammar"
     for item in filter(lambda item: all(item.words), sentences):
         source, target = (
-            [detokenize(tokenize(word.lower() if lower else word)) for word in words]
+            [WORDS.text(tokenize(word.lower() if lower else word)) for word in words]
             for words in item.words
         )
         texts = running_text(source, model.source_ids), running_text(target, model.target_ids)
@@ -59,7 +59,7 @@ def running_text(words: Sequence[str], vocabulary: Container[str]) -> str:
             tokens.append(JOINER + word)
         else:
             tokens.append(word)
-    return detokenize(tokens)
+    return WORDS.text(tokens)
 
 
 def read_gold(

@@ -37,7 +37,7 @@ def probe(subject: Subject) -> Columns:
     """One row per word of the source vocabulary: the share of its neighbours that are like it."""
     subject.require_words()
     subject.tell("neighbours of words")
-    words = subject.vocabularies[0].words
+    words = list(subject.vocabularies[0].words)
     kinds = [WORD_CLASS[word] for word in words]
     genders = [
         NOUN_GENDER[word] if kind == "noun" else "" for word, kind in zip(words, kinds, strict=True)

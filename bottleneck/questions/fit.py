@@ -24,7 +24,7 @@ def probe(subject: Subject) -> Columns:
     parts = []
     for split in SPLITS:
         subject.tell(f"translating, {split}")
-        pairs = list(chain(*subject.first_of_each(subject.corpus.splits[split], 240)))
+        pairs = list(chain(*subject.first_of_each(getattr(subject.corpus, split), 240)))
         batches = evaluation_batches(subject.encode(pairs), BATCH)
         _, _, outputs = subject.trained.decode(batches)
         references, tokenizer = [pair.target for pair in pairs], subject.settings.scoring.tokenize

@@ -21,8 +21,8 @@ from ..corpus.batches import (
     restore,
     training_batches,
 )
-from ..corpus.corpus import Corpus, language_of, load_corpus
-from ..corpus.drawing import draw_pairs, length_groups, length_probabilities
+from ..corpus.corpus import Corpus, load_corpus
+from ..corpus.drawing import draw_pairs, language_of, length_probabilities
 from ..corpus.pair import Pairs, SentencePair, sources
 from ..model.attention import Memory
 from ..model.parts import on_host
@@ -80,11 +80,11 @@ class Subject:
         if not corpus.is_drawn:
             return self.first_of_each(self.corpus.test + self.corpus.valid, wanted)
         language = language_of(corpus)
-        used = frozenset().union(*map(sources, self.corpus.splits.values()))
-        ends = corpus.min_words, corpus.max_words, edges
-        chances = length_probabilities(corpus.lengths, *ends)
+        used = sources((*self.corpus.train, *self.corpus.valid, *self.corpus.test))
+        ends = corpus.min_words, corpus.max_words
+        groups, chances = length_probabilities(corpus.lengths, *ends, edges)
         buckets: list[Pairs] = [()] * len(edges)
-        for group in length_groups(*ends):
+        for group in groups:
             random = Random(f"{corpus.seed}:fresh:{group[0]}")
             if (bucket := bucket_of(group[0], edges)) != OUTSIDE:
                 buckets[bucket] = draw_pairs(language, wanted, chances, random, group, used, True)
@@ -158,7 +158,7 @@ def train_reader(
     weights["encoder"] = encoder["encoder"]
     text, *others = (
         EncodedPairs(subject.encode(pairs).source, encode_pairs(pairs, words, words).source)
-        for pairs in subject.corpus.splits.values()
+        for pairs in (subject.corpus.train, subject.corpus.valid, subject.corpus.test)
     )
     validation, test = (evaluation_batches(pairs, BATCH) for pairs in others)
     training = settings.training

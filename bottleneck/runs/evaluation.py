@@ -9,8 +9,9 @@ import pandas as pd
 from flax import nnx
 
 from ..corpus.batches import encode_pairs, evaluation_batches
-from ..corpus.corpus import Corpus, lecture_pairs, share
+from ..corpus.corpus import Corpus, share
 from ..corpus.drawing import note
+from ..corpus.grammar import LECTURE_SENTENCES, english_french
 from ..corpus.pair import SentencePair
 from ..corpus.vocabulary import EOS, tokenizer_advice
 from ..decoding.search import caps
@@ -33,7 +34,7 @@ def scoring_notes(corpus: Corpus, settings: RunSettings) -> list[str]:
     """Notes on the test set's references, for readers of the scores."""
     vocabularies, notes = (corpus.source_vocabulary, corpus.target_vocabulary), []
     encoded = encode_pairs(corpus.test, *vocabularies)
-    source, target = encoded.lengths
+    source, target = (np.array(list(map(len, side))) for side in encoded)
     limits = np.array(caps(int(source.max()), settings.decoding))
     longer = int((target > limits[source]).sum())
     way = "decoding.cap_factor and decoding.cap_extra raise the cap"
@@ -61,14 +62,14 @@ def evaluate(
         "hypothesis": texts,
         "source_words": [pair.words for pair in corpus.test],
         "nll": np.float32(losses(trained.weights, batches)),  # as computed
-        "target_tokens": encoded.lengths[1],
+        "target_tokens": list(map(len, encoded.target)),
         "ended": [EOS in ids for ids in outputs],
     }
     sentences = with_counts(pd.DataFrame(columns), settings.scoring.tokenize)
     spelled = ["source", "reference", "hypothesis"]
     write_text(folder / SENTENCES, tidy_csv(sentences.drop(columns=spelled)))
     # These are the same for every bucket of the run.
-    epoch = sum(len(target.pieces(pair.target)) + 1 for pair in corpus.train)  # with end tokens
+    epoch = sum(len(target.numbers(pair.target)) + 1 for pair in corpus.train)  # with end tokens
     facts = {
         "train_pairs": len(corpus.train),
         "best_update": trained.best_update,
@@ -144,8 +145,11 @@ def make_examples(run: TrainedRun, chosen: dict[int, SentencePair]) -> list[dict
 
     They are the lecture's sentences (numbers below 0), and the chosen ones of the test set.
     """
-    lecture = lecture_pairs(run.settings.corpus)
-    pairs, examples = dict(enumerate(lecture, -len(lecture))) | chosen, []
+    corpus, pairs, examples = run.settings.corpus, {}, []
+    if corpus.name == "grammar":
+        lecture = map(english_french(corpus.lexicon).parse, LECTURE_SENTENCES)
+        pairs = dict(enumerate(lecture, -len(LECTURE_SENTENCES)))
+    pairs |= chosen
     translations = run.translations([pair.source for pair in pairs.values()], attended=True)
     for (number, pair), item in zip(pairs.items(), translations, strict=True):
         example = {"sentence": number, "source": item.source, "reference": pair.target}

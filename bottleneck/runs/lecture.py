@@ -48,7 +48,7 @@ def learned_weights(trained: TrainedRun) -> Grid:
     (matrix,) = trained.attention(trained.encode([SentencePair(source, target)]), 1)
     words = tokenize(source), tokenize(target)
     shares = [
-        shares_of(vocabulary.pieces(text), tokens, vocabulary.tokenizer)
+        shares_of(vocabulary.tokenizer.pieces(text), tokens, vocabulary.tokenizer)
         for vocabulary, text, tokens in zip(vocabularies, (source, target), words, strict=True)
     ]
     return Grid(

@@ -75,7 +75,7 @@ class TrainedRun:
 
     def tokens(self, sentence: str) -> list[str]:
         """The tokens that the model reads."""
-        return self.source_vocabulary.pieces(self.prepare(sentence))
+        return self.source_vocabulary.tokenizer.pieces(self.prepare(sentence))
 
     def unknown(self, sentence: str) -> list[str]:
         """Words of the sentence that are not in the source vocabulary."""
@@ -102,10 +102,11 @@ class TrainedRun:
             before = np.insert(target[:, :-1], 0, BOS, axis=1)
             results.append(np.asarray(read(self.weights, source, lengths, before)))
         matrices = []
-        for matrix, columns, rows in zip(restore(results, batches), *encoded.lengths, strict=True):
-            words = range(columns - 1)
+        for matrix, source, target in zip(restore(results, batches), *encoded, strict=True):
+            words = range(len(source) - 1)
             reading = reversed(words) if self.settings.model.reverse_source else words
-            matrices.append(matrix[:rows, [*reading, columns - 1]].astype(np.float64))
+            matrix = matrix[: len(target), [*reading, len(source) - 1]]
+            matrices.append(matrix.astype(np.float64))
         return matrices
 
     def decode(
@@ -118,8 +119,9 @@ class TrainedRun:
         rows = restore([on_host(result.tokens) for result in results], batches)
         lengths = restore([on_host(result.lengths) for result in results], batches)
         ids = [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
-        tokens = [self.target_vocabulary.decode(item) for item in ids]
-        return ids, tokens, list(map(self.target_vocabulary.tokenizer.text, tokens))
+        vocabulary = self.target_vocabulary
+        tokens = [[vocabulary.tokens[number] for number in row if number != EOS] for row in ids]
+        return ids, tokens, list(map(vocabulary.tokenizer.text, tokens))
 
     def translations(
         self, sentences: Sequence[str], batch_size: int = BATCH, attended: bool = False

@@ -14,7 +14,6 @@ from seq2seq_bottleneck.corpus.batches import (
     encode_pairs,
     evaluation_batches,
     restore,
-    shape_classes,
     training_batches,
 )
 from seq2seq_bottleneck.corpus.pair import SentencePair
@@ -57,17 +56,17 @@ def test_encoding():
 def test_classes_pad_least():
     """The dynamic programme, compared with every way to cut nine sentences into three."""
     lengths = [2, 3, 3, 9, 10, 12, 30, 33, 40]
-    sides = np.array([lengths, lengths])
-    classes = shape_classes(sides, np.ones(9, int), groups=3, smallest=1)
+    # Each four times: a class has four batches or more.
+    stream = training_batches(numbered([(size, size) for size in lengths * 4]), 1, 1, groups=3)
 
     def places(parts):
         return sum(len(part) * 2 * (max(part) + max(part) % 2) for part in parts)
 
     ways = combinations(range(1, 9), 2)
     least = min(places((lengths[:i], lengths[i:j], lengths[j:])) for i, j in ways)
-    assert places([[lengths[row] for row in rows] for rows in classes]) == least
-    assert [rows.tolist() for rows in classes] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
-    stream = training_batches(numbered(list(zip(lengths, lengths, strict=True))), 1, 1, groups=2)
+    assert sum(item.source.size + item.target.size for item in stream.classes) == 4 * least
+    assert [item.source.shape for item in stream.classes] == [(12, 4), (12, 12), (12, 40)]
+    stream = training_batches(numbered([(size, size) for size in lengths]), 1, 1, groups=2)
     assert [item.source.shape[1] for item in stream.classes] == [10, 40]
 
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seq2seq_bottleneck.corpus import corpus as made
 from seq2seq_bottleneck.corpus import drawing
 from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.corpus.drawing import (
@@ -15,9 +14,7 @@ from seq2seq_bottleneck.corpus.drawing import (
     draw_pairs,
     draw_splits,
     join_test,
-    length_groups,
     length_probabilities,
-    shares,
 )
 from seq2seq_bottleneck.corpus.pair import SentencePair, sources
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
@@ -28,7 +25,7 @@ EDGES = (5, 11, 21, 31, 41)
 
 def test_copies_and_their_bits():
     """All 14 sentences of up to 3 words from a vocabulary of 2: their probabilities sum to 1."""
-    chances = length_probabilities("uniform", 1, 3, EDGES)
+    _, chances = length_probabilities("uniform", 1, 3, EDGES)
     pairs = draw_pairs(Copying(2), 14, chances, Random("x"), distinct=True)
     assert len(sources(pairs)) == 14
     assert sum(2**-pair.bits for pair in pairs) == pytest.approx(1, abs=1e-12)
@@ -54,12 +51,13 @@ def test_first_draws_never_change():
 @settings(max_examples=20, deadline=None)
 @given(st.integers(5, 60))
 def test_buckets_get_equal_shares_of_the_test_set(longest):
-    corpus = CorpusSettings(train_pairs=1, valid_pairs=1, test_pairs=60, max_words=longest)
+    corpus = CorpusSettings(train_pairs=1, valid_pairs=1, test_pairs=63, max_words=longest)
     splits = draw_splits(Copying(100), corpus, EDGES)
     places = [sum(pair.words >= edge for edge in EDGES) for pair in splits.test]
     counts = [places.count(place) for place in sorted({*places})]
     assert places == sorted(places)
     assert len(counts) == 1 + sum(edge <= longest for edge in EDGES)
+    assert counts == sorted(counts, reverse=True)  # the first groups get what is left over
     assert max(counts) - min(counts) <= 1
 
 
@@ -83,18 +81,13 @@ def test_the_test_set_does_not_depend_on_other_splits():
 
 
 def test_groups_and_probabilities_by_hand():
-    assert length_groups(2, 60, EDGES)[0] == range(2, 5)
-    assert length_groups(7, 12, EDGES) == (range(7, 11), range(11, 13))
-    assert length_groups(1, 3, (1, 2)) == (range(1, 2), range(2, 4))
-    chances = length_probabilities("buckets", 2, 60, EDGES)
+    assert length_probabilities("buckets", 7, 12, EDGES)[0] == [range(7, 11), range(11, 13)]
+    assert length_probabilities("buckets", 1, 3, (1, 2))[0] == [range(1, 2), range(2, 4)]
+    groups, chances = length_probabilities("buckets", 2, 60, EDGES)
+    assert groups[0] == range(2, 5)
     expected = [1 / 6 / 3, 1 / 6 / 6, 1 / 6 / 20]
     assert [chances[words] for words in (2, 5, 60)] == pytest.approx(expected)
-    assert length_probabilities("uniform", 3, 6, EDGES) == dict.fromkeys(range(3, 7), 0.25)
-
-
-def test_shares_by_hand():
-    assert shares(500, [0.3 / 3] * 6) == [84, 84, 83, 83, 83, 83]
-    assert shares(10, [0.5, 0.3, 0.2]) == [5, 3, 2]
+    assert length_probabilities("uniform", 3, 6, EDGES)[1] == dict.fromkeys(range(3, 7), 0.25)
 
 
 # Joined sentences.
@@ -154,7 +147,7 @@ def test_a_corpus_that_is_read_is_the_one_that_was_drawn(settings, tmp_path, mon
     drawn = load_corpus(settings, EDGES)
     (path,) = tmp_path.rglob("*.json.gz")
     with monkeypatch.context() as patch:
-        patch.setattr(made, "draw_splits", None)  # which cannot be called
+        patch.setattr(drawing, "draw_splits", None)  # which cannot be called
         assert load_corpus(settings, EDGES) == drawn
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.corpus.subwords import (
-    BYTES,
     START,
-    Shares,
     by_word,
     learn_subwords,
     links_from_weights,
@@ -25,7 +23,6 @@ from seq2seq_bottleneck.corpus.vocabulary import (
     SQUARE,
     UNK,
     WORDS,
-    Vocabulary,
 )
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UserError
@@ -36,7 +33,8 @@ TEXTS = (
     + ["a sign of its own: ▁ and <s> and <0x41> and ⁇ and ▅", "une fois 日"]
 )
 SIZE = 400
-LEARNED = learn_subwords(TEXTS, SIZE, "corpus.source_vocabulary")
+VOCABULARY = learn_subwords(TEXTS, SIZE, "corpus.source_vocabulary")
+LEARNED = VOCABULARY.tokenizer
 
 
 @given(st.text())
@@ -45,20 +43,21 @@ LEARNED = learn_subwords(TEXTS, SIZE, "corpus.source_vocabulary")
 def test_text_comes_back(text: str):
     pieces = LEARNED.pieces(text)
     assert LEARNED.text(pieces) == " ".join(text.replace(START, SQUARE).split())
-    vocabulary = Vocabulary(LEARNED.tokens, LEARNED)
-    assert UNK not in vocabulary.numbers(text)
-    assert vocabulary.decode(vocabulary.numbers(text)) == pieces
-    assert sum(map(LEARNED.size, pieces)) == len("".join(text.split()).encode())
+    numbers = VOCABULARY.numbers(text)
+    assert UNK not in numbers
+    assert [VOCABULARY.tokens[number] for number in numbers] == pieces
+    sizes = [len(LEARNED.spelled(piece).strip()) for piece in pieces]
+    assert sum(sizes) == len("".join(text.split()).encode())
 
 
 def test_the_same_text_gives_the_same_bytes_which_are_sentencepieces_own(tmp_path: Path):
     again = learn_subwords(reversed(TEXTS), SIZE, "corpus.source_vocabulary")
-    assert again == LEARNED
+    assert again == VOCABULARY
     (tmp_path / "side.model").write_bytes(LEARNED.model)
     theirs = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "side.model"))
     text = "the lowest house, l'été de 1905 (vide)"
     assert theirs.encode(f" {text}", out_type=str) == LEARNED.pieces(text)
-    ids = Vocabulary(LEARNED.tokens, LEARNED).numbers(text)
+    ids = VOCABULARY.numbers(text)
     assert theirs.encode(f" {text}") == ids
     assert theirs.decode(ids).strip() == text
 
@@ -86,10 +85,9 @@ def test_a_corpus_of_subwords(tmp_path: Path):
     )  # fmt: skip
     corpus = load_corpus(settings, (5, 11, 21, 31, 41))
     source, target = corpus.source_vocabulary, corpus.target_vocabulary
-    assert source.tokenizer == learn_subwords((pair.source for pair in corpus.train), 350, "x")
-    assert source.tokens == source.tokenizer.tokens
+    assert source == learn_subwords((pair.source for pair in corpus.train), 350, "x")
     assert ("▁le" in target.tokens, "▁le" in source.tokens) == (True, False)
-    assert not any(token.isupper() for token in source.tokens[len(SPECIAL) + BYTES :])
+    assert not any(token.isupper() for token in source.tokens[len(SPECIAL) + 256 :])
     assert corpus.unknown_rates == (0, 0)
     assert len(source) - len(SPECIAL) <= 350
 
@@ -97,7 +95,7 @@ def test_a_corpus_of_subwords(tmp_path: Path):
 # From pieces to words.
 
 
-def overlaps(pieces: list[int], words: list[int]) -> Shares:
+def overlaps(pieces: list[int], words: list[int]) -> np.ndarray:
     """The shares of pieces of these sizes in words of these sizes."""
     texts = ([size * "x" or JOINER for size in sizes] for sizes in (pieces, words))
     return shares_of(*texts, WORDS)

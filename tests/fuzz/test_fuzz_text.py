@@ -84,7 +84,8 @@ def test_a_corpus_of_such_files(tmp_path, budget):
             test_pairs=9, min_words=1, max_words=12,
         )  # fmt: skip
         made = load_corpus(corpus, EDGES)
-        parts = [{pair.source for pair in pairs} for pairs in made.splits.values()]
+        splits = made.train, made.valid, made.test
+        parts = [{pair.source for pair in pairs} for pairs in splits]
         assert len(parts[0] | parts[1] | parts[2]) == sum(map(len, parts))
         assert all(pair.words <= 12 for pair in (*made.train, *made.valid))
         assert made.fingerprint == load_corpus(corpus, EDGES).fingerprint
@@ -92,7 +93,7 @@ def test_a_corpus_of_such_files(tmp_path, budget):
         (tmp_path / "status.json").write_text('{"status": "running"}')  # so that it needs no sums
         save_vocabularies(tmp_path, vocabularies)
         assert load_vocabularies(tmp_path, corpus) == vocabularies
-        assert describe(made, EDGES)["pairs"].sum() == sum(map(len, made.splits.values()))
+        assert describe(made, EDGES)["pairs"].sum() == sum(map(len, splits))
 
     text = st.one_of(*[plain_sentence] * 3, sentence, line)
     try_cases(check, st.tuples(parallel(2, 60, text), st.booleans()), budget)

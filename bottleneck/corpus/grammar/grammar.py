@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from ..pair import SentencePair
-from ..vocabulary import detokenize, tokenize
+from ..vocabulary import WORDS, tokenize
 from .french import join
 from .lexicon import Rule, fix_articles
 from .rules import START, rules
@@ -135,9 +135,9 @@ class Grammar:
         french, origins = join(_build(derivation, english, trace))
         fix_articles(english)
         links = [(source, place) for place, sources in enumerate(origins) for source in sources]
-        source = detokenize(english)
+        source = WORDS.text(english)
         bits = fsum(trace) + log2(self._inside[START][len(source.split())])
-        return SentencePair(source, detokenize(french), tuple(sorted(links)), bits)
+        return SentencePair(source, WORDS.text(french), tuple(sorted(links)), bits)
 
     def _ends(
         self, symbol: str, place: int, tokens: list[str], chart: dict[tuple[str, int], Ends]

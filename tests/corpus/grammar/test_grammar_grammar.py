@@ -19,7 +19,7 @@ from seq2seq_bottleneck.corpus.grammar import (
 )
 from seq2seq_bottleneck.corpus.grammar.grammar import START, Grammar
 from seq2seq_bottleneck.corpus.pair import SentencePair
-from seq2seq_bottleneck.corpus.vocabulary import detokenize, tokenize, without_joiner
+from seq2seq_bottleneck.corpus.vocabulary import WORDS, tokenize, without_joiner
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 
@@ -236,7 +236,7 @@ def test_tokens_are_the_text_and_each_is_linked_a_comma_to_a_comma(drawn):
     for pair in drawn["full"]:
         sides = pair.source, pair.target
         tokens = english, french = [tokenize(text) for text in sides]
-        assert tuple(map(detokenize, tokens)) == sides == tuple(map(str.lower, sides))
+        assert tuple(map(WORDS.text, tokens)) == sides == tuple(map(str.lower, sides))
         assert {source for source, _ in pair.links} == set(range(len(english)))
         assert {target for _, target in pair.links} == set(range(len(french)))
         for source, target in pair.links:
