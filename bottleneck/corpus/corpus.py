@@ -108,7 +108,7 @@ def describe(corpus: Corpus, edges: Edges) -> "pd.DataFrame":
     ]
     frame = pd.DataFrame(rows, columns=["split", "words", "tokens", "bits"])
     labels = (f"under {edges[0]}", *bucket_labels(edges))
-    frame["bucket"] = [labels[place + 1] for place in bucket_of(frame["words"], edges)]
+    frame["bucket"] = [labels[place + 1] for place in bucket_of(frame["words"].to_numpy(), edges)]
     table = frame.astype({"bits": float}).groupby(["split", "bucket"], sort=False).agg(
         pairs=("words", "size"),
         mean_words=("words", "mean"),

@@ -103,15 +103,12 @@ def draw_splits(source: Language, corpus: CorpusSettings, edges: Edges) -> Split
     stratified, notes, taken = {}, [], frozenset(LECTURE_SENTENCES)
     for split, longest in (("test", most), ("valid", corpus.longest_trained)):
         groups, chances = length_probabilities(corpus.lengths, least, longest, edges)
-        # Each group's part of the pairs, by largest remainder, ties to the first. Remainders are
-        # rounded, so that the last bit of a sum cannot decide a tie.
-        count, masses = (
-            getattr(corpus, f"{split}_pairs"),
-            [fsum(map(chances.get, group)) for group in groups],
-        )
-        total = fsum(masses)
+        masses = [fsum(chances[words] for words in group) for group in groups]
+        # Each group's part of the pairs, by largest remainder, ties to the first.
+        count, total = getattr(corpus, f"{split}_pairs"), fsum(masses)
         exact = [count * mass / total for mass in masses]
         parts = [int(part + 1e-9) for part in exact]
+        # Rounded, so that the last bit of a sum cannot decide a tie.
         lacks = [round(part - whole, 6) for part, whole in zip(parts, exact, strict=True)]
         for index in sorted(range(len(lacks)), key=lacks.__getitem__)[: count - sum(parts)]:
             parts[index] += 1
