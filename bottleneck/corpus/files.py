@@ -141,6 +141,7 @@ def split_files(corpus: CorpusSettings, edges: Edges) -> Splits:
         test = split_off(within, corpus.test_pairs, f"{corpus.seed}:test", edges)
     tested = sources(test)
     span, given = range(corpus.min_words, corpus.longest_trained + 1), read_split(corpus, "valid")
+    # Pairs of the training text, then those of a given validation set.
     usable = [
         [pair for pair in text if pair.words in span and pair.target and pair.source not in tested]
         for text in ([pairs] if given is None else [pairs, given])

@@ -23,7 +23,7 @@ from numpy import ndarray
 
 from ..settings.errors import UserError
 from .pair import Link
-from .vocabulary import SPECIAL, SQUARE, UNKNOWN, WORDS, Tokenizer, Vocabulary
+from .vocabulary import SPECIAL, SQUARE, UNK, WORDS, Tokenizer, Vocabulary
 
 START = "▁"  # the start of a chunk's first piece
 
@@ -48,7 +48,8 @@ class Subwords(Tokenizer):
         """The bytes of a piece, with a space before it if it begins a chunk or is unknown."""
         if byte := re.fullmatch(r"<0x([0-9A-F]{2})>", piece):
             return bytes([int(byte[1], 16)])
-        return f" {piece} ".encode() if piece == UNKNOWN else piece.replace(START, " ").encode()
+        unknown = piece == SPECIAL[UNK]
+        return (f" {piece} " if unknown else piece.replace(START, " ")).encode()
 
     @cached_property
     def processor(self) -> Any:

@@ -29,8 +29,8 @@ IN_CHARACTERS = "Lengths of the source are counted in characters: its script has
 PAD, BOS, EOS, UNK = range(4)
 """Token ids that every vocabulary begins with: padding after a sentence, the start token that the
 decoder reads first, the end of a sentence (source and target), any word outside the vocabulary."""
-UNKNOWN = "⁇"  # U+2047, which sacreBLEU's 13a tokenizer leaves whole
-SPECIAL = ("<pad>", "<s>", "</s>", UNKNOWN)
+SPECIAL = ("<pad>", "<s>", "</s>", "⁇")
+"""Their tokens; sacreBLEU's 13a tokenizer leaves the unknown word (U+2047) whole."""
 
 
 def tokenize(text: str) -> list[str]:

@@ -9,13 +9,14 @@ from seq2seq_bottleneck.corpus.vocabulary import (
     JOINER,
     SPECIAL,
     UNK,
-    UNKNOWN,
     WORDS,
     build_vocabulary,
     count_words,
     tokenize,
     without_joiner,
 )
+
+UNKNOWN = SPECIAL[UNK]
 
 
 @pytest.mark.parametrize(
