@@ -133,7 +133,7 @@ class Tokenizer:
         return tokenize(text)
 
     def text(self, pieces: Sequence[str]) -> str:
-        """The text of pieces, also of pieces that a model wrote: `pieces` up to white space."""
+        """The text of pieces that a model wrote; the inverse of `pieces` up to white space."""
         return without_joiner(" ".join(pieces).replace(f" {JOINER}", "").replace(f"{JOINER} ", ""))
 
     def spelled(self, piece: str) -> bytes:
