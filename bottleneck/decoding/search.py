@@ -84,8 +84,8 @@ def greedy(translator: Translator, memory: Memory, limits: Limits, width: int) -
 
     def step(carry: tuple) -> tuple:
         place, states, word, tokens, live = carry
-        states, logits, _ = translator.decoder.step(states, word, memory)
-        logits = without_symbols(logits)
+        states, output, _ = translator.decoder.advance(states, word, memory)
+        logits = without_symbols(translator.decoder.output_layer().logits(output))
         # The first place of the maximum: argmax takes ten times as long on XLA's CPU backend.
         places = jnp.broadcast_to(jnp.arange(logits.shape[-1], dtype=jnp.int32), logits.shape)
         best = logits == jnp.max(logits, axis=-1, keepdims=True)
@@ -132,8 +132,9 @@ def _advance(translator: Translator, memory: Memory, limits: Array, beams: Beams
     batch, size, _ = beams.tokens.shape
     last = jnp.take(beams.tokens, jnp.maximum(beams.place - 1, 0), axis=2)
     words = jnp.where(beams.place == 0, BOS, last).reshape(-1)  # the start token before the first
-    states, logits, _ = translator.decoder.step(beams.states, words, memory)
-    gained = jax.nn.log_softmax(without_symbols(logits)).reshape(batch, size, -1)
+    states, output, _ = translator.decoder.advance(beams.states, words, memory)
+    logits = without_symbols(translator.decoder.output_layer().logits(output))
+    gained = jax.nn.log_softmax(logits).reshape(batch, size, -1)
     extended = jnp.where(beams.live[:, :, None], beams.scores[:, :, None] + gained, -jnp.inf)
     # An ended beam ranks first and stays: it gets padding, and keeps its score.
     ended = ~beams.live & (beams.scores > -jnp.inf)

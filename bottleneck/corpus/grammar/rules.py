@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.resources import files
-from itertools import chain, count, product
+from itertools import product
 from math import prod
 from typing import Any
 
@@ -136,39 +136,35 @@ def _rule(
         )
         for text in (symbol, *english.split(), notation)
     ]
-    tokens = [
-        [JOINER + token if token in (",", "'s") else token for token in part.split()]
-        for part in row
-    ]
-    return Rule(symbol, tuple(chain(*tokens)), _french(symbol, tokens, notation), weight)
+    # An English part of the row may have several tokens: each has a place.
+    parts, places = [], []
+    for part in row:
+        tokens = [JOINER + token if token in (",", "'s") else token for token in part.split()]
+        places.append([*range(len(parts), len(parts) + len(tokens))])
+        parts += tokens
+    kind, kinds = symbol.partition(".")[0], [parts[at[0]].partition(".")[0] for at in places]
+    made = partial(Rule, symbol, tuple(parts), weight=weight)
 
-
-def _french(symbol: str, row: list[list[str]], notation: str) -> Callable[..., Any]:
-    """The French of a row as a function of its English parts, which may have several tokens."""
     if notation.isidentifier() and hasattr(french, notation):
-        return getattr(french, notation)
-    numbers = count()
-    places = [[next(numbers) for _ in tokens] for tokens in row]
-    firsts = [place[0] for place in places]
-    kinds = [tokens[0].partition(".")[0] for tokens in row]
-    kind = symbol.partition(".")[0]
+        return made(getattr(french, notation))
     if kind == "Vg":
-        return partial(_verb_group, dict(zip(kinds, firsts, strict=True)), notation)
+        place_of = {name: at[0] for name, at in zip(kinds, places, strict=True)}
+        return made(partial(_verb_group, place_of, notation))
     if not notation:
         notation = " ".join(
-            f",:{n}" if kind == JOINER + "," else str(n) for n, kind in enumerate(kinds)
+            f",:{n}" if name == JOINER + "," else str(n) for n, name in enumerate(kinds)
         )
     shape, of_first = _SHAPES.get(kind), _SHAPES.get(kinds[0])
     if notation == "0" and kind != "Group" and shape == of_first:
-        return lambda value: value
+        return made(lambda value: value)
     head = articles = None  # what the forms agree with, and its new article by agreement
     if kind == "Group":  # the default article is du, de la, des or de
-        head = firsts[kinds.index("Noun")]
+        head = places[kinds.index("Noun")][0]
         many = ("des",) if kinds[int(notation[0])] == "Noun" else ("de",)
         articles = ("de", "le"), ("de", "la"), many, many
     elif shape == "nominal":  # it agrees with its last noun group, or is a noun phrase and more
-        last = max((n for n, part in enumerate(kinds) if part == "Group"), default=0)
-        head = firsts[last]
+        last = max((n for n, name in enumerate(kinds) if name == "Group"), default=0)
+        head = places[last][0]
         if kinds[last] != "Group" or not notation.startswith(str(last)):
             articles = ((),) * 4  # it is among the items
     elif shape is None and of_first == "nominal":  # a clause
@@ -177,7 +173,7 @@ def _french(symbol: str, row: list[list[str]], notation: str) -> Callable[..., A
     if shape != "pair":
         verb, rest = f"{verb} {rest}", ""
     halves = [[_element(word, kinds, places) for word in half.split()] for half in (verb, rest)]
-    return partial(_of_parts, halves, shape, head, articles)
+    return made(partial(_of_parts, halves, shape, head, articles))
 
 
 def _of_parts(
