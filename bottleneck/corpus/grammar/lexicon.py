@@ -50,7 +50,7 @@ def words(size: str = "full") -> Iterator[Rule]:
     for place in ("before", "after"):
         for english, french, classes in _entries("adjectives", place, size):
             attributive = "/".join(adjective(french, before_noun=place == "before"))
-            forms, symbols = "/".join(adjective(french)), ["Quality"]
+            predicative, symbols = "/".join(adjective(french)), ["Quality"]
             if english not in DATA["adjectives"]["ungraded"]:
                 symbols += ["Graded"] if place == "before" else ["Graded", "GradedAfter"]
             if english in DATA["adjectives"]["long"]:
@@ -58,7 +58,7 @@ def words(size: str = "full") -> Iterator[Rule]:
             for letter in classes + "D" * ("H" in classes) + "C" * ("V" in classes):
                 yield _word(f"{place.title()}.{letter}", english, attributive)
                 for symbol in symbols:
-                    yield _word(f"{symbol}.{letter}", english, forms)
+                    yield _word(f"{symbol}.{letter}", english, predicative)
     for entry in DATA["adjectives"]["selecting"]:
         english, french = entry.split("|")
         yield _word("Selecting", english, "/".join(adjective(french, before_noun=True)))
