@@ -207,8 +207,9 @@ def _backward(
         direct, d_weights, (state, cell, query, weights, _), real = at
         arrived = d_new = (later[0] + direct, *later[1:])
         if real is not None:  # on padding the gradient passes by the cell
-            d_new = tuple(jnp.where(real[:, None], value, 0.0) for value in arrived)
-            passed = tuple(jnp.where(real[:, None], 0.0, value) for value in arrived)
+            pairs = [*zip(arrived, zero, strict=True)]
+            d_new = tuple(jnp.where(real[:, None], value, nothing) for value, nothing in pairs)
+            passed = tuple(jnp.where(real[:, None], nothing, value) for value, nothing in pairs)
         d_inputs, d_products, d_old = step_gradients(kind, cell, state, d_new)
         pairs, d_read = zip(d_products, parameters.matrices, strict=True), None
         d_state = d_old[0] + reduce(add, [gradient @ matrix.T for gradient, matrix in pairs])
