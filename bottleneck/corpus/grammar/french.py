@@ -7,6 +7,7 @@ word without it: the pronouns le and les do not contract, and a predicate beau i
 
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from itertools import chain
 from typing import Any, NamedTuple
@@ -88,6 +89,7 @@ def _principal(verb: str) -> tuple[list[str], str, str]:
     return [*present, strong + "ent"], stem + "é", (stem if stem[-2] == "é" else strong) + "er"
 
 
+@cache
 def conjugate(lemma: str, link: str = "", generic: bool = False) -> Verb:
     """All forms of a verb; ``lemma`` is its infinitive, with se or s' if it is reflexive."""
     infinitive = lemma.removeprefix("se ").removeprefix("s'")

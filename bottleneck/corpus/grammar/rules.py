@@ -38,7 +38,6 @@ _RANGES = {
     "transitive": tuple(_TRANSITIVE),
     "human": [frame for frame, (subjects, *_) in _TRANSITIVE.items() if "H" in subjects],
 }
-_ETRE, _AVOIR, _POUVOIR = (french.conjugate(verb).forms for verb in ("être", "avoir", "pouvoir"))
 # what the French of a symbol is, unless it is a list of items
 _SHAPES = {
     **dict.fromkeys(["Def", "Np", "Sub", "Late", "Obj", "Both", "Owner", "Callee"], "nominal"),
@@ -103,10 +102,11 @@ def _extended(given: dict[str, Any]) -> dict[str, Any]:
         "timed": not given.get("still"),
         "r": given.get("r", "3" if n == "s" else "N"),
         "w": t if t != "present" else "third" if a == "3" else "base",
-        "peut": "/".join(_POUVOIR["present"]),
+        "peut": "/".join(french.conjugate("pouvoir").forms["present"]),
     }
     if t in ("present", "past", "future"):
-        result |= {"être": "/".join(_ETRE[t]), "avoir": _AVOIR[t][2]}
+        result["être"] = "/".join(french.conjugate("être").forms[t])
+        result["avoir"] = french.conjugate("avoir").forms[t][2]
         present, past = {"I": "am", "3": "is", "N": "are"}, {"I": "was", "3": "was", "N": "were"}
         be = {"present": present, "past": past}.get(t, {})
         result["be"] = be.get(a or result["r"], "will be")
