@@ -70,8 +70,8 @@ def greedy(
 
     def step(carry: tuple) -> tuple:
         place, states, word, tokens, live = carry
-        states, logits, _ = translator.decoder.step(states, word, memory)
-        logits = without_symbols(logits)
+        states, output, _ = translator.decoder.advance(states, word, memory)
+        logits = without_symbols(translator.decoder.output_layer().logits(output))
         # The first place of the maximum: argmax takes ten times as long on XLA's CPU backend.
         places = jnp.broadcast_to(jnp.arange(logits.shape[-1], dtype=jnp.int32), logits.shape)
         best = logits == jnp.max(logits, axis=-1, keepdims=True)
@@ -108,8 +108,9 @@ def beam_search(
         place, states, tokens, scores, live = carry
         last = jnp.take(tokens, jnp.maximum(place - 1, 0), axis=2)
         words = jnp.where(place == 0, BOS, last).reshape(-1)  # the start token before the first
-        states, logits, _ = translator.decoder.step(states, words, memory)
-        gained = jax.nn.log_softmax(without_symbols(logits)).reshape(batch, size, -1)
+        states, output, _ = translator.decoder.advance(states, words, memory)
+        logits = without_symbols(translator.decoder.output_layer().logits(output))
+        gained = jax.nn.log_softmax(logits).reshape(batch, size, -1)
         extended = jnp.where(live[:, :, None], scores[:, :, None] + gained, -jnp.inf)
         # An ended beam ranks first and stays: it gets padding, and keeps its score.
         ended = ~live & (scores > -jnp.inf)

@@ -15,7 +15,6 @@ from jaxtyping import Array, Bool, Float
 Query = Float[Array, "batch hidden"]
 Scores = Float[Array, "batch source"]
 Keys = Float[Array, "batch source key"]
-Values = Float[Array, "batch source context"]
 
 
 class Memory(NamedTuple):
@@ -24,7 +23,7 @@ class Memory(NamedTuple):
     ``mask`` is true on real positions; an arm without attention uses only ``last``.
     """
 
-    values: Values
+    values: Float[Array, "batch source context"]
     keys: Keys
     mask: Bool[Array, "batch source"]
     last: Float[Array, "batch context"]
@@ -81,7 +80,7 @@ class Attention(nnx.Module):
         inherited = kind.weights is Attention.weights and kind.read is Attention.read
         return inherited and type(self.score()) is Score
 
-    def keys(self, values: Values) -> Keys:
+    def keys(self, values: Float[Array, "batch source context"]) -> Keys:
         """The part of the score that depends only on the memory."""
         return values
 
@@ -153,7 +152,7 @@ class AdditiveAttention(Attention):
         self.key_map = nnx.Param(init(rngs.params(), (context, width)))
         self.vector = nnx.Param(init(rngs.params(), (width, 1))[:, 0])
 
-    def keys(self, values: Values) -> Keys:
+    def keys(self, values: Float[Array, "batch source context"]) -> Keys:
         """W_2 h_i for every position, computed once per sentence."""
         return values @ self.key_map[...]
 

@@ -6,7 +6,6 @@ Placement ``input`` (Bahdanau): score with s_(t-1), feed c_t to the cell. Placem
 state to the embedding's width and multiplies it by the embedding.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -33,9 +32,6 @@ class OutputLayer(NamedTuple):
 
 States = tuple[State, ...]  # one per layer, the lowest first
 
-_DROPOUT_PLACE = 200
-_EMBEDDING_DEVIATION = 0.1
-
 
 class Decoder(nnx.Module):
     """Embedding, recurrent layers, attention and the output layer."""
@@ -44,29 +40,27 @@ class Decoder(nnx.Module):
         hidden, context, kind = settings.hidden, settings.context_size, settings.cell
         self.placement = settings.placement
         self.rate, self.start_at_zero = settings.dropout, settings.initial_state == "zero"
-        embedding, glorot = settings.embedding_size, nnx.initializers.glorot_uniform()
-
-        def drawn(rows: int, columns: int, init: Callable = glorot) -> nnx.Param:
-            return nnx.Param(init(rngs.params(), (rows, columns)))
-
-        words = nnx.initializers.normal(_EMBEDDING_DEVIATION)
-        self.embedding = drawn(vocabulary, embedding, words)
+        embedding, spread = settings.embedding_size, 0.1
+        normal, glorot = nnx.initializers.normal, nnx.initializers.glorot_uniform()
+        self.embedding = nnx.Param(normal(spread)(rngs.params(), (vocabulary, embedding)))
         sizes = [embedding] + [hidden] * (settings.layers - 1)
         self.inputs = nnx.List([GateInput(kind, size, hidden, rngs) for size in sizes])
         self.cells = nnx.List([Cell(kind, hidden, rngs) for _ in sizes])
-        self.to_hidden = drawn(context, hidden) if settings.hidden_size else None
-        self.context_input = self.join = self.output = self.to_embedding = nnx.data(None)
+        self.to_hidden = self.join = self.output = self.to_embedding = nnx.data(None)
+        self.context_input = nnx.data(None)
+        if settings.hidden_size:
+            self.to_hidden = nnx.Param(glorot(rngs.params(), (context, hidden)))
         if self.placement == "input":
             self.context_input = nnx.data(GateInput(kind, context, hidden, rngs, biased=False))
         else:
-            self.join = drawn(context + hidden, hidden)
+            self.join = nnx.Param(glorot(rngs.params(), (context + hidden, hidden)))
         if settings.tied_output:
             # With this deviation a logit varies as much as a unit of the state does, for all sizes:
             # the softmax starts near uniform and the loss near log V, as without tying.
-            deviation = 1 / (_EMBEDDING_DEVIATION * (hidden * embedding) ** 0.5)
-            self.to_embedding = drawn(hidden, embedding, nnx.initializers.normal(deviation))
+            deviation = 1 / (spread * (hidden * embedding) ** 0.5)
+            self.to_embedding = nnx.Param(normal(deviation)(rngs.params(), (hidden, embedding)))
         else:
-            self.output = drawn(hidden, vocabulary)
+            self.output = nnx.Param(glorot(rngs.params(), (hidden, vocabulary)))
         self.output_bias = nnx.Param(jnp.zeros(vocabulary))
         # Drawn last, so that all arms start with the same values of the parameters they share.
         self.attention = make_attention(
@@ -80,30 +74,25 @@ class Decoder(nnx.Module):
             start = jnp.tanh(start @ self.to_hidden[...])
         if self.start_at_zero:
             start = jnp.zeros_like(start)
-        return tuple(cell.initial(start) for cell in self.cells)
+        # An LSTM's memory starts at 0.
+        state = (start, jnp.zeros_like(start)) if self.cells[0].kind == "lstm" else (start,)
+        return (state,) * len(self.cells)
 
     def output_layer(self) -> OutputLayer:
         """W_o and b_o."""
         matrix = self.embedding[...].T if self.output is None else self.output[...]
         return OutputLayer(matrix, self.output_bias[...])
 
-    def step(
-        self, states: States, token: Int[Array, " batch"], memory: Memory
-    ) -> tuple[States, Float[Array, "batch vocabulary"], Float[Array, "batch source"]]:
-        """One word: new states, logits of the next word, attention weights."""
-        states, output, weights = self.advance(states, token, memory)
-        return states, self.output_layer().logits(output), weights
-
     def advance(
         self, states: States, token: Int[Array, " batch"], memory: Memory, key: Key = None
     ) -> tuple[States, Float[Array, "batch width"], Float[Array, "batch source"]]:
         """One word: new states, what the output layer reads, attention weights."""
-        embedded = dropout(self.embedding[...][token], self.rate, key, _DROPOUT_PLACE)
+        embedded = dropout(self.embedding[...][token], self.rate, key, 200)
         gates, context = self.inputs[0].project(embedded), None
         if self.placement == "input":
-            states, output, weights = self._run(states, gates, key, memory)
+            states, (output, weights) = self._run(states, gates, key, memory)
         else:
-            states, output, _ = self._run(states, gates, key)
+            states, (output, _) = self._run(states, gates, key)
             context, weights = self.attention.read(output, memory)
         return states, self._read_out(output, context, key), weights
 
@@ -112,21 +101,27 @@ class Decoder(nnx.Module):
     ) -> tuple[Float[Array, "target batch width"], Float[Array, "target batch source"]]:
         """Teacher forcing: what the output layer reads, and attention weights; steps are axis 0."""
         if self.rate > 0.0 and key is not None:
-            embedded = dropout(self.embedding[...][inputs], self.rate, key, _DROPOUT_PLACE)
+            embedded = dropout(self.embedding[...][inputs], self.rate, key, 200)
             gates = self.inputs[0].project(jnp.swapaxes(embedded, 0, 1))
         else:
             gates = self.inputs[0].of_words(self.embedding[...], inputs.T)
-        context = None
-        if self.placement == "output":
-            outputs = self._states(gates, memory, key)
-            context, weights = self.attention.read_all(outputs, memory)
-        elif self.attention.constant:
+        context, constant = None, self.attention.constant
+        if self.placement == "input" and constant:
             weights = self.attention.read_all(gates[0], memory).weights
             # The context never changes: it enters once, outside the scan.
-            constant = self.context_input.project(self.attention.read(gates[0][0], memory).context)
-            pairs = zip(gates, constant, strict=True)
+            entry = self.context_input.project(self.attention.read(gates[0][0], memory).context)
+            pairs = zip(gates, entry, strict=True)
             gates = tuple(gate + jnp.broadcast_to(add, gate.shape) for gate, add in pairs)
-            outputs = self._states(gates, memory, key)
+        if self.placement == "output" or constant:
+            # No read is in the recurrence: all steps of a layer, then of the next.
+            layers = zip(self.cells, self.initial(memory), strict=True)
+            for place, (cell, start) in enumerate(layers):
+                if place > 0:
+                    below = dropout(outputs, self.rate, key, 201 + place, True)
+                    gates = self.inputs[place].project(below)
+                outputs, _ = hidden_states(cell.kind, cell.parameters(), start, gates, None, None)
+            if self.placement == "output":
+                context, weights = self.attention.read_all(outputs, memory)
         elif len(self.cells) == 1 and self.attention.plain:
             cell, start = self.cells[0], self.initial(memory)[0]
             entry = tuple(matrix[...] for matrix in self.context_input.weights)
@@ -136,12 +131,8 @@ class Decoder(nnx.Module):
             )
         else:
             # Step by step: the input of the lowest layer needs the state of the highest.
-            def step(states: States, at: Gates) -> tuple[States, tuple[Array, Array]]:
-                states, output, weights = self._run(states, at, key, memory)
-                return states, (output, weights)
-
-            scanned = jax.lax.scan(jax.checkpoint(step), self.initial(memory), gates)
-            outputs, weights = scanned[1]
+            step = jax.checkpoint(lambda states, at: self._run(states, at, key, memory))
+            outputs, weights = jax.lax.scan(step, self.initial(memory), gates)[1]
         return self._read_out(outputs, context, key), weights
 
     def _read_out(
@@ -150,24 +141,12 @@ class Decoder(nnx.Module):
         """What the output layer reads; with placement ``output`` tanh(W [c_t; s_t])."""
         if context is not None:
             outputs = jnp.tanh(jnp.concatenate([context, outputs], axis=-1) @ self.join[...])
-        kept = dropout(outputs, self.rate, key, _DROPOUT_PLACE + 1)
+        kept = dropout(outputs, self.rate, key, 201)
         return kept if self.to_embedding is None else kept @ self.to_embedding[...]
-
-    def _states(
-        self, gates: Gates, memory: Memory, key: Key
-    ) -> Float[Array, "target batch hidden"]:
-        """All steps of all layers, layer by layer, if no read is in the recurrence."""
-        starts, outputs = self.initial(memory), None
-        for place, (cell, start) in enumerate(zip(self.cells, starts, strict=True)):
-            if place > 0:
-                below = dropout(outputs, self.rate, key, _DROPOUT_PLACE + 1 + place, True)
-                gates = self.inputs[place].project(below)
-            outputs, _ = hidden_states(cell.kind, cell.parameters(), start, gates, None, None)
-        return outputs
 
     def _run(
         self, states: States, gates: Gates, key: Key, memory: Memory | None = None
-    ) -> tuple[States, Float[Array, "batch hidden"], Float[Array, "batch source"] | None]:
+    ) -> tuple[States, tuple[Float[Array, "batch hidden"], Float[Array, "batch source"] | None]]:
         """One step of all layers, after a read of ``memory``: new states, top output, weights."""
         weights = None
         if memory is not None:
@@ -178,8 +157,8 @@ class Decoder(nnx.Module):
         for place, (cell, state) in enumerate(zip(self.cells, states, strict=True)):
             if place > 0:
                 # The same units are dropped at every step of a sentence (Gal and Ghahramani 2016).
-                below = dropout(below, self.rate, key, _DROPOUT_PLACE + 1 + place)
+                below = dropout(below, self.rate, key, 201 + place)
                 gates = self.inputs[place].project(below)
             new.append(advance(cell.kind, cell.parameters(), state, gates)[0])
             below = new[-1][0]
-        return tuple(new), below, weights
+        return tuple(new), (below, weights)

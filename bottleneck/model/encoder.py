@@ -7,8 +7,6 @@ from jaxtyping import Array, Bool, Float, Int
 from ..settings.concerns import ModelSettings
 from .recurrence import Cell, GateInput, Key, dropout, hidden_states
 
-_DROPOUT_PLACE = 100  # the decoder's places start at 200
-
 
 class Encoder(nnx.Module):
     """Embedding, recurrent layers, a linear map for two directions or if ``hidden_size`` is set."""
@@ -21,13 +19,13 @@ class Encoder(nnx.Module):
         directions = 2 if self.two_way else 1
         width = hidden * directions
         sizes = [settings.embedding_size] + [width] * (settings.layers - 1)
-
-        def direction(size: int) -> nnx.Dict:
-            inputs = GateInput(kind, size, hidden, rngs)
-            return nnx.Dict(inputs=inputs, cell=Cell(kind, hidden, rngs))
-
-        layers = [nnx.List([direction(size) for _ in range(directions)]) for size in sizes]
-        self.layers, self.to_context = nnx.List(layers), nnx.data(None)
+        self.layers, self.to_context = nnx.List([]), nnx.data(None)
+        for size in sizes:
+            layer = nnx.List([])
+            for _ in range(directions):
+                inputs = GateInput(kind, size, hidden, rngs)
+                layer.append(nnx.Dict(inputs=inputs, cell=Cell(kind, hidden, rngs)))
+            self.layers.append(layer)
         if self.two_way or settings.hidden_size:
             glorot = nnx.initializers.glorot_uniform()
             self.to_context = nnx.Param(glorot(rngs.params(), (width, settings.context_size)))
@@ -47,7 +45,7 @@ class Encoder(nnx.Module):
             gates = [layer.inputs.of_words(table, source.T) for layer in self.layers[0]]
         else:
             embedded = table[source] if source.ndim == 2 else source
-            steps = jnp.swapaxes(dropout(embedded, self.rate, key, _DROPOUT_PLACE), 0, 1)
+            steps = jnp.swapaxes(dropout(embedded, self.rate, key, 100), 0, 1)
             gates = [layer.inputs.project(steps) for layer in self.layers[0]]
         for place, layer in enumerate(self.layers):
             if place > 0:
@@ -55,13 +53,14 @@ class Encoder(nnx.Module):
                 gates = [direction.inputs.project(steps) for direction in layer]
             states = []
             for backward, (direction, entering) in enumerate(zip(layer, gates, strict=True)):
-                cell, start = direction.cell, direction.cell.initial(jnp.zeros_like(entering[0][0]))
+                cell, zeros = direction.cell, jnp.zeros_like(entering[0][0])
+                start = (zeros, zeros) if cell.kind == "lstm" else (zeros,)
                 state, _ = hidden_states(
                     cell.kind, cell.parameters(), start, entering, mask.T, None, backward == 1
                 )
                 states.append(jnp.swapaxes(state, 0, 1))
             joined = jnp.concatenate(states, axis=-1)
-            values = dropout(joined, self.rate, key, _DROPOUT_PLACE + 1 + place)
+            values = dropout(joined, self.rate, key, 101 + place)
         position = jnp.sum(mask, axis=1, dtype=jnp.int32) - 1
         last = jnp.take_along_axis(values, position[:, None, None], axis=1)[:, 0]
         if self.two_way:

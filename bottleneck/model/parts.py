@@ -9,16 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
-from typing import Any, TypeVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, PartitionSpec
 from jaxtyping import Float, Shaped
-
-Tree = TypeVar("Tree")
-AXIS = "rows"  # the axis along which all parts are summed
 
 
 def parts_of(rows: int) -> int:
@@ -37,7 +34,7 @@ class Stack:
     seeds: int
     parts: int = 1
 
-    def join(self, trees: Sequence[Tree]) -> Tree:
+    def join(self, trees: Sequence[Any]) -> Any:
         """One tree of arrays for all seeds; arrays on the host stay there."""
         if self.seeds == 1:
             return trees[0]
@@ -45,7 +42,7 @@ class Stack:
             lambda *leaves: (np if isinstance(leaves[0], np.ndarray) else jnp).stack(leaves), *trees
         )
 
-    def part(self, tree: Tree, seed: int) -> Tree:
+    def part(self, tree: Any, seed: int) -> Any:
         """The arrays of one seed, by its index."""
         return tree if self.seeds == 1 else jax.tree.map(lambda leaf: leaf[seed], tree)
 
@@ -54,8 +51,8 @@ class Stack:
     ) -> Callable:
         """The jitted function for all seeds; every device gets its rows of the arguments ``cut``.
 
-        The result is the same on all devices (a `total`). With ``by_row`` it has a row per row of
-        these arguments, which may have any number of rows, and which all seeds share.
+        The result is the same on all devices (a sum over the axis "rows"). With ``by_row`` it has
+        a row per row of these arguments, which may have any number of rows and serve all seeds.
         """
         arguments = range(len(signature(function).parameters))
         if self.parts == 1 or not cut:
@@ -63,8 +60,8 @@ class Stack:
                 return jax.jit(function)
             axes = tuple(None if by_row and index in cut else 0 for index in arguments)
             return jax.jit(jax.vmap(function, in_axes=axes))
-        mesh = Mesh(np.array(jax.local_devices()[: self.parts]), (AXIS,))
-        rows, same = PartitionSpec(AXIS), PartitionSpec()
+        mesh = Mesh(np.array(jax.local_devices()[: self.parts]), ("rows",))
+        rows, same = PartitionSpec("rows"), PartitionSpec()
         inputs = tuple(rows if index in cut else same for index in arguments)
         # The results are equal by construction; JAX's check does not know our gradients.
         spread = partial(jax.shard_map, mesh=mesh, in_specs=inputs, check_vma=False)
@@ -84,10 +81,6 @@ class Stack:
             return jax.tree.map(lambda leaf: leaf[:rows], result)
 
         return run
-
-    def total(self, tree: Tree) -> Tree:
-        """Inside a program of parts: the sum over all parts."""
-        return tree if self.parts == 1 else jax.lax.psum(tree, AXIS)
 
     def numbers(self, values: Any) -> Float[np.ndarray, " seeds"]:
         """One number per seed, on the host."""

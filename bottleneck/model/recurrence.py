@@ -24,8 +24,8 @@ from .attention import Memory, Score, masked_softmax
 Gates = tuple[Float[Array, "*steps hidden"], ...]
 State = tuple[Float[Array, "batch hidden"], ...]
 Key = PRNGKeyArray | None  # for dropout; None: nothing is dropped
-GATES = {"rnn": 1, "gru": 3, "lstm": 4}
-BIASED = {"gru": 2, "lstm": 1}  # the gate whose product has the recurrent bias
+# The number of gates, and the gate whose product has the recurrent bias.
+GATES = {"rnn": (1, None), "gru": (3, 2), "lstm": (4, 1)}
 
 
 class Parameters(NamedTuple):
@@ -45,8 +45,8 @@ def advance(kind: str, weights: Parameters, state: State, inputs: Gates) -> tupl
     """
     products = [state[0] @ matrix for matrix in weights.matrices]
     if weights.bias is not None:
-        product = products[BIASED[kind]]
-        products[BIASED[kind]] = product + jnp.broadcast_to(weights.bias, product.shape)
+        biased = GATES[kind][1]
+        products[biased] += jnp.broadcast_to(weights.bias, products[biased].shape)
     if kind == "rnn":
         new = jnp.tanh(inputs[0] + products[0])
         return (new,), (new,)
@@ -92,7 +92,7 @@ class GateInput(nnx.Module):
     """One input of a cell, mapped to every gate: ``W_g x``, plus ``b_g`` if ``biased``."""
 
     def __init__(self, kind: str, size: int, hidden: int, rngs: nnx.Rngs, biased: bool = True):
-        init, gates = nnx.initializers.glorot_uniform(), range(GATES[kind])
+        init, gates = nnx.initializers.glorot_uniform(), range(GATES[kind][0])
         self.weights = nnx.List([nnx.Param(init(rngs.params(), (size, hidden))) for _ in gates])
         self.biases = nnx.List([nnx.Param(jnp.zeros(hidden)) for _ in gates] if biased else [])
 
@@ -120,16 +120,11 @@ class Cell(nnx.Module):
 
     def __init__(self, kind: str, hidden: int, rngs: nnx.Rngs):
         self.kind, shape = kind, (hidden, hidden)
-        init, gates = nnx.initializers.orthogonal(), range(GATES[kind])
+        init, gates = nnx.initializers.orthogonal(), range(GATES[kind][0])
         self.weights = nnx.List([nnx.Param(init(rngs.params(), shape)) for _ in gates])
         # An LSTM's forget gate starts open (Jozefowicz et al. 2015).
         start = jnp.ones(hidden) if kind == "lstm" else jnp.zeros(hidden)
         self.bias = nnx.Param(start) if kind != "rnn" else None
-
-    def initial(self, hidden_state: Float[Array, "batch hidden"]) -> State:
-        """The initial state with a given h (an LSTM's cell starts at 0)."""
-        cell = (jnp.zeros_like(hidden_state),) if self.kind == "lstm" else ()
-        return (hidden_state, *cell)
 
     def parameters(self) -> Parameters:
         """The parameters as arrays, without the module."""
@@ -142,8 +137,9 @@ def dropout(
 ) -> Float[Array, "*shape"]:
     """Zero a share ``rate`` of the values and scale up the rest (Srivastava et al. 2014).
 
-    ``place`` numbers the call within the network, for different random numbers. ``every_step``
-    drops the same values along the first axis (Gal and Ghahramani 2016).
+    ``place`` numbers the call within the network (the encoder's from 100, the decoder's from 200),
+    for different random numbers. ``every_step`` drops the same values along the first axis (Gal and
+    Ghahramani 2016).
     """
     if key is None or rate == 0.0:
         return values
@@ -151,16 +147,6 @@ def dropout(
     kept = jax.random.bernoulli(jax.random.fold_in(key, place), 1.0 - rate, shape)
     kept = jnp.broadcast_to(kept, values.shape)
     return jnp.where(kept, values / (1.0 - rate), 0.0)
-
-
-class Kept(NamedTuple):
-    """What the gradient needs from every step, (steps, batch, ...) each; None without a read."""
-
-    state: State | None
-    cell: Gates | None
-    query: Array | None
-    weights: Array | None
-    context: Array | None
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0, 6, 7))
@@ -183,9 +169,13 @@ def hidden_states(
 
 
 def _forward(kind, parameters, start, inputs, mask, memory, reverse, scale, keep=True) -> tuple:
-    """The result, and what the gradient needs; only the weights unless ``keep``."""
+    """The result, and what the gradient needs; unless ``keep``, only the weights.
 
-    def step(state: State, at: tuple) -> tuple[State, tuple[Array, Kept]]:
+    From every step it needs the old state and the cell's gates, and the query, weights and context
+    of a read.
+    """
+
+    def step(state: State, at: tuple) -> tuple[State, tuple[Array, tuple]]:
         gates, real = at
         query = weights = context = None
         if memory is not None:
@@ -194,52 +184,51 @@ def _forward(kind, parameters, start, inputs, mask, memory, reverse, scale, keep
             context = jnp.einsum("bs,bsc->bc", weights, memory.values)
             pairs = zip(gates, parameters.context, strict=True)
             gates = tuple(given + context @ matrix for given, matrix in pairs)
-        new, kept = advance(kind, parameters, state, gates)
-        new, left = _masked(new, state, real), Kept(state, kept, query, weights, context)
-        return new, (new[0], left if keep else Kept(None, None, None, weights, None))
+        new, cell = advance(kind, parameters, state, gates)
+        if real is not None:
+            pairs = zip(new, state, strict=True)
+            new = tuple(jnp.where(real[:, None], value, old) for value, old in pairs)
+        kept = (state, cell, query, weights, context) if keep else (None, None, None, weights, None)
+        return new, (new[0], kept)
 
     states, kept = jax.lax.scan(step, start, (inputs, mask), reverse=reverse)[1]
-    return (states, kept.weights), (parameters, kept, mask, memory)
-
-
-def _masked(new: State, old: State, real: Bool[Array, " batch"] | None) -> State:
-    """The new state on real positions, the old one on padding."""
-    if real is None:
-        return new
-    return tuple(jnp.where(real[:, None], *pair) for pair in zip(new, old, strict=True))
+    return (states, kept[3]), (parameters, kept, mask, memory)
 
 
 def _backward(
     kind: str, reverse: bool, scale: float, saved: tuple, gradients: tuple[Array, Array | None]
 ) -> tuple:
     parameters, kept, mask, memory = saved
-    score = parameters.score
-    zero = tuple(jnp.zeros_like(leaf[0]) for leaf in kept.state)
+    states, _, queries, all_weights, contexts = kept
+    score, zero = parameters.score, tuple(jnp.zeros_like(leaf[0]) for leaf in states)
 
     def step(carry: tuple, at: tuple) -> tuple[tuple, tuple]:
         later, sums = carry
-        direct, d_weights, here, real = at
-        arrived = (later[0] + direct, *later[1:])
-        d_new = _masked(arrived, zero, real)
-        d_inputs, d_products, d_old = step_gradients(kind, here.cell, here.state, d_new)
+        direct, d_weights, (state, cell, query, weights, _), real = at
+        arrived = d_new = (later[0] + direct, *later[1:])
+        if real is not None:  # on padding the gradient passes by the cell
+            pairs = [*zip(arrived, zero, strict=True)]
+            d_new = tuple(jnp.where(real[:, None], value, nothing) for value, nothing in pairs)
+            passed = tuple(jnp.where(real[:, None], nothing, value) for value, nothing in pairs)
+        d_inputs, d_products, d_old = step_gradients(kind, cell, state, d_new)
         pairs, d_read = zip(d_products, parameters.matrices, strict=True), None
         d_state = d_old[0] + reduce(add, [gradient @ matrix.T for gradient, matrix in pairs])
         if memory is not None:
             pairs = zip(d_inputs, parameters.context, strict=True)
             d_context = reduce(add, [gradient @ matrix.T for gradient, matrix in pairs])
             through = d_weights + jnp.einsum("bc,bsc->bs", d_context, memory.values)
-            through = here.weights * through
-            d_scores = through - here.weights * jnp.sum(through, axis=1, keepdims=True)
+            through = weights * through
+            d_scores = through - weights * jnp.sum(through, axis=1, keepdims=True)
             if score.vector is None:
                 d_query = jnp.einsum("bs,bsk->bk", d_scores, memory.keys)
             else:
-                query = jnp.broadcast_to(here.query[:, None, :], memory.keys.shape)
-                # Both are used twice; without the barriers XLA computes them twice.
-                layer = jax.lax.optimization_barrier(jnp.tanh(memory.keys + query))
-                gradient = jax.lax.optimization_barrier(d_scores[:, :, None] * (1 - layer**2))
-                d_query = jnp.sum(gradient, axis=1) * jnp.broadcast_to(
-                    score.vector, here.query.shape
+                layer = jnp.tanh(
+                    memory.keys + jnp.broadcast_to(query[:, None, :], memory.keys.shape)
                 )
+                # Both are used twice; without the barriers XLA computes them twice.
+                layer = jax.lax.optimization_barrier(layer)
+                gradient = jax.lax.optimization_barrier(d_scores[:, :, None] * (1 - layer**2))
+                d_query = jnp.sum(gradient, axis=1) * jnp.broadcast_to(score.vector, query.shape)
                 d_vector = jnp.einsum("bs,bsk->k", d_scores, layer)
                 sums = sums[0] + gradient, sums[1] + d_vector
             scaled = d_query * scale
@@ -247,7 +236,6 @@ def _backward(
             d_read = d_query, d_scores, d_context
         earlier = (d_state, *d_old[1:])
         if real is not None:
-            passed = _masked(zero, arrived, real)
             earlier = tuple(value + other for value, other in zip(earlier, passed, strict=True))
         return (earlier, sums), (d_inputs, d_products, d_read)
 
@@ -260,20 +248,20 @@ def _backward(
     )
     # Gradient of a matrix, from the inputs and the product gradients of all steps.
     over_steps = partial(jnp.tensordot, axes=((0, 1), (0, 1)))
-    hidden, bias = kept.state[0], None
+    matrices, bias = tuple(over_steps(states[0], gradient) for gradient in products), None
     if parameters.bias is not None:
-        bias = jnp.sum(products[BIASED[kind]], axis=(0, 1))
-    d_parameters = Parameters(tuple(over_steps(hidden, gradient) for gradient in products), bias)
+        bias = jnp.sum(products[GATES[kind][1]], axis=(0, 1))
+    d_parameters = Parameters(matrices, bias)
     if memory is None:
         return d_parameters, first, inputs, None, None
     d_query, d_scores, d_context = read
-    d_matrix = None if score.matrix is None else over_steps(hidden, d_query * scale)
+    d_matrix = None if score.matrix is None else over_steps(states[0], d_query * scale)
     if additive:
         d_vector, d_keys = sums[1], sums[0] * jnp.broadcast_to(score.vector, sums[0].shape)
     else:
-        d_vector, d_keys = None, jnp.einsum("tbs,tbk->bsk", d_scores, kept.query)
-    d_values = jnp.einsum("tbs,tbc->bsc", kept.weights, d_context)
-    entry = tuple(over_steps(kept.context, gradient) for gradient in inputs)
+        d_vector, d_keys = None, jnp.einsum("tbs,tbk->bsk", d_scores, queries)
+    d_values = jnp.einsum("tbs,tbc->bsc", all_weights, d_context)
+    entry = tuple(over_steps(contexts, gradient) for gradient in inputs)
     d_parameters = d_parameters._replace(context=entry, score=Score(d_matrix, d_vector))
     d_memory = Memory(d_values, d_keys, None, jnp.zeros_like(memory.last))
     return d_parameters, first, inputs, None, d_memory

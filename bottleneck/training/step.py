@@ -19,7 +19,7 @@ from jaxtyping import Array, Float, Int, UInt32
 from optax.contrib import muon
 
 from ..corpus.batches import Batch, EvaluationBatch, restore
-from ..model.parts import AXIS, Stack, fill, on_host
+from ..model.parts import Stack, fill, on_host
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
 from .loss import summed_losses, token_losses
@@ -102,14 +102,15 @@ def make_update(
     def loss_and_gradient(state: TrainState, batch: Batch) -> tuple[Float[Array, ""], Weights]:
         # The key depends on the seed and the update's number, and on the part of a cut batch.
         key = jax.random.fold_in(jax.random.wrap_key_data(state.random), state.update)
+        tokens = jnp.sum(batch.target_lengths)
         if stack.parts > 1:
-            key = jax.random.fold_in(key, jax.lax.axis_index(AXIS))
-        tokens = stack.total(jnp.sum(batch.target_lengths))
+            key = jax.random.fold_in(key, jax.lax.axis_index("rows"))
+            tokens = jax.lax.psum(tokens, "rows")
         given = settings.teacher_forcing, key, settings.label_smoothing
-        mean_loss = jax.value_and_grad(
+        result = jax.value_and_grad(
             lambda weights: summed_losses(nnx.merge(graph, weights), batch, *given) / tokens
-        )
-        return stack.total(mean_loss(state.weights))
+        )(state.weights)
+        return result if stack.parts == 1 else jax.lax.psum(result, "rows")
 
     def apply(state: TrainState, gradient: Weights) -> TrainState:
         change, optimizer_state = optimizer.update(gradient, state.optimizer, state.weights)

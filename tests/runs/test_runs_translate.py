@@ -37,7 +37,7 @@ def walked(trained, source, target):
     memory = translator.encode(jnp.array([source]), jnp.array([len(source)]))
     states, rows = translator.decoder.initial(memory), []
     for word in [BOS, *target[:-1]]:
-        states, _, weights = translator.decoder.step(states, jnp.array([word]), memory)
+        states, _, weights = translator.decoder.advance(states, jnp.array([word]), memory)
         rows.append(np.asarray(weights[0]))
     return np.stack(rows)
 

@@ -26,13 +26,13 @@ def losses_by_hand(model, forced):
     """-log P of every target word in plain loops, after the true words or the model's best."""
     batch = one_batch()
     memory = model.encode(*map(jnp.asarray, batch[:2]))
-    states, step = model.decoder.initial(memory), jax.jit(model.decoder.step)
+    states, step = model.decoder.initial(memory), jax.jit(model.decoder.advance)
     losses, best = np.zeros(batch.target.shape), None
     for place in range(batch.target.shape[1]):
         true = batch.target[:, place - 1] if place else np.full(3, BOS, np.int32)
         word = true if forced or place == 0 else best
-        states, logits, _ = step(states, jnp.asarray(word), memory)
-        logits = np.asarray(logits, np.float64)
+        states, output, _ = step(states, jnp.asarray(word), memory)
+        logits = np.asarray(model.decoder.output_layer().logits(output), np.float64)
         log_p = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
         for row in np.flatnonzero(place < batch.target_lengths):
             losses[row, place] = -log_p[row, batch.target[row, place]]

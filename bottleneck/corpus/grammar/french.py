@@ -7,18 +7,16 @@ word without it: the pronouns le and les do not contract, and a predicate beau i
 
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from itertools import chain
 from typing import Any, NamedTuple
 
 from ..vocabulary import JOINER
 
+Forms = tuple[str, ...]
 Links = tuple[int, ...]  # positions of English tokens
-Forms = tuple[str, str, str, str]
-Persons = tuple[str, str, str, str, str, str]
-Item = tuple[str | Forms | Persons, Links]  # a form, or the forms it will be chosen from
-
-PRESENT, PAST, FUTURE, INFINITIVE = "present", "past", "future", "infinitive"
+Item = tuple[str | Forms, Links]  # a form, or the forms it will be chosen from
 
 _IRREGULAR = tomllib.loads(files(__package__).joinpath("french.toml").read_text("utf8"))
 
@@ -31,27 +29,20 @@ def plural(word: str) -> str:
     return word if word.endswith(("s", "x", "z")) else word + ending
 
 
-def adjective(word: str) -> Forms:
-    """The four forms of an adjective from its masculine."""
+def adjective(word: str, before_noun: bool = False) -> Forms:
+    """The four forms of an adjective from its masculine; before a noun beau may become bel."""
     if word in _IRREGULAR["adjectives"]:
         masculine, feminine, many = _IRREGULAR["adjectives"][word].split()
-        return masculine, feminine, many, feminine + "s"
-    feminine = word if word.endswith("e") else word + "e"
-    for ending in ("eux euse", "er ère", "if ive", "en enne", "el elle"):
-        short, long = ending.split()
-        if word.endswith(short):
-            feminine = word.removesuffix(short) + long
-    return word, feminine, plural(word), feminine + "s"
-
-
-def before_noun(forms: Forms) -> Forms:
-    """The forms of an adjective before its noun: beau may become bel."""
-    masculine, *others = forms
-    return (masculine + "~" if masculine + "~" in _MEETING else masculine, *others)
-
-
-_ETRE = frozenset(["aller", "venir", "revenir", "retourner", "arriver", "partir", "tomber"])
-_IMPERFECT = frozenset(["être", "vouloir", "avoir", "pouvoir", "espérer"])
+    else:
+        masculine, many = word, plural(word)
+        feminine = word if word.endswith("e") else word + "e"
+        for ending in ("eux euse", "er ère", "if ive", "en enne", "el elle"):
+            short, long = ending.split()
+            if word.endswith(short):
+                feminine = word.removesuffix(short) + long
+    if before_noun and masculine + "~" in _MEETING:
+        masculine += "~"
+    return masculine, feminine, many, feminine + "s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +55,7 @@ class Verb:
     (aimer les chats).
     """
 
-    forms: dict[str, Persons | str]
+    forms: dict[str, Forms | str]  # by tense; the infinitive has one
     participle: Forms
     compound: bool
     agrees: bool
@@ -98,26 +89,29 @@ def _principal(verb: str) -> tuple[list[str], str, str]:
     return [*present, strong + "ent"], stem + "é", (stem if stem[-2] == "é" else strong) + "er"
 
 
+@cache
 def conjugate(lemma: str, link: str = "", generic: bool = False) -> Verb:
     """All forms of a verb; ``lemma`` is its infinitive, with se or s' if it is reflexive."""
     infinitive = lemma.removeprefix("se ").removeprefix("s'")
     reflexive = infinitive != lemma
-    agrees = reflexive or infinitive in _ETRE
+    of_motion = ("aller", "venir", "revenir", "retourner", "arriver", "partir", "tomber")
+    agrees = reflexive or infinitive in of_motion
     present, participle, future = _principal(infinitive)
-    past = _principal("être" if agrees else "avoir")[0]
-    if infinitive in _IMPERFECT:
+    compound = infinitive not in ("être", "vouloir", "avoir", "pouvoir", "espérer")
+    if compound:
+        past = _principal("être" if agrees else "avoir")[0]
+    else:
         stem = "ét" if infinitive == "être" else present[3].removesuffix("ons")
         past = [stem + ending for ending in ("ais", "ais", "ait", "ions", "iez", "aient")]
     forms = {
-        PRESENT: tuple(present),
-        PAST: tuple(past),
-        FUTURE: tuple(future + ending for ending in ("ai", "as", "a", "ons", "ez", "ont")),
-        INFINITIVE: infinitive,
+        "present": tuple(present),
+        "past": tuple(past),
+        "future": tuple(future + ending for ending in ("ai", "as", "a", "ons", "ez", "ont")),
+        "infinitive": infinitive,
     }
     stem = participle.replace("û", "u")  # dû, but due
     many = stem if stem.endswith("s") else stem + "s"
     participles = participle, stem + "e", many, stem + "es"
-    compound = infinitive not in _IMPERFECT
     return Verb(forms, participles, compound, agrees, reflexive, tuple(link.split()), generic)
 
 
@@ -134,103 +128,88 @@ class Nominal(NamedTuple):
     links: Links = ()
 
 
-_INDEFINITE = (("un",), ("une",))
+class VerbGroup(NamedTuple):
+    """A verb with its negation or adverb; the subject chooses among the forms of its items.
+
+    ``finite`` are the links of the finite form, ``denial`` those of the negation.
+    """
+
+    verb: Verb
+    tense: str
+    finite: Links
+    links: Links
+    negation: str
+    denial: Links
+    adverb: list[Item]
 
 
-def agree(items: list[Item], nominal: Nominal) -> list[Item]:
-    """Choose the forms that agree with a noun phrase."""
-    return [
-        item
-        if type(form := item[0]) is str
-        else (form[nominal.agreement if len(form) == 4 else nominal.person], item[1])
-        for item in items
+def with_article(
+    nominal: Nominal, verb_group: VerbGroup | None = None, definite: Links = ()
+) -> list[Item]:
+    """A noun phrase as subject, or as object of a verb group; le, la, les link to ``definite``.
+
+    The object has pas de after a negation, and le, la or les after a ``generic`` verb.
+    """
+    article, links = nominal.article, definite or nominal.links
+    if article and verb_group:
+        if verb_group.verb.generic and article[0] not in ("un", "une"):
+            definite = links
+        elif verb_group.negation:
+            article = ("de",)
+    if definite:
+        article = (("le", "la", "les", "les")[nominal.agreement],)
+    return [(form, links) for form in article] + nominal.items
+
+
+def verbal(
+    verb_group: VerbGroup,
+    pronoun: Nominal | None = None,
+    to: Links = (),
+    subject: Nominal | None = None,
+) -> list[Item]:
+    """A verb group; its ``pronoun`` as object is also linked to the positions ``to``.
+
+    If it has a ``subject``, the object comes before the clause and will choose the participle.
+    """
+    verb, tense, finite, links, negation, denial, adverb = verb_group
+    items: list[Item] = [("ne", denial)] if negation else []
+    if verb.reflexive:
+        items.append((("me", "te", "se", "nous", "vous", "se"), links))
+    if pronoun:
+        form, of_pronoun = pronoun.items[0]
+        items.append((form, to + of_pronoun))
+    items.append((verb.forms[tense], finite))
+    items += [(negation, denial), *adverb] if negation else adverb
+    if tense == "past" and verb.compound:
+        agreement = pronoun.agreement if pronoun else 0
+        open_to_all = verb.agrees or subject
+        items.append((verb.participle if open_to_all else verb.participle[agreement], links))
+    if subject is None:
+        return items
+    return with_article(subject) + [
+        (form[subject.person] if type(form) is tuple and len(form) == 6 else form, place)
+        for form, place in items
     ]
 
 
-def group(items: list[Item], noun: Nominal, adjective_first: bool) -> Nominal:
-    """A noun and its adjectives; the default article is du, de la, des or de."""
-    article = (("de", "le"), ("de", "la"), ("des",), ("des",))[noun.agreement]
-    if adjective_first and noun.agreement > 1:
-        article = ("de",)
-    return noun._replace(items=agree(items, noun) if len(items) > 1 else items, article=article)
+# Functions that rules.txt names.
 
 
 def indefinite(position: int, noun_group: Nominal) -> Nominal:
     """A noun group with a or an: un, une."""
-    return noun_group._replace(article=_INDEFINITE[noun_group.agreement], links=(position,))
+    article = ("un", "une")[noun_group.agreement]
+    return noun_group._replace(article=(article,), links=(position,))
 
 
 def both(first: Nominal, conjunction: int, second: Nominal) -> Nominal:
     """Two noun phrases: masculine unless both are feminine."""
-    items = [*affirmed(first), ("et", (conjunction,)), *affirmed(second)]
+    items = [*with_article(first), ("et", (conjunction,)), *with_article(second)]
     return Nominal(items, 2 + (first.agreement & second.agreement & 1), 5)
 
 
 def research(noun: int, topic: list[Item] | tuple[()] = ()) -> Nominal:
     """Research, with its topic if there is one: des recherches."""
     return Nominal([("recherches", (noun,)), *topic], 3, 5, ("des",), (noun,))
-
-
-def affirmed(nominal: Nominal) -> list[Item]:
-    """A noun phrase as subject, or as object of a verb without negation."""
-    return [(form, nominal.links) for form in nominal.article] + nominal.items
-
-
-def definite(nominal: Nominal, links: Links | None = None) -> list[Item]:
-    """A noun group with le, la or les, which is linked to the noun or to ``links``."""
-    article = ("le", "la", "les", "les")[nominal.agreement]
-    return [(article, nominal.links if links is None else links), *nominal.items]
-
-
-# A verb group: verb, tense, links of the finite form, links of the verb, negation, its links,
-# adverb. The subject chooses among the forms of its items.
-
-VerbGroup = tuple[Verb, str, Links, Links, str, Links, list[Item]]
-
-
-def verbal(
-    verb_group: VerbGroup, clitic: Item | None = None, agreement: int | None = 0
-) -> list[Item]:
-    """A verb group and its pronoun; avoir's participle has ``agreement`` (None keeps all forms)."""
-    verb, tense, links, verb_links, negation, denial, adverb = verb_group
-    items: list[Item] = [("ne", denial)] if negation else []
-    if verb.reflexive:
-        items.append((("me", "te", "se", "nous", "vous", "se"), verb_links))
-    items += [] if clitic is None else [clitic]
-    items.append((verb.forms[tense], links))
-    items += [(negation, denial), *adverb] if negation else adverb
-    if tense == PAST and verb.compound:
-        every = verb.agrees or agreement is None
-        items.append((verb.participle if every else verb.participle[agreement], verb_links))
-    return items
-
-
-def with_pronoun(verb_group: VerbGroup, pronoun: Nominal, *to: int) -> list[Item]:
-    """A verb group with its pronoun, which is also linked to the positions ``to``."""
-    (form, links), *_ = pronoun.items
-    return verbal(verb_group, (form, to + links), pronoun.agreement)
-
-
-def gapped(subject: Nominal, verb_group: VerbGroup) -> list[Item]:
-    """Subject and verb of a clause whose object comes before it and chooses the participle."""
-    return affirmed(subject) + [
-        (form[subject.person] if type(form) is tuple and len(form) == 6 else form, links)
-        for form, links in verbal(verb_group, agreement=None)
-    ]
-
-
-def link(verb_group: VerbGroup, links: Links | None = None) -> list[Item]:
-    """The preposition before the complement, which is linked to the verb or to ``links``."""
-    return [(form, verb_group[3] if links is None else links) for form in verb_group[0].link]
-
-
-def object_of(verb_group: VerbGroup, nominal: Nominal) -> list[Item]:
-    """A noun phrase as object: pas de after a negation; definite after a ``generic`` verb."""
-    if nominal.article and verb_group[0].generic and nominal.article not in _INDEFINITE:
-        return definite(nominal)
-    if nominal.article and verb_group[4]:
-        return [("de", nominal.links), *nominal.items]
-    return affirmed(nominal)
 
 
 def one_of(be: list[Item], one_at: int, of_at: int, the_at: int, *parts: Any) -> list[Item]:
@@ -244,9 +223,6 @@ def one_of(be: list[Item], one_at: int, of_at: int, the_at: int, *parts: Any) ->
     return [*be, *chosen, (meilleurs, best), (experts, links), *chain(*purpose)]
 
 
-_VOWELS = tuple("aeiouyàâéèêëîïôûœh")
-_ASPIRATED = frozenset(["héros", "hibou", "hiboux", "haricot", "haricots", "huit"])
-_CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
 # form -> (usual form, form before a vowel)
 _MEETING = {
     **{
@@ -264,14 +240,17 @@ def join(items: list[Item]) -> tuple[list[str], list[Links]]:
     tokens: list[str] = []
     sources: list[Links] = []
     right = right_form = ""
+    vowels = tuple("aeiouyàâéèêëîïôûœh")
+    aspirated = ("héros", "hibou", "hiboux", "haricot", "haricots", "huit")
+    contracted = {"de le": "du", "de les": "des", "à le": "au", "à les": "aux"}
     for form, links in reversed(items):
-        if right == right_form and (merged := _CONTRACTED.get((form, right))):
+        if right == right_form and (merged := contracted.get(f"{form} {right}")):
             tokens[-1] = right = right_form = merged
             if links != sources[-1]:
                 sources[-1] = links + sources[-1]
             continue
         usual, elided = _MEETING.get(form, (form, form))
-        elides = right.startswith(_VOWELS) and right not in _ASPIRATED
+        elides = right.startswith(vowels) and right not in aspirated
         if form == "si~":
             elides = right in ("il", "ils")
         right, right_form = elided if elides else usual, form

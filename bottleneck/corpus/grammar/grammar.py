@@ -6,7 +6,7 @@ one by one, so that all versions of Python draw the same.
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, reduce
+from functools import cache
 from itertools import accumulate
 from math import fsum, log2
 from operator import add
@@ -14,13 +14,10 @@ from random import Random
 from typing import Any
 
 from ..pair import SentencePair
-from ..vocabulary import WORDS, tokenize
+from ..vocabulary import JOINER, WORDS, tokenize
 from .french import join
-from .lexicon import Rule, fix_articles
-from .rules import START, rules
-
-Derivation = tuple[Rule, Sequence[Any]]  # a rule and the derivations of its symbols
-Ends = dict[int, tuple[int, Any]]  # where it may end -> how many derivations, and the first
+from .lexicon import Rule
+from .rules import rules
 
 
 class Grammar:
@@ -37,68 +34,61 @@ class Grammar:
         for rule in rules(lexicon):
             by_symbol.setdefault(rule.symbol, []).append(rule)
         self._rules: dict[str, list[Rule]] = {}
-
-        def keep(symbol: str) -> None:
-            """Keep the rules of a symbol after those of its parts; their weights become shares."""
-            *_, total = accumulate(rule.weight for rule in by_symbol[symbol])
-            for rule in by_symbol[symbol]:
-                rule.weight /= total
-                for part in rule.symbols:
-                    if part != symbol and part not in self._rules:
-                        keep(part)
-            self._rules[symbol] = by_symbol[symbol]
-
-        keep(START)
-        self._inside = self._inside_weights()
+        self._inside: dict[str, list[float]] = {}
         self._tables: dict[tuple[str, int], tuple[list, list[float]]] = {}
+        self._keep("Sentence", by_symbol)
 
     def draw(self, random: Random, words: int) -> SentencePair:
         """Draw a pair with this many source words, ``shortest`` to ``longest``."""
-        return self._pair(self._derive(START, words, random.random))
+        return self._pair(self._derive("Sentence", words, random.random))
 
     def parse(self, sentence: str) -> SentencePair | None:
         """The pair of an English sentence, or None unless it has exactly one derivation."""
         tokens = tokenize(sentence)
+        if not self.shortest <= len(sentence.split()) <= self.longest:
+            return None
         general = ["a" if token == "an" else token for token in tokens]  # as in the rules
-        articled = list(general)
-        fix_articles(articled)
-        fits = articled == tokens and self.shortest <= len(sentence.split()) <= self.longest
-        ends = self._ends(START, 0, general, {}) if fits else {}
-        count, derivation = ends.get(len(tokens), (0, None))
-        return self._pair(derivation) if count == 1 else None
+        count, derivation = self._ends("Sentence", 0, general, {}).get(len(tokens), (0, None))
+        pair = self._pair(derivation) if count == 1 else None
+        return pair if pair and tokenize(pair.source) == tokens else None
 
-    def _inside_weights(self) -> dict[str, list[float]]:
-        """The weight of each symbol at each length; a rule may end in the symbol it rewrites."""
+    def _keep(self, symbol: str, by_symbol: dict[str, list[Rule]]) -> None:
+        """Keep the rules of a symbol after those of its parts; their weights become shares.
 
-        def convolve(left: list[float], right: list[float]) -> list[float]:
-            whole = [0.0] * len(left)
-            for n, weight in enumerate(left):
-                if weight:
-                    for more, other in enumerate(right[: len(left) - n], n):
-                        whole[more] += weight * other
-            return whole
+        Also weighs the symbol at each length; a rule may end in the symbol that it rewrites.
+        """
+        *_, total = accumulate(rule.weight for rule in by_symbol[symbol])
+        whole, tails = [0.0] * (self.longest + 1), []
+        for rule in by_symbol[symbol]:
+            rule.weight /= total
+            rule.symbols = tuple(part for part in rule.parts if part[0].isupper())
+            tokens = sum(not part.startswith(JOINER) for part in rule.parts)
+            rule.fixed = tokens - len(rule.symbols)
+            recursive = rule.symbols[-1:] == (symbol,)
+            row = [1.0, *[0.0] * self.longest]
+            for part in rule.symbols[: -1 if recursive else None]:
+                if part not in self._inside:
+                    self._keep(part, by_symbol)
+                product = [0.0] * len(row)
+                for n, weight in enumerate(row):
+                    if weight:
+                        for more, other in enumerate(self._inside[part][: len(row) - n], n):
+                            product[more] += weight * other
+                row = product
+            shifted = [0.0] * rule.fixed + row
+            row = [rule.weight * weight for weight in shifted[: len(whole)]]
+            if recursive:
+                tails.append(row)
+            else:
+                whole = list(map(add, whole, row))
+        for tail in tails:
+            for n in range(1, len(whole)):
+                for before in range(1, n):
+                    whole[n] += tail[before] * whole[n - before]
+        self._rules[symbol], self._inside[symbol] = by_symbol[symbol], whole
 
-        inside: dict[str, list[float]] = {}
-        for symbol, choices in self._rules.items():
-            nothing = [0.0] * self.longest
-            whole, tails = [0.0, *nothing], []
-            for rule in choices:
-                recursive = rule.symbols[-1:] == (symbol,)
-                rows = [inside[part] for part in rule.symbols[: -1 if recursive else None]]
-                row = [0.0] * rule.fixed + reduce(convolve, rows, [1.0, *nothing])
-                row = [rule.weight * weight for weight in row[: len(whole)]]
-                if recursive:
-                    tails.append(row)
-                else:
-                    whole = list(map(add, whole, row))
-            for tail in tails:
-                for n in range(1, len(whole)):
-                    for before in range(1, n):
-                        whole[n] += tail[before] * whole[n - before]
-            inside[symbol] = whole
-        return inside
-
-    def _derive(self, symbol: str, words: int, chance: Callable[[], float]) -> Derivation:
+    def _derive(self, symbol: str, words: int, chance: Callable[[], float]) -> tuple[Rule, list]:
+        """A rule, drawn with its probability, and the derivations of its symbols."""
         table = self._tables.get((symbol, words))
         if table is None:
             ways = [
@@ -129,27 +119,33 @@ class Grammar:
                 for more, whole in self._ways(others, words - length, weight * inside[length]):
                     yield (length, *more), whole
 
-    def _pair(self, derivation: Derivation) -> SentencePair:
+    def _pair(self, derivation: tuple[Rule, Sequence]) -> SentencePair:
         english: list[str] = []
         trace: list[float] = []
         french, origins = join(_build(derivation, english, trace))
-        fix_articles(english)
+        for place, following in enumerate(english[1:]):
+            vowel = following.startswith(("a", "e", "i", "o", "u", "honest", "hour"))
+            if english[place] == "a" and vowel and not following.startswith(("univers", "useful")):
+                english[place] = "an"
         links = [(source, place) for place, sources in enumerate(origins) for source in sources]
         source = WORDS.text(english)
-        bits = fsum(trace) + log2(self._inside[START][len(source.split())])
+        bits = fsum(trace) + log2(self._inside["Sentence"][len(source.split())])
         return SentencePair(source, WORDS.text(french), tuple(sorted(links)), bits)
 
     def _ends(
-        self, symbol: str, place: int, tokens: list[str], chart: dict[tuple[str, int], Ends]
-    ) -> Ends:
-        """Where a symbol that starts at this place may end; ``chart`` keeps earlier results."""
+        self, symbol: str, place: int, tokens: list[str], chart: dict[tuple[str, int], dict]
+    ) -> dict[int, tuple[int, Any]]:
+        """Where a symbol that starts at this place may end; ``chart`` keeps earlier results.
+
+        Each end has the number of derivations, and the first of them.
+        """
         if (symbol, place) in chart:
             return chart[symbol, place]
-        ends: Ends = {}
+        ends: dict[int, tuple[int, Any]] = {}
         for rule in self._rules[symbol]:
-            states: Ends = {place: (1, ())}
+            states = {place: (1, ())}
             for part in rule.parts:
-                after: Ends = {}
+                after = {}
                 for start, (count, parts) in states.items():
                     if part not in rule.symbols:
                         if tokens[start : start + 1] == [part]:
@@ -166,7 +162,7 @@ class Grammar:
         return ends
 
 
-def _build(derivation: Derivation, english: list[str], trace: list[float]) -> Any:
+def _build(derivation: tuple[Rule, Sequence], english: list[str], trace: list[float]) -> Any:
     """The French of a derivation; appends its English words and its rules' bits to the lists."""
     rule, derivations = derivation
     trace.append(-log2(rule.weight))

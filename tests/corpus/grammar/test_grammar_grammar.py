@@ -17,7 +17,7 @@ from seq2seq_bottleneck.corpus.grammar import (
     WORD_CLASS,
     english_french,
 )
-from seq2seq_bottleneck.corpus.grammar.grammar import START, Grammar
+from seq2seq_bottleneck.corpus.grammar.grammar import Grammar
 from seq2seq_bottleneck.corpus.pair import SentencePair
 from seq2seq_bottleneck.corpus.vocabulary import WORDS, tokenize, without_joiner
 
@@ -147,7 +147,7 @@ def every(grammar: Grammar, words: int) -> Iterator[SentencePair]:
                 for choice in product(*[list(derivations(*part)) for part in parts]):
                     yield rule, choice
 
-    return map(grammar._pair, derivations(START, words))
+    return map(grammar._pair, derivations("Sentence", words))
 
 
 def tokens_of(grammar: Grammar) -> set[str]:
