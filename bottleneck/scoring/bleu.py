@@ -32,10 +32,9 @@ def bleu_metric(tokenize: str) -> BLEU:
 def bleu_statistics(
     hypotheses: Sequence[str], *references: Sequence[str], tokenize: str = "13a"
 ) -> Int[ndarray, "sentences 10"]:
-    """Count for each sentence tokens of hypothesis and reference, n-grams that match, all n-grams.
+    """Counts of each sentence: tokens of hypothesis and reference, matching n-grams, all n-grams.
 
-    n-grams have the orders 1 to 4. With several references, the reference's tokens are those of
-    the one nearest in length.
+    n-grams have orders 1 to 4. The tokens are those of the reference that is nearest in length.
     """
     metric, rows = bleu_metric(tokenize), []
     for hypothesis, *gold in zip(hypotheses, *references, strict=True):

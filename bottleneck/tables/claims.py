@@ -22,7 +22,7 @@ from ..claims.verdict import FLOOR_BLEU, Verdict, learned, unlearned
 from ..results.bundle import Results, load_probe
 from ..results.folders import is_bundle, probe_file, results_inside, runs_in
 from ..results.schema import BENCHMARK
-from ..scoring.bootstrap import Estimate, difference
+from ..scoring.bootstrap import difference
 from ..settings.concerns import UNSELECTIVE
 from ..settings.errors import UserError, counted
 from ..settings.sweep import LONGER, load_sweep
@@ -162,9 +162,7 @@ def _controlled(
     """
     runs, base = declared(bundle), none["arm"].iloc[0]
     (selecting,) = arms_of(bundle, attention)
-    controls: dict[str, tuple[Estimate, Estimate]] = {}
-    variations: dict[str, Estimate] = {}
-    used = [none, attention]
+    controls, variations, used = {}, {}, [none, attention]
     for arm, rows in runs.groupby("arm", sort=False):
         kind, name = rows["attention"].iloc[0], str(arm).partition(", ")[2]
         if arm == base:
@@ -232,7 +230,7 @@ def judge_study(
     names = frame[frame["run"].isin(family["run"])].set_index("arm")["attention"].to_dict()
     rows = frame[frame["arm"].isin(names)]
     rows = rows.assign(arm=rows["arm"].map(names), note=rows["note"].replace(names))
-    low: dict[str, tuple[str, float]] = {}
+    low = {}
     for arm, scores in family.groupby("attention", sort=False) if claim.learned else ():
         # BLEU in the shortest filled bucket says whether an arm has learned to translate.
         filled = scores[scores["bleu"].notna()]

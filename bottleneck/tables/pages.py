@@ -152,8 +152,7 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
     name = check_name(name, like_slide)
     if name not in TABLES:
         return study_page(name, bundle.folder)
-    pairs: list[Pair] = []
-    judged = []
+    pairs, judged = [], []
     if name in ("context-size", "compression"):
         pairs = compare_sizes(bundle)
         judged = [verdict_on("C1", [b for none, _ in pairs for b in none.buckets])]
@@ -258,10 +257,11 @@ def run_data(name: str, pairs: Sequence[Pair]) -> pd.DataFrame:
         first = next((row for row in buckets if row.none.bleu.filled), buckets[0]).none.bleu
         for row in buckets:
             none, attention, ratio = row.none, row.attention, row.none.compression_ratio
-            drop, improvement = (
-                percent_change(bleu, base) if bleu and base.value >= LEAST_BASE else None
-                for bleu, base in ((none.bleu, first), (attention and attention.bleu, none.bleu))
-            )
+            drop = improvement = None
+            if first.value >= LEAST_BASE:
+                drop = percent_change(none.bleu, first)
+            if attention and none.bleu.value >= LEAST_BASE:
+                improvement = percent_change(attention.bleu, none.bleu)
             cells = {
                 "context_size": none.context_size,
                 "bucket": none.name,
@@ -342,9 +342,8 @@ def arms_table(title: str, arms: Sequence[Arm]) -> tuple[pd.DataFrame, CompactTa
         for arm in arms
         for bucket in arm.buckets
     ]
-    frame = pd.DataFrame(rows)
     numbers = ("compression_ratio", "bleu", "bleu_low", "bleu_high")
-    frame = frame.astype(dict.fromkeys(numbers, "float64"))
+    frame = pd.DataFrame(rows).astype(dict.fromkeys(numbers, "float64"))
     table, above = new_table(title, ["arm", *frame["bucket"].unique()]), {}
     table.padding = 0  # five ranges leave no space
     for arm, buckets in frame.groupby("arm", sort=False):

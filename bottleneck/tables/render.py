@@ -150,12 +150,9 @@ def heatmap(
     weights: Float[ndarray, "output source"],
     width: int,
 ) -> list[str]:
-    """Lines of at most ``width`` columns: a row per output word, source words written downwards.
-
-    A weight is two columns wide.
-    """
+    """Lines of at most ``width`` columns: a row per output word, source words written downwards."""
     label = max(map(len, output), default=0)
-    fit = max(1, (width - label - 1) // 2)
+    fit = max(1, (width - label - 1) // 2)  # a source word takes two columns
     marks = np.array([shade * 2 for shade in (" ", *SHADES.values())])
     shades = marks[np.digitize(weights, [*SHADES])]
     lines: list[str] = []

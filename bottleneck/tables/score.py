@@ -232,11 +232,14 @@ def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int)
             row |= {"n": gains[0][1] + gains[-1][1], **with_bounds("difference", gain)}
             row["p_bootstrap"] = bootstrap_p(gain)
         rows.append(row)
-    signature = bleu_signature(scoring.tokenize, len(gold.references))
-    how = {"resamples": scoring.resamples, "trials": trials, "seed": scoring.seed}
     frame = pd.DataFrame(rows)
     frame = frame.astype({name: "float64" for name in frame if name not in ("bucket", "n")})
-    return frame.assign(signature=signature, **how)
+    return frame.assign(
+        signature=bleu_signature(scoring.tokenize, len(gold.references)),
+        resamples=scoring.resamples,
+        trials=trials,
+        seed=scoring.seed,
+    )
 
 
 def text_warnings(outputs: Sequence[Output], tokenize: str) -> list[str]:
