@@ -28,10 +28,10 @@ from ..settings.files import write_bytes, write_text
 from ..tables.comparison import (
     NONE,
     Arm,
+    arms_of,
     compare,
     compare_sizes,
     declared,
-    every_arm,
     what_was_run,
 )
 from ..tables.comparison import where as narrowed
@@ -147,7 +147,7 @@ def arms(bundle: Results) -> Plot:
 
     Arms that differ only in attention share one x, which names what was changed.
     """
-    every = every_arm(bundle)
+    every = arms_of(bundle)
     single = all(arm.name == arm.attention for arm in every)
     by_change: dict[str, list[Arm]] = {}
     for arm in every:
@@ -189,7 +189,7 @@ def learning(bundle: Results) -> Plot:
     The panels name the learning rate if there are several.
     """
     points, rates = [], bundle.runs["learning_rate"].nunique() > 1
-    for arm in every_arm(bundle):
+    for arm in arms_of(bundle):
         run = arm.runs.iloc[0]
         panel = f"{arm.attention}, {run['context_size']} numbers"
         panel += f", rate {run['learning_rate']:g}" if rates else ""

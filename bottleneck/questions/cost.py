@@ -109,7 +109,9 @@ def judge(estimates: Estimates) -> Judgement | str:
     if not powers:
         return left_out or "no arm with attention"
     first = next(iter(powers))
-    fully = all(above) and all(power.within(*QUADRATIC) for power in powers.values())
+    least, most = QUADRATIC
+    near = [least <= power.low and power.high <= most for power in powers.values()]
+    fully = all(above) and all(near)
     measure = f"exponent of the length, seconds that attention adds, {first}"
     return Judgement(fully, any(above), [*clauses, left_out], measure, powers[first])
 

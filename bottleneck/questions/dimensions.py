@@ -104,7 +104,8 @@ def judge(estimates: Estimates) -> Judgement | str:
     size = int(estimates.means.loc[estimates.means["arm"] == arm, "context_size"].iloc[0])
     added = estimates.get("components_added", arm, bucket)
     growth, expected = numbers[-1].minus(numbers[0]), SLIDE_USED / SLIDE_SIZE * size
-    near_slide = used.within(expected * (1 - TOLERANCE), expected * (1 + TOLERANCE))
+    least, most = expected * (1 - TOLERANCE), expected * (1 + TOLERANCE)
+    near_slide = least <= used.low and used.high <= most
     more, less = "training adds {} to", "training takes {} away from"
     clauses = [
         f"{used.text('{:z.0f}')} of {size} components ({used.value / size:.0%}) hold 95 % of the "

@@ -23,8 +23,8 @@ from ..settings.concerns import holds
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.run import RunSettings
 from ..tables.comparison import what_was_run
-from ..tables.page import Page, wide
-from ..tables.render import cell, count, new_table
+from ..tables.page import Page
+from ..tables.render import cell, new_table
 from .arms import KEYS, Estimates, Probed, Row
 
 if TYPE_CHECKING:
@@ -87,7 +87,8 @@ class StudyTable:
                 numbers.append(estimates.get(**of))
             if numbers[0] is None:
                 continue
-            cells = [count(numbers[0].n)] if self.with_n else []
+            n = numbers[0].n
+            cells = [f"{n:,}{'*' * (n < MARKED_BELOW)}"] if self.with_n else []
             for column, number in zip(self.columns, numbers, strict=True):
                 ends = number.scaled(column.scale).row() if number else {"value": None}
                 note = number.note if number else ""
@@ -167,13 +168,27 @@ class Question:
         ]
 
     def page(self, frame: pd.DataFrame) -> Page:
-        """The table with its caption."""
+        """The table with its caption; its data have a column per measure, of means over seeds.
+
+        ``NAME_bounds`` says which numbers are only bounds: they lie beyond the tested range.
+        """
         estimates, body = Estimates(frame), Table.grid()
         for item in self.tables:
             if (table := item.table(estimates)).row_count:
                 body.add_row(table)
         line, lines, _ = self.run_lines(frame, self.over)
-        data = wide(frame, self.measures or frame["measure"].unique().tolist(), self.keys)
+        measures, keys = self.measures or frame["measure"].unique().tolist(), [*self.keys]
+        means = frame[frame["seed"].isna() & frame["measure"].isin(measures)]
+        data = means[keys].drop_duplicates(ignore_index=True)
+        for measure in filter(set(means["measure"]).__contains__, measures):
+            part = means[means["measure"] == measure]
+            notes = part["note"].astype("object").fillna("")
+            bounds = notes.where(notes.str.contains("at least|under|censored"), "")
+            names = {"value": measure, "low": f"{measure}_low", "high": f"{measure}_high"}
+            columns = part[[*keys, *names, "n"]].rename(columns=names | {"n": f"{measure}_n"})
+            if bounds.any():
+                columns[f"{measure}_bounds"] = bounds
+            data = data.merge(columns, on=keys, how="left", validate="1:1")
         return Page(self.name, self.title, data, body, [], [*self.notes, *lines], line)
 
     def plot(self, frame: pd.DataFrame) -> Plot:

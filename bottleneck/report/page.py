@@ -37,7 +37,7 @@ from ..results.folders import has_results, probe_file, results_inside
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import FileError, UserError, counted
 from ..settings.files import write_text
-from ..tables import claims
+from ..tables import claims, render
 from ..tables.comparison import NONE, of_experiment, what_was_run
 from ..tables.lecture import audit_page, lecture_evidence
 from ..tables.page import Page, in_line, page_files
@@ -107,6 +107,11 @@ def collect(folder: Path) -> dict[str, Any]:
     audits = [audit(name, evidence) for name in SLIDES]
     page = claims.claims_page(decisions)
     rows = page.frame.to_dict("records")
+    for row in rows:  # ``45.7 [41.0, 50.1]``, with the digits that the largest needs
+        ends = row["value"], row["low"], row["high"]
+        greatest = max((abs(end) for end in ends if not pd.isna(end)), default=0)
+        digits = 1 if greatest >= 10 else 2 if greatest >= 0.1 else 4
+        row["number"] = in_line(render.cell(*ends, f"{{:.{digits}f}}"))
     bundles = {item.folder: item.bundle for item in decisions if item.bundle}
     names = ["run", "experiment", "arm", *schema.SETTING_COLUMNS]
     settings = [bundle.runs[names].drop_duplicates() for bundle in bundles.values()]
@@ -114,7 +119,7 @@ def collect(folder: Path) -> dict[str, Any]:
         "folder": folder,
         "bench": bench,
         "summary": page.title,
-        "claims": [row | {"number": claims.number(row)} for row in rows],
+        "claims": rows,
         "claims_caption": page.caption,
         "slides": find_views(("failure-pattern", "vindication", "bleu"), first.folder, pair),
         "explorer": explorer_data(pair) if pair else None,

@@ -15,9 +15,6 @@ from sacrebleu.metrics import BLEU, CHRF
 
 from ..settings.errors import UsageError, UserError, did_you_mean, quoted
 
-HYPOTHESIS, REFERENCE = 0, 1
-"""Columns of BLEU's two lengths, in the scorer's tokens; columns are in sacreBLEU's order."""
-
 
 @cache
 def bleu_metric(tokenize: str) -> BLEU:
@@ -35,9 +32,9 @@ def bleu_metric(tokenize: str) -> BLEU:
 def bleu_statistics(
     hypotheses: Sequence[str], *references: Sequence[str], tokenize: str = "13a"
 ) -> Int[ndarray, "sentences 10"]:
-    """Count for each sentence both lengths, then matching and all n-grams of orders 1 to 4.
+    """Counts of each sentence: tokens of hypothesis and reference, matching n-grams, all n-grams.
 
-    With several references, the reference length is the one nearest to the hypothesis's length.
+    n-grams have orders 1 to 4. The tokens are those of the reference that is nearest in length.
     """
     metric, rows = bleu_metric(tokenize), []
     for hypothesis, *gold in zip(hypotheses, *references, strict=True):
@@ -65,7 +62,7 @@ def precisions(sums: Real[ndarray, "*rows 10"]) -> Float[ndarray, "*rows 4"]:
 
 def brevity_penalty(sums: Real[ndarray, "*rows 10"]) -> Float[ndarray, "*rows"]:
     """Penalty on short texts, min(1, exp(1 - reference / hypothesis)); nan as in `bleu`."""
-    hypothesis, reference = sums[..., HYPOTHESIS], sums[..., REFERENCE]
+    hypothesis, reference = sums[..., 0], sums[..., 1]
     shortfall = np.minimum(0.0, 1.0 - reference / np.maximum(hypothesis, 1))
     penalty = np.where(hypothesis > 0, np.exp(shortfall), 0.0)
     return np.where(reference > 0, penalty, np.nan)
@@ -83,8 +80,3 @@ def bleu_signature(tokenize: str = "13a", references: int = 1) -> str:
     metric = bleu_metric(tokenize)
     metric.num_refs = references
     return str(metric.get_signature())
-
-
-def chrf_signature(references: int = 1) -> str:
-    """sacreBLEU's signature of this chrF."""
-    return str(CHRF(references=[[""]] * references).get_signature())

@@ -7,7 +7,6 @@ sentences, not other seeds.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int, Real
@@ -15,8 +14,6 @@ from numpy import ndarray
 
 Score = Callable[[Real[ndarray, "..."]], Float[ndarray, "..."]]
 """Turns sums of statistics (last axis) into scores: `bleu`, `ratio_of_sums`."""
-Counts = Int[ndarray, "sentences columns"]
-
 LEVEL = 0.95  # share of the resamples that lies within every interval
 
 
@@ -31,10 +28,6 @@ class Number:
         """``value``, ``low`` and ``high`` for a table's row."""
         return {"value": self.value, "low": self.low, "high": self.high}
 
-    def within(self, low: float, high: float) -> bool:
-        """Whether the interval lies between these ends."""
-        return low <= self.low and self.high <= high
-
     def text(self, form: str = "{:.1f}", unit: str = "", sign: int = 1) -> str:
         """``44 % [42, 46]``: the number times ``sign``, its unit, and its interval."""
         ends = (self.value, *(self.low, self.high)[::sign])
@@ -47,22 +40,16 @@ class Number:
         return phrase.format(self.text(form, unit, sign))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Estimate(Number):
     """A statistic of the test set, and the same statistic of each resample."""
 
     value: float
     draws: Float[ndarray, "resamples"]
 
-    @cached_property
-    def low(self) -> float:
-        """The lower end of the percentile interval."""
-        return float(np.quantile(self.draws, (1 - LEVEL) / 2))
-
-    @cached_property
-    def high(self) -> float:
-        """The upper end of the percentile interval."""
-        return float(np.quantile(self.draws, (1 + LEVEL) / 2))
+    def __post_init__(self) -> None:
+        ends = np.quantile(self.draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        self.low, self.high = map(float, ends)
 
     @property
     def filled(self) -> bool:
@@ -120,7 +107,13 @@ def bootstrap_p(gain: Estimate) -> float:
 
 
 def randomisation_p(
-    score: Score, a: Counts, b: Counts, trials: int, *, seed: int, bucket: int
+    score: Score,
+    a: Int[ndarray, "sentences columns"],
+    b: Int[ndarray, "sentences columns"],
+    trials: int,
+    *,
+    seed: int,
+    bucket: int,
 ) -> float:
     """Two-sided p-value of the difference between two systems' scores, from their statistics.
 
@@ -129,12 +122,8 @@ def randomisation_p(
     share of trials that differ at least as much as the systems do; the systems themselves count as
     one trial. It is nan where there is nothing to score.
     """
-    first, total = a.sum(axis=0), a.sum(axis=0) + b.sum(axis=0)
-
-    def distance(half: ndarray) -> Float[ndarray, "trials"]:
-        return np.abs(score(total - half) - score(half))
-
-    observed = distance(first[None])[0]
+    first, second = a.sum(axis=0), b.sum(axis=0)
+    observed = np.abs(np.diff(score(np.stack([first, second]))))
     if np.isnan(observed):
         return np.nan
     stream = np.random.Generator(np.random.PCG64([seed, bucket, 1]))
@@ -144,5 +133,6 @@ def randomisation_p(
         # Sums of the first half: A's output of a sentence, or B's where the two are swapped.
         halves = first + swapped.astype(np.float64) @ (b - a)
         # Differences below 1e-9 are ties: swapping all sentences must tie with swapping none.
-        beyond += int((distance(halves) >= observed - 1e-9).sum())
+        differences = np.abs(score(first + second - halves) - score(halves))
+        beyond += int((differences >= observed - 1e-9).sum())
     return (beyond + 1) / (trials + 1)

@@ -5,7 +5,7 @@ cannot be decided is "not measured", with the reason and the command that would 
 """
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
@@ -22,31 +22,24 @@ from ..claims.verdict import FLOOR_BLEU, Verdict, learned, unlearned
 from ..results.bundle import Results, load_probe
 from ..results.folders import is_bundle, probe_file, results_inside, runs_in
 from ..results.schema import BENCHMARK
-from ..scoring.bootstrap import Estimate, difference
+from ..scoring.bootstrap import difference
 from ..settings.concerns import UNSELECTIVE
-from ..settings.errors import UserError
+from ..settings.errors import UserError, counted
 from ..settings.sweep import LONGER, load_sweep
 from .comparison import (
     NONE,
-    TEXT,
-    UNIFORM,
-    arm_of,
+    arms_of,
     common_seeds,
     compare,
     compare_sizes,
     declared,
-    describe,
-    of_experiment,
     paired,
     pairs,
     rows_of,
     where,
 )
-from .page import Page, in_line
-from .render import MEASURE, cell
-
-VERDICTS = {"held": "green", "partly": "yellow", "not held": "red", "not measured": "dim"}
-"""Each verdict's colour on a terminal."""
+from .page import Page
+from .render import MEASURE
 
 
 @dataclass(frozen=True)
@@ -102,29 +95,32 @@ def decide(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
     """Decide a claim by a folder's runs, if any: by its home experiment or the first that can."""
     tables = claim.study, f"{claim.study}-gold"  # the user's gold links decide C7, too
     table = next((name for name in tables if claim.study and probe_file(folder, name)), None)
-    runs = ""
+    used = pd.DataFrame(columns=["run", "arm", "seed"])
     if table:
-        question = import_module("...questions.question", __name__).find_question(table)
         frame = load_probe(folder, table)
-        verdict, rows = judge_study(claim, frame, None if bundle is None else bundle.runs)
-        runs = describe(rows[rows["run"] != ""])
-        if table == BENCHMARK:
-            runs = question.run_lines(rows, question.over)[0]
+        verdict, used = judge_study(claim, frame, None if bundle is None else bundle.runs)
     elif claim.study:
         verdict = study_verdict(claim, "there are no numbers yet")
     elif bundle is None:
         verdict = verdict_on(claim.id, reason="the folder holds no finished run")
     else:
         results = []
-        names = bundle.runs["experiment"].unique()
-        for name in sorted(names, key=lambda name: name != claim.home):
-            part = of_experiment(bundle, name)
+        names = bundle.runs["experiment"]
+        for name in sorted(names.unique(), key=lambda name: name != claim.home):
+            part = replace(bundle, runs=bundle.runs[names == name])
             try:
-                verdict, used = by_experiment(claim.id, part)
+                results.append(by_experiment(claim.id, part))
             except UserError as error:
-                verdict, used = verdict_on(claim.id, reason=str(error)), part.runs[:0]
-            results.append((verdict, describe(used)))
-        verdict, runs = min(results, key=lambda item: item[0].verdict == "not measured")
+                results.append((verdict_on(claim.id, reason=str(error)), used))
+        verdict, used = min(results, key=lambda item: item[0].verdict == "not measured")
+    if table == BENCHMARK:
+        question = import_module("...questions.question", __name__).find_question(table)
+        return Decision(claim, verdict, question.run_lines(used, question.over)[0], folder, bundle)
+    used = used[used["run"] != ""].drop_duplicates("run")
+    arms = [repr(arm) if "," in arm else arm for arm in used["arm"].unique()]
+    seeds = sorted(set(used["seed"].dropna().astype(int)))
+    texts = [*arms, f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}"]
+    runs = f"{counted(len(used), 'run')}: {', '.join(texts)}" if arms else ""
     return Decision(claim, verdict, runs, folder, bundle)
 
 
@@ -139,7 +135,7 @@ def by_experiment(claim: str, bundle: Results) -> tuple[Verdict, pd.DataFrame]:
     if claim == "L-FAIL":
         none, _ = compare(bundle, alone=True)
         return verdict_on(claim, rows_of(none)), none.runs
-    compared = [pair for pair in pairs(runs) if pair[1]["attention"].iloc[0] != UNIFORM]
+    compared = [pair for pair in pairs(runs) if pair[1]["attention"].iloc[0] != "uniform"]
     if not compared:
         raise UserError("no runs with and without attention that differ in nothing else")
     if claim == "C10":
@@ -149,7 +145,7 @@ def by_experiment(claim: str, bundle: Results) -> tuple[Verdict, pd.DataFrame]:
             longer = runs[runs["arm"] == f"{none['arm'].iloc[0]}, {LONGER}"]
             parts = common_seeds(none, longer, attention)
             if len(parts[0]):
-                once, twice, attended = (arm_of(bundle, part) for part in parts)
+                once, twice, attended = arms_of(bundle, *parts)
                 return verdict_on(claim, rows_of(once, attended, twice)), pd.concat(parts)
         raise UserError("no arm without attention was trained twice as long")
     pair = paired(bundle, *compared[0])
@@ -164,19 +160,19 @@ def _controlled(
     A control is an arm that does not select. It is compared with attention on the same test
     sentences and common seeds. A variation is a group in which both arms have the same change.
     """
-    runs, selecting, base = declared(bundle), arm_of(bundle, attention), none["arm"].iloc[0]
-    controls: dict[str, tuple[Estimate, Estimate]] = {}
-    variations: dict[str, Estimate] = {}
-    used = [none, attention]
+    runs, base = declared(bundle), none["arm"].iloc[0]
+    (selecting,) = arms_of(bundle, attention)
+    controls, variations, used = {}, {}, [none, attention]
     for arm, rows in runs.groupby("arm", sort=False):
         kind, name = rows["attention"].iloc[0], str(arm).partition(", ")[2]
         if arm == base:
             name = PLAIN
-        elif kind == UNIFORM and rows["baseline"].iloc[0] == base:
+        elif kind == "uniform" and rows["baseline"].iloc[0] == base:
             name = UNIFORM_WEIGHTS
         both = common_seeds(rows, attention)
-        if name and kind in UNSELECTIVE and set(rows[TEXT]) == set(none[TEXT]) and len(both[0]):
-            bleu, attended = (arm_of(bundle, part).longest.bleu for part in both)
+        same_text = set(rows["corpus_fingerprint"]) == set(none["corpus_fingerprint"])
+        if name and kind in UNSELECTIVE and same_text and len(both[0]):
+            bleu, attended = (each.longest.bleu for each in arms_of(bundle, *both))
             controls[name if name not in controls else str(arm)] = bleu, attended
             used.append(both[0])
     for pair in pairs(runs):
@@ -218,12 +214,23 @@ def judge_study(
         return study_verdict(claim, because), frame[:0]
     if claim.own_runs:
         return study_verdict(claim, frame), frame
-    family = _family(claim, runs[runs["run"].isin(frame["run"])])
+    runs = runs[runs["run"].isin(frame["run"])]
+    runs = runs.sort_values("experiment", key=lambda names: names != claim.home, kind="stable")
+    # Kinds of arms as claims name them: all attentions that can select are one kind.
+    kinds = runs["attention"].where(runs["attention"].isin(UNSELECTIVE), ATTENTION)
+    bases = runs["baseline"].where(runs["baseline"] != "", runs["arm"])
+    family = max(
+        (rows for _, rows in runs.assign(kind=kinds).groupby(["experiment", bases], sort=False)),
+        key=lambda rows: (
+            rows["corpus"].isin(claim.corpora).any(),
+            set(claim.arms) <= set(rows["kind"]),
+        ),
+    )
     # In a family, its attention is enough to name an arm, also in the note of a difference.
     names = frame[frame["run"].isin(family["run"])].set_index("arm")["attention"].to_dict()
     rows = frame[frame["arm"].isin(names)]
     rows = rows.assign(arm=rows["arm"].map(names), note=rows["note"].replace(names))
-    low: dict[str, tuple[str, float]] = {}
+    low = {}
     for arm, scores in family.groupby("attention", sort=False) if claim.learned else ():
         # BLEU in the shortest filled bucket says whether an arm has learned to translate.
         filled = scores[scores["bleu"].notna()]
@@ -231,15 +238,15 @@ def judge_study(
         bleu = float(filled.loc[filled["bucket"] == bucket, "bleu"].mean())
         if not learned(bleu):
             low[str(arm)] = bucket, bleu
-    every = set(family["attention"])
-    trained = every - set(low)
+    trained = family[~family["attention"].isin(low)]
     words = {NONE: "without attention", ATTENTION: "with attention"}
-    lost = [words[kind] for kind in claim.arms if kind in _kinds(every) - _kinds(trained)]
-    if lost or not trained:
+    untrained = set(family["kind"]) - set(trained["kind"])
+    lost = [words[kind] for kind in claim.arms if kind in untrained]
+    if lost or trained.empty:
         bucket = next(bucket for bucket, _ in low.values())
         because = unlearned([*lost, "of every arm"][0], bucket)
         return study_verdict(claim, because), rows
-    rows = rows[rows["attention"].isin(trained)]
+    rows = rows[rows["attention"].isin(trained["attention"])]
     verdict = study_verdict(claim, rows)
     if low:
         named = ", ".join(f"{arm} ({bleu:.1f} in {bucket})" for arm, (bucket, bleu) in low.items())
@@ -248,40 +255,11 @@ def judge_study(
     return verdict, rows
 
 
-def _family(claim: Claim, runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs of the family that a claim judges: see `FAMILY`."""
-    runs = runs.sort_values("experiment", key=lambda names: names != claim.home, kind="stable")
-    bases = runs["baseline"].where(runs["baseline"] != "", runs["arm"])
-    families = [rows for _, rows in runs.groupby(["experiment", bases], sort=False)]
-    return max(
-        families,
-        key=lambda rows: (
-            rows["corpus"].isin(claim.corpora).any(),
-            set(claim.arms) <= _kinds(set(rows["attention"])),
-        ),
-    )
-
-
-def _kinds(attentions: set[str]) -> set[str]:
-    """The kinds of arms, as claims name them: `NONE`, and `ATTENTION` if any of these selects."""
-    return attentions & {NONE} | ({ATTENTION} if attentions - set(UNSELECTIVE) else set())
-
-
-# All claims as text.
-
-
-def number(row: Mapping[str, object]) -> str:
-    """``45.7 [41.0, 50.1]``, with the digits that the largest needs; empty without a number."""
-    sizes = [abs(row[name]) for name in ("value", "low", "high") if not pd.isna(row[name])]
-    greatest = max(sizes, default=0)
-    form = f"{{:.{1 if greatest >= 10 else 2 if greatest >= 0.1 else 4}f}}"
-    return in_line(cell(row["value"], row["low"], row["high"], form))
-
-
 def claims_page(decisions: Sequence[Decision]) -> Page:
     """Every claim as a row; on a terminal id, verdict, claim, reason, number of runs, command."""
+    colours = {"held": "green", "partly": "yellow", "not held": "red", "not measured": "dim"}
     verdicts = [item.verdict.verdict for item in decisions]
-    parts = ", ".join(f"{verdicts.count(name)} {name}" for name in VERDICTS if name in verdicts)
+    parts = ", ".join(f"{verdicts.count(name)} {name}" for name in colours if name in verdicts)
     title, rows, texts = f"The lecture's {len(verdicts)} claims: {parts}", [], []
     bundles = [item.bundle for item in decisions if item.bundle]
     caption = [
@@ -295,7 +273,7 @@ def claims_page(decisions: Sequence[Decision]) -> Page:
         row |= {"runs": item.runs, "command": item.command}
         rows.append(row)
         text = Text(f"\n{item.claim.id} ", "bold")
-        text.append(item.verdict.verdict, f"not bold {VERDICTS[item.verdict.verdict]}")
+        text.append(item.verdict.verdict, f"not bold {colours[item.verdict.verdict]}")
         because, ran = row["because"], ", ".join(item.runs.split(": ")[:-1])  # without the arms
         because = f"{because[:1].upper()}{because[1:]}{f' ({ran})' if ran else ''}."
         lines = [f"  {row['claim']}.", because, row["command"]]

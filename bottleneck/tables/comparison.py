@@ -15,36 +15,26 @@ from ..results.schema import RUN_COLUMNS, SETTING_COLUMNS
 from ..scoring.bleu import bleu, brevity_penalty
 from ..scoring.bootstrap import draw, estimate
 from ..settings.concerns import ScoringSettings, bucket_members
-from ..settings.errors import UsageError, UserError, counted, did_you_mean
+from ..settings.errors import UsageError, UserError, did_you_mean
 from ..settings.sweep import LONGER
 
-NONE, UNIFORM = "none", "uniform"
-SIZE, TEXT = "context_size", "corpus_fingerprint"
-SAME = [name for name in (*SETTING_COLUMNS, TEXT) if name != "seed"]
+NONE = "none"
+SAME = [name for name in (*SETTING_COLUMNS, "corpus_fingerprint") if name != "seed"]
 """Columns that have one value per arm."""
-CONDITIONS = ("run", "experiment", "arm", "corpus_fingerprint", *SETTING_COLUMNS)
-"""Columns that a condition may name."""
-SETTINGS = {
-    name: column
-    for column, (place, _) in SETTING_COLUMNS.items()
-    for name in (f"{place.partition('.')[0]}.{column}", place)
-}
-"""The column of a setting's full name."""
 
 
 @dataclass(frozen=True, eq=False)
 class Arm:
-    """Runs that differ only in their seed, one per row, and their scores, shortest bucket first."""
+    """Runs that differ only in their seed, one per row, and their scores, shortest bucket first.
+
+    ``longest`` is the longest bucket with sentences.
+    """
 
     name: str
     attention: str
     runs: pd.DataFrame
     buckets: tuple[Bucket, ...]
-
-    @property
-    def longest(self) -> Bucket:
-        """The longest filled bucket."""
-        return next(bucket for bucket in reversed(self.buckets) if bucket.n)
+    longest: Bucket
 
 
 Pair = tuple[Arm, Arm | None]
@@ -54,18 +44,24 @@ Pair = tuple[Arm, Arm | None]
 def where(bundle: Results, conditions: Sequence[str]) -> Results:
     """The bundle's runs that meet every ``column=value``; values of one column are alternatives.
 
-    A column is one of `CONDITIONS` or a setting's full name (``model.context_size``). If no run is
-    left, a ``UserError`` lists the values. A condition that cannot be read is a ``UsageError``.
+    A column may also be named as a setting (``model.context_size``). If no run is left, a
+    ``UserError`` lists the values. A condition that cannot be read is a ``UsageError``.
     """
+    columns = ("run", "experiment", "arm", "corpus_fingerprint", *SETTING_COLUMNS)
+    settings = {
+        name: column
+        for column, (place, _) in SETTING_COLUMNS.items()
+        for name in (f"{place.partition('.')[0]}.{column}", place)
+    }
     runs, chosen = bundle.runs, {}
     for condition in conditions:
         name, _, text = (part.strip() for part in condition.partition("="))
         values = [part.strip() for part in text.split(",")]
         if not (name and all(values)):
             raise UsageError(f"--where {condition!r}: write column=value, such as attention=none")
-        column = SETTINGS.get(name, name)
-        if column not in CONDITIONS:
-            raise UsageError(f"--where: unknown column {name!r}{did_you_mean(name, CONDITIONS)}")
+        column = settings.get(name, name)
+        if column not in columns:
+            raise UsageError(f"--where: unknown column {name!r}{did_you_mean(name, columns)}")
         if text in set(runs[column].map(as_condition)):  # commas and all
             values = [text]
         elif RUN_COLUMNS[column] != "str":
@@ -137,7 +133,7 @@ def pairs(runs: pd.DataFrame) -> list[Sequence[pd.DataFrame]]:
         if set(base["attention"]) == {NONE} and NONE not in set(rows["attention"]):
             both = common_seeds(base, rows)
             result += [both] if len(both[0]) else []
-    return sorted(result, key=lambda pair: pair[1]["attention"].iloc[0] == UNIFORM)
+    return sorted(result, key=lambda pair: pair[1]["attention"].iloc[0] == "uniform")
 
 
 def common_seeds(*arms: pd.DataFrame) -> Sequence[pd.DataFrame]:
@@ -170,12 +166,13 @@ def compare_sizes(bundle: Results, *, together: bool = False) -> list[Pair]:
     none = usual(runs[runs["attention"] == NONE])
     if none.empty:
         raise UserError(f"no arm without attention: there are {list_values(runs['arm'])}")
-    equal = none[["hidden_size", "attention_size"]].eq(none[SIZE], axis=0).all()
+    equal = none[["hidden_size", "attention_size"]].eq(none["context_size"], axis=0).all()
     widths = [] if together and not equal.all() else equal.index[equal]
-    codes = none[[name for name in SAME if name not in (SIZE, *widths)]].map(as_condition)
+    others = [name for name in SAME if name not in ("context_size", *widths)]
+    codes = none[others].map(as_condition)
     none, candidates = none[(codes == codes.iloc[0]).all(axis=1)], pairs(runs)
     result = []
-    for _, rows in none.groupby(SIZE):
+    for _, rows in none.groupby("context_size"):
         same = (pair for pair in candidates if set(pair[0]["run"]) <= set(rows["run"]))
         result.append(paired(bundle, *next(same, (rows, runs[:0]))))
     return result
@@ -184,7 +181,8 @@ def compare_sizes(bundle: Results, *, together: bool = False) -> list[Pair]:
 def paired(bundle: Results, none: pd.DataFrame, attention: pd.DataFrame) -> Pair:
     """The two arms of these runs; the second may have no runs."""
     check_alike(pd.concat([none, attention]), [name for name in SAME if name != "attention"])
-    return arm_of(bundle, none), arm_of(bundle, attention) if len(attention) else None
+    arms = arms_of(bundle, *(runs for runs in (none, attention) if len(runs)))
+    return arms[0], arms[1] if len(attention) else None
 
 
 def check_alike(runs: pd.DataFrame, columns: Sequence[str]) -> None:
@@ -198,21 +196,23 @@ def check_alike(runs: pd.DataFrame, columns: Sequence[str]) -> None:
             )
 
 
-def every_arm(bundle: Results) -> list[Arm]:
-    """All arms of the experiment, in declared order, scored in the same buckets."""
-    runs = declared(bundle)
-    check_alike(runs, ["edges"])
-    return [arm_of(bundle, rows) for _, rows in runs.groupby("arm", sort=False)]
-
-
-def arm_of(bundle: Results, runs: pd.DataFrame) -> Arm:
-    """The arm of these runs, with its scores."""
-    runs = runs.sort_values("seed", kind="stable")
-    first = runs.iloc[0]
-    counts = tuple(bundle.sentences[run] for run in runs["run"])
-    scoring = bundle.settings(first["run"]).scoring
-    buckets = _scores(counts, scoring, int(first["embedding_size"]), int(first[SIZE]))
-    return Arm(first["arm"], first["attention"], runs, buckets)
+def arms_of(bundle: Results, *parts: pd.DataFrame) -> list[Arm]:
+    """The arms of these runs with their scores; by default all arms, in declared order."""
+    if not parts:
+        runs = declared(bundle)
+        check_alike(runs, ["edges"])  # the same buckets for all
+        parts = tuple(rows for _, rows in runs.groupby("arm", sort=False))
+    arms = []
+    for part in parts:
+        runs = part.sort_values("seed", kind="stable")
+        first = runs.iloc[0]
+        counts = tuple(bundle.sentences[run] for run in runs["run"])
+        scoring = bundle.settings(first["run"]).scoring
+        sizes = int(first["embedding_size"]), int(first["context_size"])
+        buckets = _scores(counts, scoring, *sizes)
+        filled = [bucket for bucket in buckets if bucket.n] or buckets
+        arms.append(Arm(first["arm"], first["attention"], runs, buckets, filled[-1]))
+    return arms
 
 
 @lru_cache(maxsize=128)
@@ -239,14 +239,6 @@ def rows_of(*arms: Arm | None) -> list[Row]:
     return [Row(*buckets) for buckets in zip(*(arm.buckets for arm in arms if arm), strict=True)]
 
 
-def describe(runs: pd.DataFrame) -> str:
-    """``4 runs: none, additive, seeds 1, 2``; empty without runs. Names with commas are quoted."""
-    runs = runs.drop_duplicates("run")
-    arms = [repr(arm) if "," in arm else arm for arm in runs["arm"].unique()]
-    texts = [*arms, _seeds_text(runs["seed"])]
-    return f"{counted(len(runs), 'run')}: {', '.join(texts)}" if arms else ""
-
-
 def what_was_run(rows: pd.DataFrame) -> str:
     """As ``grammar; context 256; 2,000 updates; seeds 1, 2``, of runs or of a study's rows."""
     corpora = rows["corpus"].astype("object")
@@ -254,14 +246,14 @@ def what_was_run(rows: pd.DataFrame) -> str:
         small = (corpora == "grammar") & (rows["lexicon"] == "small")
         corpora = corpora.mask(small, "grammar (small lexicon)")
     parts = [", ".join(sorted(set(corpora)))]
-    heads = {"train_pairs": "{} training pairs", SIZE: "context {}", "updates": "{} updates"}
+    heads = {
+        "train_pairs": "{} training pairs",
+        "context_size": "context {}",
+        "updates": "{} updates",
+    }
     for name in filter(rows.__contains__, heads):
         numbers = sorted(set(rows[name].dropna().astype(int)))
         parts.append(heads[name].format(", ".join(f"{number:,}" for number in numbers)))
-    parts += [_seeds_text(rows["seed"])] if rows["seed"].notna().any() else []
+    if seeds := sorted(set(rows["seed"].dropna().astype(int))):
+        parts.append(f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}")
     return "; ".join(parts)
-
-
-def _seeds_text(seeds: pd.Series) -> str:
-    numbers = sorted(set(seeds.dropna().astype(int)))
-    return f"seed{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"

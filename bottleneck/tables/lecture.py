@@ -1,6 +1,7 @@
 """The audit of the lecture as a table, its walk-throughs on a terminal, and their evidence."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 from rich.columns import Columns
@@ -13,11 +14,9 @@ from rich.text import Text
 from ..corpus.grammar import english_french
 from ..corpus.subwords import shares_of
 from ..corpus.vocabulary import WORDS, tokenize
-from ..lecture.slides import RULES, SLIDES, Audit, Evidence, Exponent, Grid
+from ..lecture.slides import RULES, SLIDES, Audit, Evidence, Exponent
 from .page import Page
 from .render import MEASURE, print_prose
-
-INDENT = (0, 0, 0, 3)
 
 
 def audit_page(audits: Sequence[Audit]) -> Page:
@@ -40,41 +39,42 @@ def audit_page(audits: Sequence[Audit]) -> Page:
 
 
 def print_walkthrough(audit: Audit, console: Console) -> None:
-    """Print an id's steps with their checks, then the verdict and its rule."""
+    """Print an id's steps with their checks, then the verdict and its rule.
+
+    A matrix is drawn as on the slide: ``[0.29]`` is the translation, ``*`` the largest of a row.
+    """
+    indent = partial(Padding, pad=(0, 0, 0, 3), expand=False)
     console.print(Text(f"{audit.id}  {audit.topic}", "bold"))
     for number, step in enumerate(audit.steps, 1):
         head = Text.assemble((f"{number}. {step.title}", "bold"), (f"   {step.formula}", "dim"))
         head.rstrip()
         console.print("\n", head, sep="")
-        if step.grids:
-            grids = [Padding(grid_table(grid), (0, 0, 1, 0)) for grid in step.grids]
-            console.print(Padding(Columns(grids, padding=(0, 3)), INDENT, expand=False))
+        tables = []
+        for grid in step.grids:
+            table = Table(title=grid.title, title_justify="left", box=None, padding=0)
+            table.add_column("", no_wrap=True, min_width=6)
+            for word in grid.columns:
+                table.add_column(Text(f"{word:>5}"), min_width=7, no_wrap=True)
+            for word, row, gold in zip(grid.rows, grid.weights.tolist(), grid.gold, strict=True):
+                numbers = [f"{weight:.2f}" for weight in row]
+                stars = ["*" if weight == max(row) else " " for weight in row]
+                texts = [Text(f" {n}{star} ") for n, star in zip(numbers, stars, strict=True)]
+                texts[gold] = Text(f"[{numbers[gold]}]{stars[gold]}", "bold")
+                table.add_row(Text(word), *texts)
+            tables.append(Padding(table, (0, 0, 1, 0)))
+        if tables:
+            console.print(indent(Columns(tables, padding=(0, 3))))
         texts = [Text(line) for line in step.lines]
         for check in step.checks:
             style = "" if check.judgement == "right" else "bold"
             texts.append(Text(f"{check.name}: {check.judgement}", style))
             texts.append(Text(f"  slide       {check.printed}\n  recomputed  {check.recomputed}"))
         for text in texts:
-            console.print(Constrain(Padding(text, INDENT, expand=False), MEASURE))
+            console.print(Constrain(indent(text), MEASURE))
     why = f": {audit.why}." if audit.why else "."
     console.print()
     console.print(Constrain(Text.assemble("Verdict: ", (audit.verdict, "bold"), why), MEASURE))
     print_prose(console, f"{audit.verdict}: {RULES[audit.verdict]}.", "dim")
-
-
-def grid_table(grid: Grid) -> Table:
-    """A matrix as the slide draws it: ``[0.29]`` is the translation, ``*`` the largest."""
-    table = Table(title=grid.title, title_justify="left", box=None, padding=0)
-    table.add_column("", no_wrap=True, min_width=6)
-    for word in grid.columns:
-        table.add_column(Text(f"{word:>5}"), min_width=7, no_wrap=True)
-    rows = zip(grid.rows, grid.weights.tolist(), grid.largest.tolist(), grid.gold, strict=True)
-    for word, weights, largest, gold in rows:
-        cells = [f" {w:.2f}{'*' if top else ' '} " for w, top in zip(weights, largest, strict=True)]
-        texts = [Text(cell) for cell in cells]
-        texts[gold] = Text(f"[{weights[gold]:.2f}]{'*' * largest[gold]:<1}", "bold")
-        table.add_row(Text(word), *texts)
-    return table
 
 
 def lecture_evidence(cost: Exponent | None) -> Evidence:

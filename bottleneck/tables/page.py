@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pandas as pd
@@ -34,21 +34,14 @@ class Page:
     caption: list[str]
     setup: str = ""
 
-    @property
-    def verdicts(self) -> list[str]:
-        """The verdicts with their reasons, each followed by its rule."""
-        return [
-            line
-            for item in self.judged
-            for line in (f"{item.claim}: {item.verdict}: {item.because}.", f"Rule: {item.rule}")
-        ]
-
     def print(self, console: Console, details: bool = False) -> None:
         """Print the table, verdicts and what was run; ``details``: rules, reasons, all captions."""
         console.print(self.table)
-        short = [line.split("; ")[0].rstrip(".") + "." for line in self.verdicts[::2]]
-        if short:
-            print_prose(console, self.verdicts if details else short)
+        for item in self.judged:
+            because = item.because if details else item.because.split("; ")[0].rstrip(".")
+            rule = f"\nRule: {item.rule}" if details else ""
+            print_prose(console, f"{item.claim}: {item.verdict}: {because}.{rule}")
+        if self.judged:
             console.print()
         more = "Add --details for the rules, settings, losses and the rest of the caption."
         brief = self.setup and not details
@@ -70,13 +63,19 @@ class Page:
         if form not in ESCAPES:
             raise UsageError(f"unknown format {form!r}{did_you_mean(form, FORMATS)}")
         signs = str.maketrans(ESCAPES[form])
-        title, *notes = (
-            line.translate(signs) for line in (self.title, *self.verdicts, *self.caption)
-        )
-        tables = [
-            (name.translate(signs), [[cell.translate(signs) for cell in row] for row in rows])
-            for name, rows in self.grids
-        ]
+        title, notes = self.title.translate(signs), []
+        for item in self.judged:
+            notes += [f"{item.claim}: {item.verdict}: {item.because}.", f"Rule: {item.rule}"]
+        notes = [line.translate(signs) for line in (*notes, *self.caption)]
+        grids = [(str(t.title or self.title), rows) for t, rows in tables_in(self.table)]
+        if not grids:  # the data
+            cells = self.frame.map(lambda value: f"{value:.4g}" if type(value) is float else value)
+            rows = cells.astype("object").where(cells.notna(), "").astype(str).to_numpy().tolist()
+            grids = [(self.title, [[*cells.columns], *rows])]
+        tables = []
+        for name, rows in grids:
+            escaped = [[in_line(cell).translate(signs) for cell in row] for row in rows]
+            tables.append((name.translate(signs), escaped))
         if form == "markdown":
             lines = [f"# {title}", ""]
             for name, (head, *body) in tables:
@@ -104,16 +103,6 @@ class Page:
             lines += [f"<p>{note}</p>" for note in notes]
         return "\n".join(lines) + "\n"
 
-    @property
-    def grids(self) -> list[tuple[str, list[list[str]]]]:
-        """Title, heads and rows of each table on the terminal, or else of the data."""
-        grids = [(str(t.title or self.title), rows) for t, rows in tables_in(self.table)]
-        if not grids:
-            cells = self.frame.map(lambda value: f"{value:.4g}" if type(value) is float else value)
-            rows = cells.astype("object").where(cells.notna(), "").astype(str).to_numpy().tolist()
-            grids = [(self.title, [[*cells.columns], *rows])]
-        return [(title, [[in_line(cell) for cell in row] for row in rows]) for title, rows in grids]
-
 
 def in_line(cell: str, interval: str = "{} [{}, {}]") -> str:
     """A terminal's cell in one line; ``interval`` is the format of a number with an interval."""
@@ -126,25 +115,3 @@ def page_files(pages: Iterable[Page]) -> dict[str, str]:
     """Each page as Markdown and as CSV, by the file's name."""
     forms = {"md": "markdown", "csv": "csv"}
     return {f"{p.name}.{end}": p.render(form) for p in pages for end, form in forms.items()}
-
-
-# The numbers of a study, ``probes/NAME.csv``.
-
-
-def wide(frame: pd.DataFrame, measures: Sequence[str], keys: Sequence[str]) -> pd.DataFrame:
-    """Means over seeds: one row per combination of ``keys``, with columns for each measure.
-
-    ``NAME_bounds`` says which numbers are only bounds, because they lie beyond the tested range.
-    """
-    means = frame[frame["seed"].isna() & frame["measure"].isin(measures)]
-    rows = means[[*keys]].drop_duplicates(ignore_index=True)
-    for measure in filter(set(means["measure"]).__contains__, measures):
-        part = means[means["measure"] == measure]
-        notes = part["note"].astype("object").fillna("")
-        bounds = notes.where(notes.str.contains("at least|under|censored"), "")
-        names = {"value": measure, "low": f"{measure}_low", "high": f"{measure}_high"}
-        columns = part[[*keys, *names, "n"]].rename(columns=names | {"n": f"{measure}_n"})
-        if bounds.any():
-            columns[f"{measure}_bounds"] = bounds
-        rows = rows.merge(columns, on=[*keys], how="left", validate="1:1")
-    return rows

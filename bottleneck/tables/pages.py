@@ -5,32 +5,28 @@ from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from ..claims.registry import CLAIMS, verdict_on
-from ..claims.rules import Row
-from ..claims.verdict import LEAST_BASE, Verdict, small_buckets
+from ..claims.verdict import LEAST_BASE, MARKED_BELOW, Verdict, small_buckets
 from ..lecture.slides import L4, L_FAIL, L_VIND
 from ..results.bundle import Results, load_probe, setting_columns
 from ..results.schema import ALL_TABLES, SETTING_COLUMNS, TABLES
-from ..scoring.bootstrap import Estimate, percent_change
+from ..scoring.bootstrap import percent_change
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
 from ..settings.run import resolve
 from ..settings.sweep import LONGER
 from .claims import judge_study
 from .comparison import (
-    SIZE,
     Arm,
     Pair,
-    arm_of,
+    arms_of,
     as_condition,
     common_seeds,
     compare,
     compare_sizes,
     declared,
-    every_arm,
     list_values,
     rows_of,
     usual,
@@ -42,11 +38,8 @@ from .render import (
     Column,
     CompactTable,
     cell,
-    count,
     filled_table,
     new_table,
-    tables_in,
-    typed_frame,
     with_bounds,
 )
 
@@ -74,7 +67,7 @@ SPECS = {
 }
 """Each table's title and data columns; measured numbers also have the ends of their interval."""
 COLUMNS = [
-    Column("context", SIZE),
+    Column("context", "context_size"),
     *BUCKET_COLUMNS,
     Column("mean", "source_words", "{:.1f}"),
     Column("ratio", "compression_ratio", "{:.1f}:1"),
@@ -93,7 +86,6 @@ COLUMNS = [
     Column("slide\nimpr.", "slide_improvement", "{:+.3g}%"),
 ]
 """How a terminal shows a column of the data."""
-QUALITY = "BLEU {bleu:.1f} (slide: {slide_word})"
 LIKE_SLIDE = {
     "failure-pattern": [
         Column("Sentence Length", "bucket", "{} words"),
@@ -110,18 +102,16 @@ LIKE_SLIDE = {
     "compression": [
         Column("Length", "bucket", "{} words"),
         Column("Input Dims", "numbers", "{:.0f}"),
-        Column("Context Dims", SIZE),
+        Column("Context Dims", "context_size"),
         Column("Ratio", "compression_ratio", "{:.1f}:1"),
-        Column("Quality", "bleu", lambda row: row["slide_word"] and QUALITY.format_map(row)),
+        Column(
+            "Quality",
+            "bleu",
+            lambda row: f"BLEU {row['bleu']:.1f} (slide: {row['slide_word']})" if row["n"] else "",
+        ),
     ],
 }
 """The columns of the slide's own table, and the data that fill them."""
-LEVELS = (
-    "The slide's numbers are its illustration: compare shapes (order, drop, gain), never levels. "
-    "BLEU is not comparable across buckets either, because texts of different lengths have "
-    "different n-grams: the claim for attention rests on attention minus none within a bucket."
-)
-RATIO = "Ratio: mean source words of the bucket x embedding size / context size (L4)."
 SLIDE_WORDS = "Slide L4: its word for the highest of its ratios that does not exceed the row's."
 
 
@@ -162,8 +152,7 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
     name = check_name(name, like_slide)
     if name not in TABLES:
         return study_page(name, bundle.folder)
-    pairs: list[Pair] = []
-    judged = []
+    pairs, judged = [], []
     if name in ("context-size", "compression"):
         pairs = compare_sizes(bundle)
         judged = [verdict_on("C1", [b for none, _ in pairs for b in none.buckets])]
@@ -172,11 +161,17 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
         pairs = [compare(bundle, alone=start == "L-FAIL")]
         ids = [claim.id for claim in CLAIMS if claim.id.startswith(start)]
         judged = [verdict_on(claim, rows_of(*pairs[0])) for claim in ids]
-    arms = [arm for pair in pairs for arm in pair if arm] or every_arm(bundle)
+    arms = [arm for pair in pairs for arm in pair if arm] or arms_of(bundle)
     attention = next((arm.attention for _, arm in pairs if arm), None)
     title = SPECS[name][0].format(attention=attention)
     if pairs:
         frame = run_data(name, pairs)
+        columns = [
+            replace(column, head=column.head.format(attention=attention))
+            for column in COLUMNS
+            if column.name in frame and frame[column.name].notna().any()
+        ]
+        table = filled_table(title, frame, columns)
     else:
         frame, table = arms_table(title, arms)
     used = pd.concat([arm.runs for arm in arms])
@@ -188,46 +183,47 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
         return slide_page(name, title, frame, judged, [ran, small, others])
     setup = [ran, "95 % intervals over test sentences", small and f"* {small}", others]
     setup = "; ".join(filter(None, [*setup, *bundle.left_out()]))
-    lines = [LEVELS, *([RATIO] if "compression_ratio" in frame else [])]
+    lines = [
+        "The slide's numbers are its illustration: compare shapes (order, drop, gain), never "
+        "levels. BLEU is not comparable across buckets either, because texts of different lengths "
+        "have different n-grams: the claim for attention rests on attention minus none within a "
+        "bucket."
+    ]
+    if "compression_ratio" in frame:
+        lines.append("Ratio: mean source words of the bucket x embedding size / context size (L4).")
     lines += [SLIDE_WORDS] if name == "compression" else []
-    lines += [_arm_line(arm, bundle) for arm in arms]
-    if pairs:
-        lines += bundle.environment["runs"][used["run"].iloc[0]]["environment"]["notes"]
-        columns = [
-            replace(column, head=column.head.format(attention=attention))
-            for column in COLUMNS
-            if column.name in frame and frame[column.name].notna().any()
-        ]
-        table = filled_table(title, frame, columns)
-    lines += [f"{setup}.", *_facts(used, bundle)]
+    environment = bundle.environment["runs"][used["run"].iloc[0]]["environment"]
+    notes = environment["notes"] if pairs else []
+    lines += _facts(arms, bundle, [*notes, f"{setup}."])
     return Page(name.replace("-", "_"), title, frame, table, judged, lines, setup)
 
 
-def _arm_line(arm: Arm, bundle: Results) -> str:
-    """An arm's size, its losses, how much its seeds differ, and what twice the training adds."""
-    train, valid = arm.runs[["train_loss", "valid_loss"]].astype(float).mean()
-    falling = (arm.runs["best_update"] == arm.runs["updates"]).any()
-    text = (
-        f"{arm.name}: {arm.runs['parameters'].iloc[0]:,} parameters; loss at the end {train:.2f} "
-        f"in training, {valid:.2f} in validation (nats per target token), "
-        f"{'still falling' if falling else 'which no longer fell'}"
-    )
-    if len(arm.runs) > 1:
-        spreads = (cell(bucket.by_seed.std(ddof=1)) or "-" for bucket in arm.buckets)
-        text += f"; standard deviation of BLEU over seeds, by bucket: {' '.join(spreads)}"
-    runs = declared(bundle)
-    parts = common_seeds(arm.runs, runs[runs["arm"] == f"{arm.name}, {LONGER}"])
-    if len(parts[1]):
-        once, twice = (arm_of(bundle, part).buckets for part in parts)
-        gains = [b.bleu.value - a.bleu.value for a, b in zip(once, twice, strict=True)]
-        texts = (cell(gain, form="{:+.1f}") or "-" for gain in gains)
-        text += f"; twice the training adds, by bucket: {' '.join(texts)} BLEU"
-    return f"{text}."
+def _facts(arms: Sequence[Arm], bundle: Results, setup: Sequence[str]) -> list[str]:
+    """A line per arm, the lines of ``setup``, unlike settings, intervals, sacreBLEU's signatures.
 
-
-def _facts(used: pd.DataFrame, bundle: Results) -> list[str]:
-    """Settings unlike the default preset's, how intervals are made, and sacreBLEU's signatures."""
-    preset = setting_columns(resolve("lecture"))
+    An arm has its size, its losses, how much its seeds differ, and what twice the training adds.
+    """
+    runs, lines = declared(bundle), []
+    for arm in arms:
+        train, valid = arm.runs[["train_loss", "valid_loss"]].astype(float).mean()
+        falling = (arm.runs["best_update"] == arm.runs["updates"]).any()
+        size = arm.runs["parameters"].iloc[0]
+        text = (
+            f"{arm.name}: {size:,} parameters; loss at the end {train:.2f} in training, "
+            f"{valid:.2f} in validation (nats per target token), "
+            f"{'still falling' if falling else 'which no longer fell'}"
+        )
+        if len(arm.runs) > 1:
+            spreads = (cell(bucket.by_seed.std(ddof=1)) or "-" for bucket in arm.buckets)
+            text += f"; standard deviation of BLEU over seeds, by bucket: {' '.join(spreads)}"
+        parts = common_seeds(arm.runs, runs[runs["arm"] == f"{arm.name}, {LONGER}"])
+        if len(parts[1]):
+            once, twice = arms_of(bundle, *parts)
+            buckets = zip(once.buckets, twice.buckets, strict=True)
+            gains = (cell(b.bleu.value - a.bleu.value, form="{:+.1f}") or "-" for a, b in buckets)
+            text += f"; twice the training adds, by bucket: {' '.join(gains)} BLEU"
+        lines.append(f"{text}.")
+    used, preset = pd.concat([arm.runs for arm in arms]), setting_columns(resolve("lecture"))
     unlike = [
         f"{column} {list_values(used[column])}"
         for column in SETTING_COLUMNS
@@ -237,6 +233,8 @@ def _facts(used: pd.DataFrame, bundle: Results) -> list[str]:
     signatures = set(bundle.runs.loc[bundle.runs["run"].isin(used["run"]), "signature"]) - {""}
     resamples = bundle.settings(used["run"].iloc[0]).scoring.resamples
     return [
+        *lines,
+        *setup,
         *([f"Settings unlike those of preset lecture: {', '.join(unlike)}."] if unlike else []),
         f"Intervals: {resamples:,} bootstrap resamples, the same for every arm and seed, of the "
         "mean over seeds; they do not cover seeds.",
@@ -248,15 +246,53 @@ def run_data(name: str, pairs: Sequence[Pair]) -> pd.DataFrame:
     """The data of a table: one row per context size and bucket.
 
     ``quality_drop`` is the change in per cent from the first filled bucket without attention,
-    ``improvement`` from the arm without attention. ``numbers`` is mean source words x embedding
-    size; ``slide_words``, ``slide_ratio`` and ``slide_word`` are from the slide's L4.
+    ``improvement`` from the arm without attention; neither is given from under `LEAST_BASE`.
+    ``numbers`` is mean source words x embedding size; ``slide_words``, ``slide_ratio`` and
+    ``slide_word`` are of the row of L4 with the highest unrounded ratio that is not above the
+    bucket's, else of the first.
     """
     rows = []
     for pair in pairs:
         buckets = rows_of(*pair)
-        base = next((row for row in buckets if row.none.bleu.filled), buckets[0]).none.bleu
-        rows += [_row(row, base) for row in buckets]
-    frame = typed_frame(rows, (SIZE, "bucket", "n", "slide_word"))
+        first = next((row for row in buckets if row.none.bleu.filled), buckets[0]).none.bleu
+        for row in buckets:
+            none, attention, ratio = row.none, row.attention, row.none.compression_ratio
+            drop = improvement = None
+            if first.value >= LEAST_BASE:
+                drop = percent_change(none.bleu, first)
+            if attention and none.bleu.value >= LEAST_BASE:
+                improvement = percent_change(attention.bleu, none.bleu)
+            cells = {
+                "context_size": none.context_size,
+                "bucket": none.name,
+                "n": none.n,
+                "source_words": none.source_words,
+                "numbers": ratio * none.context_size,
+                "compression_ratio": ratio,
+                "slide_word": "",
+                "brevity_penalty": none.brevity,
+                "brevity_penalty_none": none.brevity,
+                "brevity_penalty_attention": attention and attention.brevity,
+                **with_bounds("bleu", none.bleu),
+                **with_bounds("bleu_none", none.bleu),
+                **with_bounds("bleu_attention", attention and attention.bleu),
+                **with_bounds("gain", attention and row.gain),
+                **with_bounds("quality_drop", drop),
+                **with_bounds("improvement", improvement),
+            }
+            if printed := L_FAIL.get(none.name):
+                cells |= {"slide_bleu": printed.bleu, "slide_drop": printed.drop_percent}
+            if printed := L_VIND.get(none.name):
+                cells |= {"slide_none": printed.none, "slide_attention": printed.attention}
+                cells["slide_improvement"] = printed.improvement_percent
+            if none.n:
+                slide = [item for item in L4 if item.ratio <= ratio or item is L4[0]][-1]
+                cells |= {"slide_words": slide.words, "slide_ratio": slide.printed_ratio}
+                cells["slide_word"] = slide.quality
+            rows.append(cells)
+    frame = pd.DataFrame(rows)
+    texts = ("context_size", "bucket", "n", "slide_word")
+    frame = frame.astype({column: "float64" for column in frame if column not in texts})
     columns = SPECS[name][1].split()
     ends = [f"{column}_{end}" for column in columns for end in ("low", "high")]
     frame = frame.reindex(columns=[*columns, *filter(frame.__contains__, ends)])
@@ -265,52 +301,13 @@ def run_data(name: str, pairs: Sequence[Pair]) -> pd.DataFrame:
     return frame
 
 
-def _row(row: Row, base: Estimate) -> dict[str, Any]:
-    """All columns of a bucket; drops are relative to the ``base``."""
-    bucket, attention = row.none, row.attention
-    cells = {
-        SIZE: bucket.context_size,
-        "bucket": bucket.name,
-        "n": bucket.n,
-        "source_words": bucket.source_words,
-        "numbers": bucket.compression_ratio * bucket.context_size,
-        "compression_ratio": bucket.compression_ratio,
-        "slide_word": "",
-        "brevity_penalty": bucket.brevity,
-        "brevity_penalty_none": bucket.brevity,
-        "brevity_penalty_attention": attention and attention.brevity,
-        **with_bounds("bleu", bucket.bleu),
-        **with_bounds("bleu_none", bucket.bleu),
-        **with_bounds("bleu_attention", attention and attention.bleu),
-        **with_bounds("gain", attention and row.gain),
-        **with_bounds("quality_drop", _relative(bucket.bleu, base)),
-        **with_bounds("improvement", attention and _relative(attention.bleu, bucket.bleu)),
-    }
-    if printed := L_FAIL.get(bucket.name):
-        cells |= {"slide_bleu": printed.bleu, "slide_drop": printed.drop_percent}
-    if printed := L_VIND.get(bucket.name):
-        cells |= {"slide_none": printed.none, "slide_attention": printed.attention}
-        cells["slide_improvement"] = printed.improvement_percent
-    if bucket.n:
-        # The row of L4 with the highest unrounded ratio that is not above this one, else the first.
-        slide = [item for item in L4 if item.ratio <= bucket.compression_ratio or item is L4[0]][-1]
-        cells |= {"slide_words": slide.words, "slide_ratio": slide.printed_ratio}
-        cells["slide_word"] = slide.quality
-    return cells
-
-
-def _relative(measured: Estimate, base: Estimate) -> Estimate | None:
-    """The change from the base in per cent; None if the base is under `LEAST_BASE`."""
-    return percent_change(measured, base) if base.value >= LEAST_BASE else None
-
-
 def slide_page(
     name: str, title: str, frame: pd.DataFrame, judged: Sequence[Verdict], facts: list[str]
 ) -> Page:
     """A table in its slide's columns; the caption has the facts, then what is unlike the slide."""
     numbers = frame.drop(columns=[n for n in frame if n.endswith(("_low", "_high"))])
     table = filled_table(title, numbers, LIKE_SLIDE[name])
-    ((_, (heads, *texts)),) = tables_in(table)
+    slide = pd.DataFrame({column.header: [*column.cells] for column in table.columns})
     scores = [column.name for column in LIKE_SLIDE[name] if column.name.startswith("bleu")]
     widest = max((frame[f"{score}_high"] - frame[f"{score}_low"]).max() for score in scores)
     counts = " to ".join(f"{n:,}" for n in sorted({frame["n"].min(), frame["n"].max()}))
@@ -327,7 +324,6 @@ def slide_page(
         spans = frame[frame["n"] > 0].groupby("slide_word", sort=False)["bleu"]
         words = [f"{word} {bleu.min():.1f} to {bleu.max():.1f}" for word, bleu in spans]
         lines += [SLIDE_WORDS, f"Measured BLEU by the slide's word: {', '.join(words)}."]
-    slide = pd.DataFrame(texts, columns=heads)
     return Page(name.replace("-", "_"), title, slide, table, [], lines)
 
 
@@ -346,12 +342,14 @@ def arms_table(title: str, arms: Sequence[Arm]) -> tuple[pd.DataFrame, CompactTa
         for arm in arms
         for bucket in arm.buckets
     ]
-    frame = typed_frame(rows, ("arm", "seeds", "parameters", "bucket", "n"))
+    numbers = ("compression_ratio", "bleu", "bleu_low", "bleu_high")
+    frame = pd.DataFrame(rows).astype(dict.fromkeys(numbers, "float64"))
     table, above = new_table(title, ["arm", *frame["bucket"].unique()]), {}
     table.padding = 0  # five ranges leave no space
     for arm, buckets in frame.groupby("arm", sort=False):
         ratios = [cell(ratio, form="{:.1f}:1") for ratio in buckets["compression_ratio"]]
-        lines = {"": [f"n={count(n)}" for n in buckets["n"]], "ratio": ratios}
+        counts = [f"n={n:,}{'*' * (n < MARKED_BELOW)}" for n in buckets["n"]]
+        lines = {"": counts, "ratio": ratios}
         for head, texts in lines.items():
             if texts != above.get(head):
                 table.add_row(head, *texts, style="dim")

@@ -25,8 +25,6 @@ MEASURE = 100
 SHADES = {0.1: "░", 0.3: "▒", 0.5: "▓", 0.8: "█"}
 """A weight's shade in a heatmap, by the least weight that has it."""
 LEGEND = " < ".join(["weight: ' '", *(f"{least} <= {shade}" for least, shade in SHADES.items())])
-CELL = 2
-"""Terminal columns per source word."""
 
 
 class PlainConsole(Console):
@@ -103,15 +101,6 @@ class Column:
     form: str | Callable[[Mapping[str, Any]], str] = "{}"
     zero: str = ""
 
-    def text(self, row: Mapping[str, Any]) -> str:
-        """The cell of a row."""
-        if callable(self.form):
-            return self.form(row)
-        if self.zero and row[self.name] == 0:
-            return self.zero
-        ends = (row.get(f"{self.name}_{end}") for end in ("low", "high"))
-        return cell(row[self.name], *ends, self.form)
-
 
 def filled_table(title: str, frame: pd.DataFrame, columns: Sequence[Column]) -> CompactTable:
     """A table with a row for each row of the data; the slide's columns are dim."""
@@ -119,7 +108,16 @@ def filled_table(title: str, frame: pd.DataFrame, columns: Sequence[Column]) -> 
     for drawn, column in zip(table.columns, columns, strict=True):
         drawn.style = "dim" if column.head.startswith("slide") else ""
     for row in frame.to_dict("records"):
-        table.add_row(*(column.text(row) for column in columns))
+        cells = []
+        for column in columns:
+            if callable(column.form):
+                cells.append(column.form(row))
+            elif column.zero and row[column.name] == 0:
+                cells.append(column.zero)
+            else:
+                ends = (row.get(f"{column.name}_{end}") for end in ("low", "high"))
+                cells.append(cell(row[column.name], *ends, column.form))
+        table.add_row(*cells)
     return table
 
 
@@ -132,14 +130,9 @@ def tables_in(body: RenderableType) -> list[tuple[CompactTable, list[tuple[str, 
     return [(body, list(zip(*texts, strict=True)))]
 
 
-def count(n: int) -> str:
-    """A count, with a star if it is under `MARKED_BELOW`."""
-    return f"{n:,}*" if n < MARKED_BELOW else f"{n:,}"
-
-
 BUCKET_COLUMNS = [
     Column("source\nwords", "bucket"),
-    Column("n", "n", lambda row: count(row["n"])),
+    Column("n", "n", lambda row: f"{row['n']:,}{'*' * (row['n'] < MARKED_BELOW)}"),
 ]
 """The first columns of most tables."""
 
@@ -151,15 +144,6 @@ def with_bounds(name: str, measured: Estimate | None) -> dict[str, float | None]
     return {name: measured.value, f"{name}_low": measured.low, f"{name}_high": measured.high}
 
 
-def typed_frame(
-    rows: list[dict[str, Any]], others: Sequence[str] = ("bucket", "n")
-) -> pd.DataFrame:
-    """A data frame in which all but the ``others`` columns (texts and counts) are floats."""
-    frame = pd.DataFrame(rows)
-    numbers = [name for name in frame.columns if name not in others]
-    return frame.astype(dict.fromkeys(numbers, "float64"))
-
-
 def heatmap(
     source: Sequence[str],
     output: Sequence[str],
@@ -168,8 +152,8 @@ def heatmap(
 ) -> list[str]:
     """Lines of at most ``width`` columns: a row per output word, source words written downwards."""
     label = max(map(len, output), default=0)
-    fit = max(1, (width - label - 1) // CELL)
-    marks = np.array([shade * CELL for shade in (" ", *SHADES.values())])
+    fit = max(1, (width - label - 1) // 2)  # a source word takes two columns
+    marks = np.array([shade * 2 for shade in (" ", *SHADES.values())])
     shades = marks[np.digitize(weights, [*SHADES])]
     lines: list[str] = []
     for start in range(0, len(source), fit):
@@ -180,6 +164,6 @@ def heatmap(
         rows += zip(output, shades[:, start : start + fit], strict=True)
         lines += [""] if lines else []
         for word, row in rows:
-            line = "".join(sign.ljust(CELL) for sign in row)
+            line = "".join(sign.ljust(2) for sign in row)
             lines.append(f"{word:>{label}} {line}".rstrip())
     return lines

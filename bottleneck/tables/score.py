@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sacrebleu.metrics import CHRF
 
 from ..claims.verdict import READ_FROM, small_buckets
 from ..corpus.files import read_lines
@@ -23,14 +24,11 @@ from ..corpus.vocabulary import (
 )
 from ..results.folders import is_run, read_settings, read_texts
 from ..scoring.bleu import (
-    HYPOTHESIS,
-    REFERENCE,
     bleu,
     bleu_signature,
     bleu_statistics,
     brevity_penalty,
     chrf,
-    chrf_signature,
 )
 from ..scoring.bootstrap import (
     bootstrap_p,
@@ -43,7 +41,7 @@ from ..scoring.bootstrap import (
 from ..settings.concerns import ScoringSettings, bucket_labels, bucket_members
 from ..settings.errors import UsageError, UserError, counted
 from .page import Page
-from .render import BUCKET_COLUMNS, Column, filled_table, typed_frame, with_bounds
+from .render import BUCKET_COLUMNS, Column, filled_table, with_bounds
 
 COLUMNS = [
     *BUCKET_COLUMNS,
@@ -61,8 +59,6 @@ COLUMNS = [
     Column("BP\nB", "brevity_penalty_b", "{:.2f}"),
 ]
 """How a terminal shows a column of the data: of one system, or of two."""
-FAIRSEQ = re.compile(r"([STHD])-(\d{1,9})\t(?:[^\t]*\t)?(.*)")
-"""A line of fairseq-generate: its kind, the number of its sentence, a score, the text."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +76,9 @@ def read_systems(
 ) -> list[Output]:
     """Read systems, by their names in messages: folders of runs, or files for one test set.
 
-    The test set's files are read once, because they may be pipes.
+    A file of references has one per line, or several that are separated by tabs.
     """
-    outputs, test_set = [], None
+    outputs, gold = [], []
     for label, path in systems.items():
         if is_run(path):
             texts, settings = read_texts(path), read_settings(path)
@@ -95,15 +91,30 @@ def read_systems(
                 "also give --references and --sources"
             )
         name, hypotheses = _read(path, label, "DH")
-        if test_set is None:
-            test_set = _read(sources, "--sources", "S")[1], _read_references(references)
-        for file, lines in ((references[0], test_set[1][0]), (sources, test_set[0])):
+        if not gold:  # the test set's files are read once, because they may be pipes
+            _, source_lines = _read(sources, "--sources", "S")
+            for file in references:
+                file_name, lines = _read(file, "--references", "T")
+                rows = [line.split("\t") if "\t" in lines[0] else [line] for line in lines]
+                wrong = [place for place, row in enumerate(rows, 1) if len(row) != len(rows[0])]
+                if wrong:
+                    raise UserError(
+                        f"--references {file_name!r} line {wrong[0]:,} has a different number of "
+                        "references, separated by tabs, than line 1: give each line the same number"
+                    )
+                gold += map(list, zip(*rows, strict=True))
+            if lengths := {len(column) for column in gold} - {len(gold[0])}:
+                raise UserError(
+                    f"--references have {len(gold[0]):,} and {lengths.pop():,} lines; line by "
+                    "line they must belong to the same sentence"
+                )
+        for file, lines in ((references[0], gold[0]), (sources, source_lines)):
             if len(lines) != len(hypotheses):
                 raise UserError(
                     f"{label} {name!r} has {len(hypotheses):,} lines and {str(file)!r} has "
                     f"{len(lines):,}; line by line they must belong to the same sentence"
                 )
-        outputs.append(Output(name, *test_set, hypotheses))
+        outputs.append(Output(name, source_lines, gold, hypotheses))
     for other in outputs[1:]:
         rows = (zip_longest(o.sources, *o.references, fillvalue="") for o in (outputs[0], other))
         for number, (ours, theirs) in enumerate(zip_longest(*rows, fillvalue=()), 1):
@@ -123,32 +134,13 @@ def _read(path: Path, option: str, kinds: str) -> tuple[str, list[str]]:
     source.
     """
     lines = read_lines(str(path), option)
-    matches = [match for match in map(FAIRSEQ.fullmatch, lines) if match]
+    pattern = re.compile(r"([STHD])-(\d{1,9})\t(?:[^\t]*\t)?(.*)")
+    matches = [match for match in map(pattern.fullmatch, lines) if match]
     for kind in kinds:
         # Backwards, so that the first of several translations stays: it is the best.
         if texts := {int(match[2]): match[3] for match in reversed(matches) if match[1] == kind}:
             return f"{path} (fairseq's {kind} lines)", [texts[number] for number in sorted(texts)]
     return str(path), lines
-
-
-def _read_references(paths: Sequence[Path]) -> list[list[str]]:
-    """References: one per file, or several that are separated by tabs in each line."""
-    columns: list[list[str]] = []
-    for path in paths:
-        name, lines = _read(path, "--references", "T")
-        rows = [line.split("\t") if "\t" in lines[0] else [line] for line in lines]
-        if wrong := [number for number, row in enumerate(rows, 1) if len(row) != len(rows[0])]:
-            raise UserError(
-                f"--references {name!r} line {wrong[0]:,} has a different number of references, "
-                "separated by tabs, than line 1: give each line the same number"
-            )
-        columns += map(list, zip(*rows, strict=True))
-    if lengths := {len(column) for column in columns} - {len(columns[0])}:
-        raise UserError(
-            f"--references have {len(columns[0]):,} and {lengths.pop():,} lines; line by line "
-            "they must belong to the same sentence"
-        )
-    return columns
 
 
 def score_page(outputs: Sequence[Output], scoring: ScoringSettings, trials: int = 10_000) -> Page:
@@ -158,6 +150,7 @@ def score_page(outputs: Sequence[Output], scoring: ScoringSettings, trials: int 
     (whole,) = frame[frame["bucket"] == "all"].to_dict("records")
     sizes = dict(zip(bucket_labels(edges), frame["n"], strict=False))
     outside, small = counted(whole["n"] - sum(sizes.values()), "sentence"), small_buckets(sizes)
+    chrf_signature = CHRF(references=[[""]] * len(gold.references)).get_signature()
     heads = "AB" if two else ["Hypotheses"]
     lines = [
         *(f"{head}: {output.name}." for head, output in zip(heads, outputs, strict=True)),
@@ -169,7 +162,7 @@ def score_page(outputs: Sequence[Output], scoring: ScoringSettings, trials: int 
         f"Outside the buckets: {outside} of fewer than {edges[0]} source words.",
         *([f"{IN_CHARACTERS}."] if spaceless(gold.sources) else []),
         *([f"* {small}."] if small else []),
-        f"sacreBLEU: {whole['signature']}; chrF: {chrf_signature(len(gold.references))}",
+        f"sacreBLEU: {whole['signature']}; chrF: {chrf_signature}",
     ]
     if two:
         name, title = "compare", "Two systems by sentence length: B minus A in BLEU"
@@ -203,7 +196,7 @@ def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int)
     ]
     lengths = np.array([count_words(source) for source in gold.sources], dtype=np.int64)
     parts = bucket_members(lengths, scoring.lower_edges)
-    if not counts[0][:, REFERENCE].any():
+    if not counts[0][:, 1].any():  # the references' tokens
         raise UserError(f"no reference of {gold.name} has words: give another text")
     parts["all"] = np.arange(len(lengths))
     rows, gains = [], []
@@ -219,10 +212,10 @@ def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int)
             row |= {
                 **with_bounds(f"bleu{side}", score),
                 f"brevity_penalty{side}": float(brevity_penalty(sums)),
-                f"length_ratio{side}": float(ratio_of_sums(sums[:2])),
+                f"length_ratio{side}": float(ratio_of_sums(sums[:2])),  # hypothesis, reference
                 f"chrf{side}": chrf(*([lines[place] for place in part] for lines in texts)),
-                f"reference_tokens{side}": int(sums[REFERENCE]),
-                f"empty{side}": int((system[:, HYPOTHESIS] == 0).sum()),
+                f"reference_tokens{side}": int(sums[1]),
+                f"empty{side}": int((system[:, 0] == 0).sum()),
             }
         if len(outputs) > 1:
             gain = difference(measured[1], measured[0])
@@ -239,9 +232,14 @@ def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int)
             row |= {"n": gains[0][1] + gains[-1][1], **with_bounds("difference", gain)}
             row["p_bootstrap"] = bootstrap_p(gain)
         rows.append(row)
-    signature = bleu_signature(scoring.tokenize, len(gold.references))
-    how = {"resamples": scoring.resamples, "trials": trials, "seed": scoring.seed}
-    return typed_frame(rows).assign(signature=signature, **how)
+    frame = pd.DataFrame(rows)
+    frame = frame.astype({name: "float64" for name in frame if name not in ("bucket", "n")})
+    return frame.assign(
+        signature=bleu_signature(scoring.tokenize, len(gold.references)),
+        resamples=scoring.resamples,
+        trials=trials,
+        seed=scoring.seed,
+    )
 
 
 def text_warnings(outputs: Sequence[Output], tokenize: str) -> list[str]:

@@ -18,7 +18,7 @@ from seq2seq_bottleneck.results.schema import TABLES
 from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.tables.page import Page, in_line
 from seq2seq_bottleneck.tables.pages import make_page
-from seq2seq_bottleneck.tables.render import cell
+from seq2seq_bottleneck.tables.render import cell, tables_in
 
 FALLING = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1, 0.1, 0.1, 0.1, 0.1]}
 AWKWARD = "50 % & $1_000 #{a|b} ~^ <x> *y* `z` \\"
@@ -52,12 +52,13 @@ def test_csv_and_json_parse_back_with_all_that_belongs_to_the_table(page):
 def test_markdown_has_every_row_and_line(page):
     lines = page.render("markdown").splitlines()
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines if line.startswith("|")]
-    ((_, known),) = page.grids
+    ((_, rows_shown),) = tables_in(page.table)
+    known = [[in_line(text) for text in row] for row in rows_shown]
     assert {len(row) for row in rows} == {len(known[0])}
     whole = [unescape("".join(row).replace("\\", "")) for row in (rows[0], *rows[2:])]
     assert [text.split() for text in whole] == [" ".join(row).split() for row in known]
     notes = [line for line in lines if line.startswith("- ")]
-    assert len(notes) == len(page.verdicts) + len(page.caption)
+    assert len(notes) == 2 * len(page.judged) + len(page.caption)
 
 
 def test_latex_has_every_row_and_as_many_cells_as_columns(page):
@@ -65,7 +66,7 @@ def test_latex_has_every_row_and_as_many_cells_as_columns(page):
     body = text.split(r"\toprule")[1].split(r"\bottomrule")[0]
     rows = [re.split(r"(?<!\\)&", line) for line in body.splitlines() if line.endswith(r"\\")]
     (columns,) = re.findall(r"\\begin\{tabular\}\{([lr]+)\}", text)
-    assert len(rows) == len(page.grids[0][1])
+    assert len(rows) == len(tables_in(page.table)[0][1])
     assert {len(row) for row in rows} == {len(columns)}
 
 
@@ -95,7 +96,8 @@ def test_a_page_prints_one_line_per_verdict_and_what_was_run_or_everything(bundl
     assert len([line for line in lines if line.startswith("L-VIND")]) == len(page.judged)
     assert "10 training pairs; context 32; " in " ".join(lines[-3:])
     assert "Rule:" not in short.getvalue()
-    for line in (*page.verdicts, *page.caption):
+    verdicts = [part for item in page.judged for part in (item.because, f"Rule: {item.rule}")]
+    for line in (*verdicts, *page.caption):
         assert " ".join(line.split()) in " ".join(full.getvalue().split())
 
 

@@ -11,10 +11,7 @@ from rich.console import Console
 from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.schema import TABLES
 from seq2seq_bottleneck.tables.pages import make_page
-from seq2seq_bottleneck.tables.render import (
-    CELL,
-    heatmap,
-)
+from seq2seq_bottleneck.tables.render import heatmap
 
 WIDTHS = (80, 140)
 
@@ -68,4 +65,4 @@ def test_words_are_on_both_axes_and_every_weight_has_its_shade():
     ]
     for weight, shade in {0.0: " ", 0.099: " ", 0.1: "░", 0.3: "▒", 0.5: "▓", 0.8: "█"}.items():
         line = heatmap(["x", "y"], ["z"], np.array([[weight, 1.0]]), 80)[-1]
-        assert line == f"z {shade * CELL}{'█' * CELL}"
+        assert line == f"z {shade * 2}██"

@@ -105,8 +105,8 @@ def test_like_the_slide_a_table_has_its_columns_and_one_measured_number_per_cell
 def test_a_flat_curve_is_not_called_a_fall(tmp_path, shares, verdict):
     write_planted(tmp_path, shares)
     failure, gains = default_pages(Results.open(tmp_path))
-    assert failure.verdicts[0].startswith(f"L-FAIL: {verdict}: ")
-    assert gains.verdicts[0].startswith(f"L-VIND: {verdict}: ")
+    verdicts = {page.judged[0].claim: page.judged[0].verdict for page in (failure, gains)}
+    assert verdicts == {"L-FAIL": verdict, "L-VIND": verdict}
     like = make_page("failure-pattern", Results.open(tmp_path), like_slide=True)
     says = "Not as on the slide. Without attention quality falls as sentences grow longer: not held"
     assert like.caption[-1].startswith(says) == (verdict != "held")

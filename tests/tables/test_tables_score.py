@@ -130,6 +130,9 @@ def test_references_in_several_files_or_columns_score_as_sacrebleus(tmp_path, re
             measured = [row["bleu"], row["brevity_penalty"], row["reference_tokens"]]
             assert measured == pytest.approx([score.score, score.bp, score.ref_len], abs=1e-10)
             assert row["signature"].startswith("nrefs:3|")
+    chrf = sacrebleu.CHRF()
+    chrf.corpus_score(HYPOTHESES, [first, second, third])
+    assert any(line.endswith(f"; chrF: {chrf.get_signature()}") for line in whole.caption)
     columns[7] = "one"
     write_lines(tmp_path / "tsv", columns)
     with pytest.raises(UserError, match=r"tsv' line 8 has a different number of references"):
