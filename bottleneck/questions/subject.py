@@ -4,7 +4,7 @@ The *probe of the source* is a new decoder that learns to write the source and t
 encoder's memory. Its -log P of the source measures what the memory does not tell.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from random import Random
@@ -25,7 +25,7 @@ from ..corpus.corpus import Corpus, language_of, load_corpus
 from ..corpus.drawing import draw_pairs, length_groups, length_probabilities
 from ..corpus.pair import Pairs, SentencePair, sources
 from ..model.attention import Memory
-from ..model.parts import on_host
+from ..model.parts import Stack, on_host
 from ..model.translator import Translator, Weights, create, real_positions
 from ..results.folders import ENVIRONMENT, read_object
 from ..runs.translate import BATCH, TrainedRun, load_run
@@ -48,6 +48,11 @@ class Subject:
         self.graph, self.weights, self.encode = trained.graph, trained.weights, trained.encode
         self.vocabularies = trained.source_vocabulary, trained.target_vocabulary
         self.edges = self.settings.scoring.lower_edges
+        self._encode = jax.jit(
+            lambda weights, source, lengths: nnx.merge(self.graph, weights).encoder(
+                source, real_positions(lengths, source.shape[1])
+            )
+        )
 
     @cached_property
     def untrained(self) -> Weights:
@@ -89,14 +94,6 @@ class Subject:
             if (bucket := bucket_of(group[0], edges)) != OUTSIDE:
                 buckets[bucket] = draw_pairs(language, wanted, chances, random, group, used, True)
         return buckets
-
-    @cached_property
-    def _encode(self) -> Callable:
-        return jax.jit(
-            lambda weights, source, lengths: nnx.merge(self.graph, weights).encoder(
-                source, real_positions(lengths, source.shape[1])
-            )
-        )
 
     def read(
         self, weights: Weights, pairs: Sequence[SentencePair]
@@ -170,4 +167,4 @@ def train_reader(
     (trained,) = train(graph, learners, validation, lambda *_: None).trained
     if trained.status != "done":
         raise UserError(f"the {name} failed: {trained.reason}; leave the run out with --where")
-    return make_sentence_losses(graph)(trained.weights, test), trained.weights
+    return make_sentence_losses(graph, Stack(1))(trained.weights, test), trained.weights
