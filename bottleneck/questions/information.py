@@ -17,7 +17,6 @@ from ..results.bundle import read_table
 from ..results.folders import SENTENCES
 from ..scoring.bootstrap import Estimate, difference, ratio_of_sums
 from ..settings.concerns import bucket_members, holds
-from ..settings.run import RunSettings
 from .arms import Arm, Estimates, Measured, Probed, Row, arms_of
 from .question import PERCENT, Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
@@ -51,8 +50,7 @@ def probe(subject: Subject) -> Columns:
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Every measure of every arm, and attention minus none, paired."""
-    rows: list[Row] = []
-    bases: dict[RunSettings, tuple[str, dict[str, Estimate]]] = {}
+    rows, bases = [], {}
     for arm in arms_of(probed):  # those without attention come first
         of_arm, kept = _summary(arm)
         rows += of_arm
@@ -135,13 +133,13 @@ def _lost(estimates: Estimates) -> Judgement | str:
 
 def _kept(estimates: Estimates) -> Judgement | str:
     """C6: judges the first arm with attention that has a baseline without."""
-    measured: list[tuple[str, str, Measured, Measured, Measured]] = []
+    measured = []
     for arm, part in product(estimates.arms(selective=True), ("probe", "translator")):
-        gain = estimates.get("kept_gain", arm, part=f"{part} longer")
-        theirs = estimates.get("kept", gain.note, part=f"{part} longer") if gain else None
+        longer = f"{part} longer"
+        gain = estimates.get("kept_gain", arm, part=longer)
+        theirs = estimates.get("kept", gain.note, part=longer) if gain else None
         if theirs:
-            ours = estimates.get("kept", arm, part=f"{part} longer")
-            measured.append((arm, part, ours, theirs, gain))
+            measured.append((arm, part, estimates.get("kept", arm, part=longer), theirs, gain))
     of_first = [item for item in measured if item[0] == measured[0][0]]
     if not of_first:
         return "the rule needs bits in three length buckets, with attention and without"
@@ -165,8 +163,8 @@ def _drawn(rows: pd.DataFrame) -> pd.DataFrame:
     source = rows[(rows["measure"] == "source_bits") & rows["seed"].isna()]
     source = source.drop_duplicates("bucket").assign(arm="", control="in the source")
     recovered = rows[(rows["measure"] == "recovered") & (rows["part"] == "probe")]
-    ends = ["value", "low", "high"]
-    return pd.concat([source, recovered.assign(**recovered[ends].clip(lower=0.0))])
+    ends = recovered[["value", "low", "high"]].clip(lower=0.0)
+    return pd.concat([source, recovered.assign(**ends)])
 
 
 QUESTION = Question(
@@ -178,30 +176,27 @@ QUESTION = Question(
     summarise=summarise,
     # A text's bits are known if it was drawn from a language and its sentences are not joined.
     suits=lambda settings: settings.corpus.is_drawn and settings.corpus.joined == 1,
-    rules={
-        "C5": (
-            "The rule reads the share of the source's bits that is lost without attention in the "
-            f"bucket of {LOST_WORDS} words: 1 minus the share that the probe of the source or the "
-            "translator recovers, whichever recovers more there. Held if its 95 % interval lies at "
-            f"{SLIDE_LOST - TOLERANCE:.0%} or more (the slide: {SLIDE_LOST:.0%}); partly if more "
-            "is lost there than in the shortest filled bucket, by the same measure (interval of "
-            "the difference above 0); otherwise not held. Not measured without bits of the source, "
-            f"if that bucket is empty or the shortest, or if under {LEARNED:.0%} of the shortest "
-            "bucket's bits are recovered (lower end).",
-            _lost,
-        ),
-        "C6": (
-            "The rule reads the share of each further word's bits that arrives: the slope of the "
-            "recovered bits over the number of words, divided by the slope of the source's bits, "
-            "in the longer half of the buckets. It takes the measure (probe or translator) by "
-            "which attention keeps more. Held if the 95 % interval with attention lies above "
-            f"{RISES:g} and that of attention minus none, paired, above 0; partly if only the "
-            "second does; otherwise not held. Not measured with fewer than three filled buckets, "
-            f"without both arms, or if attention recovers under {LEARNED:.0%} of the shortest "
-            "bucket's bits (lower end). Of several arms with attention it reads the first by name.",
-            _kept,
-        ),
-    },
+    rules={"C5": (
+        "The rule reads the share of the source's bits that is lost without attention in the "
+        f"bucket of {LOST_WORDS} words: 1 minus the share that the probe of the source or the "
+        "translator recovers, whichever recovers more there. Held if its 95 % interval lies at "
+        f"{SLIDE_LOST - TOLERANCE:.0%} or more (the slide: {SLIDE_LOST:.0%}); partly if more is "
+        "lost there than in the shortest filled bucket, by the same measure (interval of the "
+        "difference above 0); otherwise not held. Not measured without bits of the source, if that "
+        f"bucket is empty or the shortest, or if under {LEARNED:.0%} of the shortest bucket's bits "
+        "are recovered (lower end).",
+        _lost,
+    ), "C6": (
+        "The rule reads the share of each further word's bits that arrives: the slope of the "
+        "recovered bits over the number of words, divided by the slope of the source's bits, in "
+        "the longer half of the buckets. It takes the measure (probe or translator) by which "
+        f"attention keeps more. Held if the 95 % interval with attention lies above {RISES:g} and "
+        "that of attention minus none, paired, above 0; partly if only the second does; otherwise "
+        "not held. Not measured with fewer than three filled buckets, without both arms, or if "
+        f"attention recovers under {LEARNED:.0%} of the shortest bucket's bits (lower end). Of "
+        "several arms with attention it reads the first by name.",
+        _kept,
+    )},
     notes=[
         "Bits: -log2 P of the source in its language. Probe: a fresh decoder that learns to write "
         "the source from the frozen encoder's memory. Untr.: the same of an untrained encoder. "

@@ -30,12 +30,12 @@ def probe(subject: Subject) -> Columns:
     columns = {
         "source_words": rows["source_words"],
         "sentences": [1] * len(rows),
-        "hypothesis_tokens": [len(output) for output in outputs],
-        "reference_tokens": [len(reference) for reference in references],
+        "hypothesis_tokens": map(len, outputs),
+        "reference_tokens": map(len, references),
         "empty": [not output for output in outputs],
         "unfinished": ~rows["ended"],
-        "repeating": [repeats(output) for output in outputs],
-        "repeating_references": [repeats(reference) for reference in references],
+        "repeating": map(repeats, outputs),
+        "repeating_references": map(repeats, references),
     }
     return {name: [*map(int, column)] for name, column in columns.items()}
 

@@ -40,7 +40,7 @@ def probe_runs(study: Question, runs: Sequence[Path], tell: Tell) -> list[Probed
         with reading(run / kept):
             content = io.BytesIO(read_checked(run / kept))
             frame = pd.read_csv(content, dtype=str, keep_default_na=False)
-        columns: dict[str, np.ndarray] = {}
+        columns = {}
         for name, texts in frame.items():
             try:
                 columns[name] = texts.replace("", "nan").to_numpy(np.float64)

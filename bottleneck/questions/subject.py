@@ -12,7 +12,7 @@ from random import Random
 import jax
 import numpy as np
 from flax import nnx
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int
 
 from ..corpus.batches import (
     EncodedPairs,
@@ -26,6 +26,7 @@ from ..corpus.drawing import draw_pairs, length_groups, length_probabilities
 from ..corpus.pair import Pairs, SentencePair, sources
 from ..model.attention import Memory
 from ..model.parts import Stack, on_host
+from ..model.recurrence import Key
 from ..model.translator import Translator, Weights, create, real_positions
 from ..results.folders import ENVIRONMENT, read_object
 from ..runs.translate import BATCH, TrainedRun, load_run
@@ -90,8 +91,8 @@ class Subject:
         chances = length_probabilities(corpus.lengths, *ends)
         buckets: list[Pairs] = [()] * len(edges)
         for group in length_groups(*ends):
-            random = Random(f"{corpus.seed}:fresh:{group[0]}")
             if (bucket := bucket_of(group[0], edges)) != OUTSIDE:
+                random = Random(f"{corpus.seed}:fresh:{group[0]}")
                 buckets[bucket] = draw_pairs(language, wanted, chances, random, group, used, True)
         return buckets
 
@@ -119,24 +120,20 @@ class SourceReader(Translator):
     """A translator from the source to itself; its encoder does not change."""
 
     def encode(
-        self,
-        source: Int[Array, "batch source"],
-        lengths: Int[Array, " batch"],
-        key: PRNGKeyArray | None = None,  # noqa: ARG002 (nothing is dropped)
+        self, source: Int[Array, "batch source"], lengths: Int[Array, " batch"], key: Key = None
     ) -> Memory:
         """The memory, without a gradient to the encoder; the keys are the probe's own."""
         mask = real_positions(lengths, source.shape[1])
-        values, last = jax.lax.stop_gradient(self.encoder(source, mask))
+        values, last = jax.lax.stop_gradient(self.encoder(source, mask, key))
         return Memory(values, self.decoder.attention.keys(values), mask, last)
 
 
 def train_reader(
     subject: Subject, encoder: Weights, name: str
 ) -> tuple[Float[np.ndarray, "sentences"], Weights]:
-    """Train the probe of a translator's encoder; return -log P in nats of each test source.
+    """Train the probe of an encoder; return -log P in nats of each test source, and the weights.
 
     The encoder reads a source in the run's order, and the probe writes it in the text's own order.
-    The probe's weights are returned, too.
     """
     words, training = subject.vocabularies[0], subject.settings.training
     settings = subject.settings.changed(

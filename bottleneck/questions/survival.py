@@ -128,18 +128,14 @@ def probe(subject: Subject) -> Columns:
     words = source_words(subject, bucket_of(lengths, subject.edges))
     seen = Counter(token for pair in subject.corpus.train for token in tokenize(pair.source))
     groups = {kind: group for group in CLASSES for kind in group.split(", ")}
-    sentences = words["sentence"]
-    return words.drop(columns="token").assign(
-        source_words=lengths[sentences],
-        tokens=sentences.map(sentences.value_counts()),
-        seen=words["token"].map(seen.__getitem__),
-        **{
-            "class": [
-                groups.get(WORD_CLASS[token], "function word") if is_word(token) else ""
-                for token in words["token"]
-            ]
-        },
-    )
+    words["source_words"] = lengths[words["sentence"]]
+    words["tokens"] = words.groupby("sentence")["token"].transform("size")
+    words["seen"] = words["token"].map(seen)
+    words["class"] = [
+        groups.get(WORD_CLASS[token], "function word") if is_word(token) else ""
+        for token in words["token"]
+    ]
+    return words.drop(columns="token")
 
 
 @by_arm

@@ -132,11 +132,7 @@ summed_loss.defvjp(
 )
 
 
-def _pack(
-    states: Float[Array, "positions width"],
-    target: Int[Array, " positions"],
-    real: Bool[Array, " positions"],
-) -> tuple[tuple[Array, Array, Array], Int[Array, " positions"], Int[Array, ""]]:
+def _pack(states: Array, target: Array, real: Array) -> tuple[tuple[Array, ...], Array, Array]:
     """Chunks, real positions first; each position's new place; how many chunks have real ones."""
     order = jnp.argsort(jnp.logical_not(real), stable=True)
     place = jnp.argsort(order)
@@ -148,7 +144,7 @@ def _pack(
 
 
 def _chunk(
-    packed: tuple[Array, Array, Array], number: Int[Array, ""], layer: OutputLayer, smoothing: float
+    packed: tuple[Array, ...], number: Array, layer: OutputLayer, smoothing: float
 ) -> tuple[Array, ...]:
     """A chunk's states, targets, which are real, losses, exp(logit - max), its sum; 1 / tokens."""
     states, target, real = (

@@ -91,7 +91,7 @@ def make_update(
     # The weights are averaged over this many of the last updates.
     averaged = max(1, round(settings.average_last * settings.updates))
 
-    def loss_and_gradient(state: TrainState, batch: Batch) -> tuple[Float[Array, ""], Weights]:
+    def loss_and_gradient(state: TrainState, batch: Batch) -> tuple[Array, Weights]:
         # The key depends on the seed and the update's number, and on the part of a cut batch.
         key = jax.random.fold_in(jax.random.wrap_key_data(state.random), state.update)
         if stack.parts > 1:
@@ -118,14 +118,12 @@ def make_update(
 
     loss_and_gradient, apply = stack.program(loss_and_gradient, cut=(1,)), stack.program(apply)
 
-    def update(state: TrainState, batch: Batch) -> tuple[TrainState, Float[Array, "*seeds"]]:
+    def update(state: TrainState, batch: Batch) -> tuple[TrainState, Array]:
         rows = len(batch.target_lengths)
         if rows % stack.parts:
             # Fillers repeat the last row, and their losses do not count.
-            batch = type(batch)(*(fill(stack.parts, np.asarray(field)) for field in batch))
-            real = np.arange(len(batch.target_lengths)) < rows
-            lengths = np.where(real, batch.target_lengths, 0).astype(np.int32)
-            batch = batch._replace(target_lengths=lengths)
+            batch = Batch(*(fill(stack.parts, np.asarray(field)) for field in batch))
+            batch.target_lengths[rows:] = 0
         loss, gradient = loss_and_gradient(state, batch)
         return apply(state, gradient), loss
 
