@@ -1,9 +1,9 @@
 """C5, C6: how many bits of the source reach the decoder, and how do they grow with length?
 
 The memory's information on a test sentence is the sentence's exact bits minus the bits that remain
-unknown, given the memory. Two measures estimate what remains: the *probe*, a new decoder that
-learns to write the source from the frozen encoder's memory, and the *translator*, by its loss on
-the reference. On average over sentences, the difference is a lower bound on the information.
+unknown, given the memory. Two measures estimate what remains: the *probe* of the source, by
+`train_reader`, and the *translator*, by its loss on the reference. On average over sentences, the
+difference is a lower bound on the information.
 """
 
 from collections.abc import Sequence
@@ -34,17 +34,15 @@ def probe(subject: Subject) -> Columns:
     """One row per test sentence: its exact bits, and what remains by each measure."""
     from .subject import train_reader
 
-    pairs = subject.corpus.test
-    encoded = subject.encode(pairs)
-    nats, _ = train_reader(subject, subject.weights, "probe of the source")
-    untrained, _ = train_reader(subject, subject.untrained, "probe of an untrained encoder")
+    pairs, untrained = subject.corpus.test, subject.untrained
+    encoded = zip(*subject.encode(pairs), strict=True)
     return {
         "source_words": [pair.words for pair in pairs],
         "bits": [pair.bits for pair in pairs],
-        "unknown": [float(any(UNK in ids for ids in both)) for both in zip(*encoded, strict=True)],
+        "unknown": [float(UNK in source or UNK in target) for source, target in encoded],
         "nll": read_table(subject.folder / SENTENCES, {"nll": "f8"})["nll"],
-        "probe": nats,
-        "probe_untrained": untrained,
+        "probe": train_reader(subject, subject.weights, "probe of the source")[0],
+        "probe_untrained": train_reader(subject, untrained, "probe of an untrained encoder")[0],
     }
 
 

@@ -45,14 +45,12 @@ def probe(subject: Subject, sentences: int = 6_000, steps: int = 200) -> Columns
         np.concatenate([window(np.r_[before, row], DISTANCES)[:, ::-1] for row in rows])
         for rows in ids
     )
-    # Always the most frequent word at the distance, or the most frequent there after the last word.
+    # The most frequent word at each distance: of all, and of those with the same last word.
     frequent = most_frequent(training)
-    baseline = np.tile(frequent, (len(words), 1))
-    last_word = baseline.copy()
+    answers = {name: np.tile(frequent, (len(words), 1)) for name in ("last_word", "baseline")}
     for word in np.unique(training[:, 0]):
         best = most_frequent(training[training[:, 0] == word])
-        last_word[words[:, 0] == word] = np.where(best == NO_ANSWER, frequent, best)
-    answers = {"last_word": last_word, "baseline": baseline}
+        answers["last_word"][words[:, 0] == word] = np.where(best == NO_ANSWER, frequent, best)
     for name, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
         subject.tell(f"{name} states")
         fitted, asked = (
@@ -83,13 +81,9 @@ def most_frequent(words: Int[ndarray, "rows distances"]) -> Int[ndarray, "distan
 
 
 def read_words(
-    inputs: Float[ndarray, "rows size"],
-    answers: Int[ndarray, "rows distances"],
-    others: Float[ndarray, "others size"],
-    *,
-    classes: int,
-    steps: int,
-) -> Int[ndarray, "others distances"]:
+    inputs: Float[ndarray, "rows size"], answers: Int[ndarray, "rows distances"],
+    others: Float[ndarray, "others size"], *, classes: int, steps: int,
+) -> Int[ndarray, "others distances"]:  # fmt: skip
     """Fit the probe to inputs and answers (0 to ``classes`` - 1); return its answers for others."""
     import jax
     import jax.numpy as jnp
@@ -161,8 +155,10 @@ def summarise(arm: Arm) -> Iterator[Row]:
     edges, found = arm.settings.scoring.lower_edges, arm.runs[0].found
     for bucket, first in zip(bucket_labels(edges), edges, strict=True):
         inside = found["words"] == first
-        names = ("states", "trained", "untrained", "last_word", "baseline")
-        right = dict(zip(names, np.moveaxis(arm.statistics(names)[:, inside], -1, 0), strict=True))
+        right = {
+            name: arm.statistics([name])[:, inside, 0]
+            for name in ("states", "trained", "untrained", "last_word", "baseline")
+        }
         states = right["states"]
         if not (n := int(states[0].sum())):
             continue

@@ -123,9 +123,8 @@ class SourceReader(Translator):
         self, source: Int[Array, "batch source"], lengths: Int[Array, " batch"], key: Key = None
     ) -> Memory:
         """The memory, without a gradient to the encoder; the keys are the probe's own."""
-        mask = real_positions(lengths, source.shape[1])
-        values, last = jax.lax.stop_gradient(self.encoder(source, mask, key))
-        return Memory(values, self.decoder.attention.keys(values), mask, last)
+        memory = jax.lax.stop_gradient(super().encode(source, lengths, key))
+        return memory._replace(keys=self.decoder.attention.keys(memory.values))
 
 
 def train_reader(

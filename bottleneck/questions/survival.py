@@ -2,8 +2,7 @@
 
 A source word survives if the output has the words of the reference that it is linked to. If the
 reference has a word m times and the output k times, each copy has the share min(m, k) / m, as in
-BLEU's clipping. A source word with several target words has the mean of their shares. Chance is
-measured by pairing the same outputs with other sources.
+BLEU's clipping. A source word with several target words has the mean of their shares.
 
 Gist is nouns and verbs; detail is modifiers (adjectives, adverbs, numerals) and names. The text is
 drawn from the grammar, which has the classes and the links of all words.
@@ -13,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -46,12 +45,9 @@ def found_shares(reference: Sequence[str], output: Sequence[str]) -> Float[ndarr
 
 
 def survival(
-    pairs: Sequence[SentencePair],
-    outputs: Sequence[Sequence[str]],
-    groups: Int[ndarray, "sentences"],
-    *,
-    seed: int,
-) -> Float[ndarray, "words 2"]:
+    pairs: Sequence[SentencePair], outputs: Sequence[Sequence[str]],
+    groups: Int[ndarray, "sentences"], seed: int,
+) -> Float[ndarray, "words 2"]:  # fmt: skip
     """Share of each source token that survived (0 to 1), and by chance; nan without a link.
 
     Chance is a mean over ten rounds: in each, every sentence of a group takes the output of the
@@ -83,14 +79,12 @@ def survival(
 
 def source_words(subject: Subject, groups: Int[ndarray, "sentences"]) -> pd.DataFrame:
     """One row per token of the test set's sources, with its `survival`; punctuation has none."""
-    pairs = subject.corpus.test
+    pairs, seed = subject.corpus.test, subject.settings.scoring.seed
     outputs = [tokenize(text) for text in read_texts(subject.folder)["hypothesis"]]
     sources = [tokenize(pair.source) for pair in pairs]
     rows = [(row, i, token) for row, source in enumerate(sources) for i, token in enumerate(source)]
     words = pd.DataFrame(rows, columns=["sentence", "position", "token"])
-    words[["survived", "by_chance"]] = survival(
-        pairs, outputs, groups, seed=subject.settings.scoring.seed
-    )
+    words[["survived", "by_chance"]] = survival(pairs, outputs, groups, seed)
     words.loc[~words["token"].map(is_word), "survived"] = np.nan
     return words
 
@@ -99,7 +93,7 @@ class WordReport(NamedTuple):
     """A source word, its fate, its words in the reference, and those of them in the output."""
 
     word: str
-    fate: Literal["survived", "in part", "lost", "not linked"]
+    fate: str
     targets: tuple[str, ...]
     translated: tuple[str, ...]
 
@@ -258,8 +252,8 @@ def judge(estimates: Estimates) -> Judgement | str:
             clause = f"{arm}, {bucket}: {share} of the gist survives"
             for kind in DETAILS:
                 points = estimates.get("gist_more", arm, bucket, part=kind).scaled(100.0)
-                phrases = (f", {{}} points {word} than of {kind}" for word in ("more", "less"))
-                clause += points.change(*phrases, "{:z.0f}")
+                clause += points.change(", {} points more", ", {} points less", "{:z.0f}")
+                clause += f" than of {kind}"
             clauses.append(clause)
     least = min(DETAILS, key=lambda kind: more[last, kind].value)
     return Judgement(

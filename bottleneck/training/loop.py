@@ -137,7 +137,7 @@ def _take(trained: Trained, at: Progress, state: TrainState, stack: Stack, place
     With averaging, the mean of the whole window is kept, whatever its validation loss.
     """
     loss = at.valid_loss
-    if not math.isfinite(at.loss) or not math.isfinite(loss or 0.0):
+    if not math.isfinite(at.loss + (loss or 0.0)):
         trained.status = "diverged"
         trained.reason = (
             f"the loss was no longer finite by update {at.update}; try a lower "

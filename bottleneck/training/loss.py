@@ -6,7 +6,7 @@ computed twice.
 
 With label smoothing (Szegedy et al. 2016, section 7) a position's loss is its cross-entropy against
 a distribution: (1 - smoothing) on the target, and the rest spread evenly over all tokens that an
-output may have. ``token_losses`` are always -log P.
+output may have.
 """
 
 from functools import partial
