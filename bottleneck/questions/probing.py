@@ -18,10 +18,7 @@ from .question import Probed, Question, Row, Tell, find_question
 
 
 def probe_runs(study: Question, runs: Sequence[Path], tell: Tell) -> list[Probed]:
-    """The results of the study's probe; runs that lack this version's result are probed now.
-
-    A failure is a ``UserError``.
-    """
+    """The results of the study's probe, made now where missing; a failure is a ``UserError``."""
     kept = f"{PROBES}/{study.name}-{study.version}.csv"
     missing = [run for run in runs if not (run / kept).is_file()]
 

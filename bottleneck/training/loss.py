@@ -124,11 +124,7 @@ def _forward(
 
 summed_loss.defvjp(
     _forward,
-    lambda _, gradients, scale: (
-        *jax.tree.map(partial(jnp.multiply, scale), gradients),
-        None,
-        None,
-    ),
+    lambda _, gradients, scale: (*jax.tree.map(lambda part: scale * part, gradients), None, None),
 )
 
 
@@ -136,9 +132,8 @@ def _pack(states: Array, target: Array, real: Array) -> tuple[tuple[Array, ...],
     """Chunks, real positions first; each position's new place; how many chunks have real ones."""
     order = jnp.argsort(jnp.logical_not(real), stable=True)
     place = jnp.argsort(order)
-    filler = -len(order) % CHUNK
-    whole = jnp.concatenate([order, jnp.zeros(filler, order.dtype)])
-    real = jnp.concatenate([real[order], jnp.zeros(filler, bool)])
+    fillers = 0, -len(order) % CHUNK
+    whole, real = jnp.pad(order, fillers), jnp.pad(real[order], fillers)
     chunks = -(-jnp.sum(real, dtype=jnp.int32) // CHUNK)
     return (states[whole], target[whole], real), place, chunks
 

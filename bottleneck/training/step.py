@@ -88,8 +88,8 @@ def make_update(
     It has two programs: only that of the gradient is compiled once for each padded shape.
     """
     optimizer = make_optimizer(settings)
-    # The weights are averaged over this many of the last updates.
-    averaged = max(1, round(settings.average_last * settings.updates))
+    # The updates before those whose weights are averaged.
+    before = settings.updates - max(1, round(settings.average_last * settings.updates))
 
     def loss_and_gradient(state: TrainState, batch: Batch) -> tuple[Array, Weights]:
         # The key depends on the seed and the update's number, and on the part of a cut batch.
@@ -108,7 +108,7 @@ def make_update(
     def apply(state: TrainState, gradient: Weights) -> TrainState:
         change, optimizer_state = optimizer.update(gradient, state.optimizer, state.weights)
         weights, done = optax.apply_updates(state.weights, change), state.update + 1
-        count, mean = done - (settings.updates - averaged), state.mean
+        count, mean = done - before, state.mean
         if mean is not None:  # by differences: float32 is enough
             parts = jnp.maximum(count, 1)
             mean = jax.tree.map(
