@@ -169,10 +169,10 @@ def summarise(arm: Arm) -> Iterator[Row]:
             if part in DETAILS:
                 both = alike[:, :, [0, group]].reshape(*kinds.shape[:2], 2, -1, 3)
                 gist, detail = both[0, ..., 2].sum(axis=0)
-                alike_n, than = int(detail[gist > 0].sum()), {"measure": "corrected", "group": 0}
+                both_n, less = int(detail[gist > 0].sum()), {"measure": "corrected", "group": 0}
                 scores += [
-                    ("gist_more", n, kinds, than | {"minus": group}),
-                    ("gist_more_alike", alike_n, both, than | {"minus": 1, "matched": True}),
+                    ("gist_more", n, kinds, less | {"minus": group}),
+                    ("gist_more_alike", both_n, both, less | {"minus": 1, "matched": True}),
                 ]
             for name, n, cells, how in scores:
                 score = partial(rate, shape=cells.shape[2:], **how)
