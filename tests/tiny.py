@@ -8,7 +8,7 @@ from flax import nnx
 from seq2seq_bottleneck.corpus.batches import Batch
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.settings.concerns import ModelSettings
-from seq2seq_bottleneck.training.loss import decoder_inputs, summed_losses
+from seq2seq_bottleneck.training.loss import decoder_inputs, read_outs, summed_loss
 
 PAD, BOS, EOS = 0, 1, 2
 ATTENTIONS = ("none", "uniform", "dot", "scaled-dot", "general", "additive")
@@ -58,7 +58,7 @@ def random_translator(settings, seed=0, words=TARGET_WORDS, spread=0.7):
 
 def mean_loss(translator, batch, ratio=1.0, key=None, smoothing=0.0):
     """Nats per real target token."""
-    total = summed_losses(translator, batch, ratio, key, smoothing)
+    total = summed_loss(*read_outs(translator, batch, ratio, key), smoothing)
     return total / jnp.sum(batch.target_lengths)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..corpus.batches import Batch
 from ..corpus.vocabulary import EOS, UNK
+from ..model.parts import Stack
 from ..model.translator import create
 from ..results.schema import BENCHMARK
 from ..runs.pool import Event, run_workers
@@ -107,7 +108,7 @@ class Step:
         )
         graph, weights = create(model, VOCABULARY, VOCABULARY, TRAINING.seed)
         self.state: TrainState = initial_state(weights, TRAINING)
-        self.update = make_update(graph, TRAINING)
+        self.update = make_update(graph, TRAINING, Stack(1))
         size = (2, BATCH, length)
         source, target = np.random.default_rng(1).integers(UNK + 1, VOCABULARY, size, np.int32)
         source[:, -1] = target[:, -1] = EOS

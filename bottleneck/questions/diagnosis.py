@@ -15,13 +15,13 @@ from ..runs.translate import load_run
 from ..settings.errors import UserError, counted
 from ..tables.page import Page
 from ..tables.render import new_table
-from .survival import LOST, PARTLY, SURVIVED, UNLINKED, WordReport, word_reports
+from .survival import WordReport, word_reports
 
 FATES = {
-    SURVIVED: ("+", "green", "{}"),
-    PARTLY: ("~", "yellow", "({})"),
-    LOST: ("-", "red", "[{}]"),
-    UNLINKED: ("?", "dim", "{}?"),
+    "survived": ("+", "green", "{}"),
+    "in part": ("~", "yellow", "({})"),
+    "lost": ("-", "red", "[{}]"),
+    "not linked": ("?", "dim", "{}?"),
 }
 """Each fate's mark in the table of words, its style, and the format of its words in a sentence."""
 Reports = Mapping[str, tuple[str, Sequence[WordReport]]]
@@ -69,9 +69,9 @@ def diagnosis_page(
         ]
         sentences.add_row(arm, Text(" ").join(words))
         content = [
-            item.fate == SURVIVED
+            item.fate == "survived"
             for item, kind in zip(reports, classes, strict=True)
-            if item.fate != UNLINKED and kind not in ("", *FUNCTION)
+            if item.fate != "not linked" and kind not in ("", *FUNCTION)
         ]
         survived = f"{sum(content)} of {len(content)} content words survived"
         lines.append(f"Arm {arm}: {survived}. Output: {output}")

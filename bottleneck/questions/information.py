@@ -1,9 +1,9 @@
 """C5, C6: how many bits of the source reach the decoder, and how do they grow with length?
 
 The memory's information on a test sentence is the sentence's exact bits minus the bits that remain
-unknown, given the memory. Two measures estimate what remains: the *probe*, a new decoder that
-learns to write the source from the frozen encoder's memory, and the *translator*, by its loss on
-the reference. On average over sentences, the difference is a lower bound on the information.
+unknown, given the memory. Two measures estimate what remains: the *probe* of the source, by
+`train_reader`, and the *translator*, by its loss on the reference. On average over sentences, the
+difference is a lower bound on the information.
 """
 
 from collections.abc import Sequence
@@ -17,71 +17,38 @@ from ..results.bundle import read_table
 from ..results.folders import SENTENCES
 from ..scoring.bootstrap import Estimate, difference, ratio_of_sums
 from ..settings.concerns import bucket_members, holds
-from ..settings.run import RunSettings
 from .arms import Arm, Estimates, Measured, Probed, Row, arms_of
 from .question import PERCENT, Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
-MEASURES = {
-    "probe": ("probe", ""),
-    "probe_untrained": ("probe", "untrained"),
-    "nll": ("translator", ""),
-}
-"""The probe's columns of what remains, in nats, each with its part and control."""
-LONGER = {part: f"{part} longer" for part in ("probe", "translator")}
-"""The name of the longer half of the buckets, by part; the middle bucket belongs to it."""
 SLIDE_LOST, LOST_WORDS = 0.91, 30
 """L9: 2,744 of 3,000 numbers are lost, for a sentence of this many words."""
 TOLERANCE, RISES, LEARNED = 0.10, 0.75, 0.10
 """Shares (0 to 1) in the rules."""
-LOST_RULE = (
-    "The rule reads the share of the source's bits that is lost without attention in the bucket of "
-    f"{LOST_WORDS} words: 1 minus the share that the probe of the source or the translator "
-    "recovers, whichever recovers more there. Held if its 95 % interval lies at "
-    f"{SLIDE_LOST - TOLERANCE:.0%} or more (the slide: {SLIDE_LOST:.0%}); partly if more is lost "
-    "there than in the shortest filled bucket, by the same measure (interval of the difference "
-    "above 0); otherwise not held. Not measured without bits of the source, if that bucket is "
-    f"empty or the shortest, or if under {LEARNED:.0%} of the shortest bucket's bits are recovered "
-    "(lower end)."
-)
-KEPT_RULE = (
-    "The rule reads the share of each further word's bits that arrives: the slope of the recovered "
-    "bits over the number of words, divided by the slope of the source's bits, in the longer half "
-    "of the buckets. It takes the measure (probe or translator) by which attention keeps more. "
-    f"Held if the 95 % interval with attention lies above {RISES:g} and that of attention minus "
-    "none, paired, above 0; partly if only the second does; otherwise not held. Not measured with "
-    "fewer than three filled buckets, without both arms, or if attention recovers under "
-    f"{LEARNED:.0%} of the shortest bucket's bits (lower end). Of several arms with attention it "
-    "reads the first by name."
-)
 UNLEARNED = (
     f"under {LEARNED:.0%} of the shortest sentences' bits are recovered: too little was learned to "
     "judge"
 )
-POINTS = ("{} more", "{} less", "{:z.0f}", " points")
 
 
 def probe(subject: Subject) -> Columns:
     """One row per test sentence: its exact bits, and what remains by each measure."""
     from .subject import train_reader
 
-    pairs = subject.corpus.test
-    encoded = subject.encode(pairs)
-    nats, _ = train_reader(subject, subject.weights, "probe of the source")
-    untrained, _ = train_reader(subject, subject.untrained, "probe of an untrained encoder")
+    pairs, untrained = subject.corpus.test, subject.untrained
+    encoded = zip(*subject.encode(pairs), strict=True)
     return {
         "source_words": [pair.words for pair in pairs],
         "bits": [pair.bits for pair in pairs],
-        "unknown": [float(any(UNK in ids for ids in both)) for both in zip(*encoded, strict=True)],
+        "unknown": [float(UNK in source or UNK in target) for source, target in encoded],
         "nll": read_table(subject.folder / SENTENCES, {"nll": "f8"})["nll"],
-        "probe": nats,
-        "probe_untrained": untrained,
+        "probe": train_reader(subject, subject.weights, "probe of the source")[0],
+        "probe_untrained": train_reader(subject, untrained, "probe of an untrained encoder")[0],
     }
 
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Every measure of every arm, and attention minus none, paired."""
-    rows: list[Row] = []
-    bases: dict[RunSettings, tuple[str, dict[str, Estimate]]] = {}
+    rows, bases = [], {}
     for arm in arms_of(probed):  # those without attention come first
         of_arm, kept = _summary(arm)
         rows += of_arm
@@ -92,7 +59,7 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
             name, base = bases[settings]
             for part, share in kept.items():
                 gain = difference(share, base[part])
-                rows.append(arm.row("kept_gain", gain, part=LONGER[part], note=name))
+                rows.append(arm.row("kept_gain", gain, part=f"{part} longer", note=name))
     return rows
 
 
@@ -106,14 +73,14 @@ def _summary(arm: Arm) -> tuple[list[Row], dict[str, Estimate]]:
         for stream, (name, inside) in enumerate(members)
         if clean[inside].any()
     ]
-    longer = buckets[len(buckets) // 2 :]
+    longer = buckets[len(buckets) // 2 :]  # with the middle bucket
     means = np.array([words[inside].mean() for *_, inside in longer])
-
-    def slope(sums: np.ndarray) -> np.ndarray:
-        parts = [arm.estimate(ratio_of_sums, sums[:, i], stream) for stream, _, i in longer]
-        return (means - means.mean()) @ [np.append(part.value, part.draws) for part in parts]
-
-    for column, (part, control) in MEASURES.items():
+    # The columns of what remains, in nats, each with its part and control.
+    for column, part, control in (
+        ("probe", "probe", ""),
+        ("probe_untrained", "probe", "untrained"),
+        ("nll", "translator", ""),
+    ):
         nats, bits = np.moveaxis(arm.statistics([column, "bits"]), -1, 0)
         counts = np.stack([bits - nats / np.log(2.0), bits, np.ones_like(bits)], axis=-1)
         for stream, name, inside in buckets:
@@ -125,23 +92,24 @@ def _summary(arm: Arm) -> tuple[list[Row], dict[str, Estimate]]:
             rows += arm.rows("recovered", ratio_of_sums, sums[..., [0, 2]], **keys)
             rows += arm.rows("share", ratio_of_sums, sums[..., [0, 1]], **keys)
         if not control and len(buckets) > 2:
-            slopes = [slope(counts[..., [which, 2]]) for which in (0, 1)]
+            slopes = []
+            for which in (0, 1):
+                sums = counts[..., [which, 2]]
+                parts = [arm.estimate(ratio_of_sums, sums[:, i], stream) for stream, _, i in longer]
+                points = [np.append(item.value, item.draws) for item in parts]
+                slopes.append((means - means.mean()) @ points)
             value, *draws = ratio_of_sums(np.stack(slopes, axis=-1))
             kept[part] = Estimate(float(value), np.array(draws))
             n = sum(len(inside) for *_, inside in longer)
-            rows.append(arm.row("kept", kept[part], part=LONGER[part], n=n))
+            rows.append(arm.row("kept", kept[part], part=f"{part} longer", n=n))
     return rows, kept
-
-
-def _percent(share: Measured) -> str:
-    return share.scaled(100.0).text("{:z.0f}", "%")
 
 
 def _lost(estimates: Estimates) -> Judgement | str:
     """C5: both measures are lower bounds, so the one that recovers more is judged."""
     none = estimates.without_attention()
     bucket = next((name for name in estimates.buckets() if holds(name, LOST_WORDS)), "")
-    by_part = {part: estimates.by_bucket("share", none, part) for part in LONGER}
+    by_part = {name: estimates.by_bucket("share", none, name) for name in ("probe", "translator")}
     shares = {part: by[bucket] for part, by in by_part.items() if bucket in by}
     part = max(shares, key=lambda part: shares[part].value, default="")
     if not part or bucket == next(iter(by_part[part])):
@@ -150,39 +118,42 @@ def _lost(estimates: Estimates) -> Judgement | str:
     if not shortest.low >= LEARNED:
         return UNLEARNED
     lost, growth = Measured(1 - share.value, 1 - share.high, 1 - share.low), shortest.minus(share)
+    near, percent = lost.low >= SLIDE_LOST - TOLERANCE, lost.scaled(100.0)
+    change = growth.scaled(100.0).change("{} more", "{} less", "{:z.0f}", " points")
     size = estimates.means.loc[estimates.means["arm"] == none, "context_size"].iloc[0]
     clauses = [
-        f"{_percent(lost)} of the bits of {share.n:,} sentences of {bucket} words were not "
-        f"recovered by the {part} from {size} numbers (the slide: {SLIDE_LOST:.0%})",
-        f"that is {growth.scaled(100.0).change(*POINTS)} than of the shortest sentences",
+        f"{percent.text('{:z.0f}', '%')} of the bits of {share.n:,} sentences of {bucket} words "
+        f"were not recovered by the {part} from {size} numbers (the slide: {SLIDE_LOST:.0%})",
+        f"that is {change} than of the shortest sentences",
     ]
-    near, measure = lost.low >= SLIDE_LOST - TOLERANCE, f"% of the bits lost, {bucket} words"
-    return Judgement(near, growth.low > 0, clauses, measure, lost.scaled(100.0))
+    return Judgement(near, growth.low > 0, clauses, f"% of the bits lost, {bucket} words", percent)
 
 
 def _kept(estimates: Estimates) -> Judgement | str:
     """C6: judges the first arm with attention that has a baseline without."""
-    measured: list[tuple[str, str, Measured, Measured, Measured]] = []
-    for arm, (name, part) in product(estimates.arms(selective=True), LONGER.items()):
-        gain = estimates.get("kept_gain", arm, part=part)
-        theirs = estimates.get("kept", gain.note, part=part) if gain else None
+    measured = []
+    for arm, part in product(estimates.arms(selective=True), ("probe", "translator")):
+        longer = f"{part} longer"
+        gain = estimates.get("kept_gain", arm, part=longer)
+        theirs = estimates.get("kept", gain.note, part=longer) if gain else None
         if theirs:
-            measured.append((arm, name, estimates.get("kept", arm, part=part), theirs, gain))
+            measured.append((arm, part, estimates.get("kept", arm, part=longer), theirs, gain))
     of_first = [item for item in measured if item[0] == measured[0][0]]
     if not of_first:
         return "the rule needs bits in three length buckets, with attention and without"
-    arm, name, ours, theirs, gain = max(of_first, key=lambda item: item[2].value)
-    if not next(iter(estimates.by_bucket("share", arm, name).values())).low >= LEARNED:
+    arm, part, ours, theirs, gain = max(of_first, key=lambda item: item[2].value)
+    if not next(iter(estimates.by_bucket("share", arm, part).values())).low >= LEARNED:
         return UNLEARNED
     attention = estimates.attention[arm]
+    kept, without, more = (number.scaled(100.0) for number in (ours, theirs, gain))
     clause = (
-        f"in the longer half of the buckets {_percent(ours)} of each further word's bits "
-        f"arrive with {attention} attention and {_percent(theirs)} without, "
-        f"{gain.scaled(100.0).change(*POINTS)} with it (by the {name})"
+        f"in the longer half of the buckets {kept.text('{:z.0f}', '%')} of each further word's "
+        f"bits arrive with {attention} attention and {without.text('{:z.0f}', '%')} without, "
+        f"{more.change('{} more', '{} less', '{:z.0f}', ' points')} with it (by the {part})"
     )
     measure = f"% of a further word's bits arrive, {attention}"
     fully, partly = gain.low > 0 and ours.low > RISES, gain.low > 0
-    return Judgement(fully, partly, [clause], measure, ours.scaled(100.0))
+    return Judgement(fully, partly, [clause], measure, kept)
 
 
 def _drawn(rows: pd.DataFrame) -> pd.DataFrame:
@@ -190,8 +161,8 @@ def _drawn(rows: pd.DataFrame) -> pd.DataFrame:
     source = rows[(rows["measure"] == "source_bits") & rows["seed"].isna()]
     source = source.drop_duplicates("bucket").assign(arm="", control="in the source")
     recovered = rows[(rows["measure"] == "recovered") & (rows["part"] == "probe")]
-    ends = ["value", "low", "high"]
-    return pd.concat([source, recovered.assign(**recovered[ends].clip(lower=0.0))])
+    ends = recovered[["value", "low", "high"]].clip(lower=0.0)
+    return pd.concat([source, recovered.assign(**ends)])
 
 
 QUESTION = Question(
@@ -203,7 +174,27 @@ QUESTION = Question(
     summarise=summarise,
     # A text's bits are known if it was drawn from a language and its sentences are not joined.
     suits=lambda settings: settings.corpus.is_drawn and settings.corpus.joined == 1,
-    rules={"C5": (LOST_RULE, _lost), "C6": (KEPT_RULE, _kept)},
+    rules={"C5": (
+        "The rule reads the share of the source's bits that is lost without attention in the "
+        f"bucket of {LOST_WORDS} words: 1 minus the share that the probe of the source or the "
+        "translator recovers, whichever recovers more there. Held if its 95 % interval lies at "
+        f"{SLIDE_LOST - TOLERANCE:.0%} or more (the slide: {SLIDE_LOST:.0%}); partly if more is "
+        "lost there than in the shortest filled bucket, by the same measure (interval of the "
+        "difference above 0); otherwise not held. Not measured without bits of the source, if that "
+        f"bucket is empty or the shortest, or if under {LEARNED:.0%} of the shortest bucket's bits "
+        "are recovered (lower end).",
+        _lost,
+    ), "C6": (
+        "The rule reads the share of each further word's bits that arrives: the slope of the "
+        "recovered bits over the number of words, divided by the slope of the source's bits, in "
+        "the longer half of the buckets. It takes the measure (probe or translator) by which "
+        f"attention keeps more. Held if the 95 % interval with attention lies above {RISES:g} and "
+        "that of attention minus none, paired, above 0; partly if only the second does; otherwise "
+        "not held. Not measured with fewer than three filled buckets, without both arms, or if "
+        f"attention recovers under {LEARNED:.0%} of the shortest bucket's bits (lower end). Of "
+        "several arms with attention it reads the first by name.",
+        _kept,
+    )},
     notes=[
         "Bits: -log2 P of the source in its language. Probe: a fresh decoder that learns to write "
         "the source from the frozen encoder's memory. Untr.: the same of an untrained encoder. "
@@ -222,8 +213,8 @@ QUESTION = Question(
             StudyColumn("attention\nminus none,\npoints", "kept_gain", scale=100.0,
                         form="{:+z.0f}", ends="{:+z.0f}"),
         ], heads=("arm", "measure"), lines=lambda estimates: [
-            ((arm, name), {"arm": arm, "part": part})
-            for (name, part), arm in product(LONGER.items(), estimates.arms())
+            ((arm, part), {"arm": arm, "part": f"{part} longer"})
+            for part, arm in product(("probe", "translator"), estimates.arms())
         ]),
     ],
     axes=[

@@ -12,21 +12,13 @@ from ..corpus.vocabulary import tokenize
 from ..results.bundle import read_table
 from ..results.folders import SENTENCES, read_texts
 from ..scoring.bootstrap import ratio_of_sums
-from .arms import Estimates, Probed, Row, rows_by_bucket
+from .arms import Estimates, rows_by_bucket
 from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
 FAULTS = ("empty", "unfinished", "repeating", "repeating_references")
 """Measures that are shares of the sentences, 0 to 1."""
 RATIO, MOST_FAULTS, ENOUGH = (0.9, 1.1), 0.05, 0.5
 """Range of the length ratio; most faulty outputs, fewest handled buckets, as shares (0 to 1)."""
-RULE = (
-    "An arm handles a bucket if the 95 % interval of its length ratio (output tokens per reference "
-    f"token) lies within {RATIO[0]:g} to {RATIO[1]:g}, and its shares of empty, unfinished and "
-    f"repeating outputs (the last minus the references' share) are each under {MOST_FAULTS:.0%} "
-    "(upper ends of their intervals). Held if every arm with attention (not uniform) handles every "
-    f"filled bucket; partly if at least {ENOUGH:.0%} of all pairs of arm and bucket are handled; "
-    "otherwise not held. Not measured with fewer than two filled buckets."
-)
 
 
 def probe(subject: Subject) -> Columns:
@@ -38,12 +30,12 @@ def probe(subject: Subject) -> Columns:
     columns = {
         "source_words": rows["source_words"],
         "sentences": [1] * len(rows),
-        "hypothesis_tokens": [len(output) for output in outputs],
-        "reference_tokens": [len(reference) for reference in references],
+        "hypothesis_tokens": map(len, outputs),
+        "reference_tokens": map(len, references),
         "empty": [not output for output in outputs],
         "unfinished": ~rows["ended"],
-        "repeating": [repeats(output) for output in outputs],
-        "repeating_references": [repeats(reference) for reference in references],
+        "repeating": map(repeats, outputs),
+        "repeating_references": map(repeats, references),
     }
     return {name: [*map(int, column)] for name, column in columns.items()}
 
@@ -51,13 +43,6 @@ def probe(subject: Subject) -> Columns:
 def repeats(tokens: Sequence[str]) -> bool:
     """Whether there is a loop."""
     return re.search(r"(?<![^ ])((?:[^ ]+ )+)\1\1", " ".join([*tokens, ""])) is not None
-
-
-def summarise(probed: Sequence[Probed]) -> list[Row]:
-    """Every measure of every arm and bucket."""
-    scores = [("length_ratio", "", ratio_of_sums, ("hypothesis_tokens", "reference_tokens"))]
-    scores += [(fault, "", ratio_of_sums, (fault, "sentences")) for fault in FAULTS]
-    return rows_by_bucket(probed, scores)
 
 
 def judge(estimates: Estimates) -> Judgement | str:
@@ -92,8 +77,20 @@ QUESTION = Question(
     question="Does one network serve any length: are long outputs as long as they should be? (C11)",
     title="Output length (C11)",
     probe=probe,
-    summarise=summarise,
-    rules={"C11": (RULE, judge)},
+    summarise=lambda probed: rows_by_bucket(probed, [
+        ("length_ratio", "", ratio_of_sums, ("hypothesis_tokens", "reference_tokens")),
+        *((fault, "", ratio_of_sums, (fault, "sentences")) for fault in FAULTS),
+    ]),
+    rules={"C11": (
+        "An arm handles a bucket if the 95 % interval of its length ratio (output tokens per "
+        f"reference token) lies within {RATIO[0]:g} to {RATIO[1]:g}, and its shares of empty, "
+        "unfinished and repeating outputs (the last minus the references' share) are each under "
+        f"{MOST_FAULTS:.0%} (upper ends of their intervals). Held if every arm with attention (not "
+        f"uniform) handles every filled bucket; partly if at least {ENOUGH:.0%} of all pairs of "
+        "arm and bucket are handled; otherwise not held. Not measured with fewer than two filled "
+        "buckets.",
+        judge,
+    )},
     notes=[
         "Ratio: output tokens per reference token. Empty, unfinished (at the limit of tokens), "
         "repeating (a stretch of words three times in a row or more): % of the outputs; of refs: % "

@@ -1,7 +1,4 @@
-"""Probes runs for a question: each run in its own process, on CPUs one per core.
-
-A probe's result is stored in the run's folder, ``probes/NAME-VERSION.csv``.
-"""
+"""Probes runs for a question: each run in its own process, on CPUs one per core."""
 
 import io
 from collections.abc import Callable, Sequence
@@ -17,16 +14,13 @@ from ..results.schema import PROBE_COLUMNS, PROBES
 from ..runs.pool import Event, divide, run_workers
 from ..settings.errors import UserError
 from ..settings.files import write_listed
-from ..settings.run import RunSettings
 from .question import Probed, Question, Row, Tell, find_question
 
 
 def probe_runs(study: Question, runs: Sequence[Path], tell: Tell) -> list[Probed]:
-    """The results of the study's probe; runs that lack them are probed now.
-
-    A failure is a ``UserError``.
-    """
-    missing = [run for run in runs if not kept_file(run, study).is_file()]
+    """The results of the study's probe, made now where missing; a failure is a ``UserError``."""
+    kept = f"{PROBES}/{study.name}-{study.version}.csv"
+    missing = [run for run in runs if not (run / kept).is_file()]
 
     def listen(run: Path, event: Event) -> None:
         if event["phase"] == "failed":
@@ -34,40 +28,33 @@ def probe_runs(study: Question, runs: Sequence[Path], tell: Tell) -> list[Probed
         number = missing.index(run) + 1
         tell(f"{run.name} ({number} of {len(missing)}): {event['phase']}")
 
-    orders = [([run], {"study": study.name, "run": str(run.resolve())}) for run in missing]
+    orders = [
+        ([run], {"study": study.name, "run": str(run.resolve()), "kept": kept}) for run in missing
+    ]
     run_workers("questions.probing:probe_run", orders, listen, divide(1, threads=1)[0])
-    return [read_kept(run, read_settings(run), study) for run in runs]
+    probed = []
+    for run in runs:
+        with reading(run / kept):
+            content = io.BytesIO(read_checked(run / kept))
+            frame = pd.read_csv(content, dtype=str, keep_default_na=False)
+        columns = {}
+        for name, texts in frame.items():
+            try:
+                columns[name] = texts.replace("", "nan").to_numpy(np.float64)
+            except ValueError:  # not all are numbers
+                columns[name] = texts.to_numpy(np.str_)
+        probed.append(Probed(run, read_settings(run), columns))
+    return probed
 
 
-def probe_run(emit: Callable[[int, dict[str, Any]], None], study: str, run: str) -> None:
-    """The task of a worker process: probe a run for a question, and store the result."""
+def probe_run(emit: Callable[[int, dict[str, Any]], None], study: str, run: str, kept: str) -> None:
+    """The task of a worker process: probe a run, and store the result in its file ``kept``."""
     from .subject import Subject
 
-    question, folder = find_question(study), Path(run)
-    subject = Subject(folder, tell=lambda words: emit(0, {"phase": words}))
-    columns = question.probe(subject)
-    content = tidy_csv(pd.DataFrame(columns)).encode()
-    write_listed(folder, [(f"{PROBES}/{kept_file(folder, question).name}", content)])
+    subject = Subject(Path(run), tell=lambda words: emit(0, {"phase": words}))
+    columns = pd.DataFrame(find_question(study).probe(subject))
+    write_listed(Path(run), [(kept, tidy_csv(columns).encode())])
     emit(0, {"phase": "done"})
-
-
-def kept_file(run: Path, study: Question) -> Path:
-    """The file of this version's result on a run; it exists once the run is probed."""
-    return run / PROBES / f"{study.name}-{study.version}.csv"
-
-
-def read_kept(run: Path, settings: RunSettings, study: Question) -> Probed:
-    """A stored result as arrays; a column that is not all numbers is text."""
-    path = kept_file(run, study)
-    with reading(path):
-        frame = pd.read_csv(io.BytesIO(read_checked(path)), dtype=str, keep_default_na=False)
-    columns: dict[str, np.ndarray] = {}
-    for name, texts in frame.items():
-        try:
-            columns[name] = texts.replace("", "nan").to_numpy(np.float64)
-        except ValueError:
-            columns[name] = texts.to_numpy(np.str_)
-    return Probed(run, settings, columns)
 
 
 def write_table(study: str, rows: Sequence[Row], folder: Path) -> Path:

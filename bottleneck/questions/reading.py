@@ -25,25 +25,8 @@ DISTANCES = 20
 """How many words the probe names: from the word just read (distance 0) to distance 19."""
 NO_ANSWER = -1
 """Marks distances beyond the first word of the sentence."""
-NAMES = ("trained", "untrained", "last_word", "baseline")
-"""Who answers: a probe of either network's states, a guess from the last word, the baseline."""
-LEAST_VARIANCE = 1e-6
-"""As a share of the mean variance: less is rounding noise, which whitening must not amplify."""
-BATCH, RATE = 512, 1e-2
-"""Adam's batch size, and its first learning rate, which falls linearly to 0."""
-Inputs, Answers = Float[ndarray, "_ size"], Int[ndarray, "_ distances"]
 ENOUGH = 0.5
 """The share of the words that must be read."""
-RULE = (
-    "The rule counts how many of the last words a linear probe names from the state without "
-    "attention, beyond always naming the most frequent word. Buckets are by the number of words "
-    "read so far; the last words are 20, or as many as every state of the bucket has read. Held if "
-    f"in every bucket these are at least {ENOUGH:.0%} as many as the words that the most frequent "
-    "word misses (lower end of the 95 % interval over test sentences), more than from an untrained "
-    "encoder's states (interval of the paired difference above 0), and more than can be guessed "
-    "from the word just read (interval above that of the guess); partly if the last two conditions "
-    "hold in every bucket; otherwise not held."
-)
 
 
 def probe(subject: Subject, sentences: int = 6_000, steps: int = 200) -> Columns:
@@ -62,8 +45,12 @@ def probe(subject: Subject, sentences: int = 6_000, steps: int = 200) -> Columns
         np.concatenate([window(np.r_[before, row], DISTANCES)[:, ::-1] for row in rows])
         for rows in ids
     )
-    frequent = np.broadcast_to(most_frequent(training), words.shape)
-    answers = {"last_word": from_last_word(training, words), "baseline": frequent}
+    # The most frequent word at each distance: of all, and of those with the same last word.
+    frequent = most_frequent(training)
+    answers = {name: np.tile(frequent, (len(words), 1)) for name in ("last_word", "baseline")}
+    for word in np.unique(training[:, 0]):
+        best = most_frequent(training[training[:, 0] == word])
+        answers["last_word"][words[:, 0] == word] = np.where(best == NO_ANSWER, frequent, best)
     for name, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
         subject.tell(f"{name} states")
         fitted, asked = (
@@ -86,25 +73,17 @@ def probe(subject: Subject, sentences: int = 6_000, steps: int = 200) -> Columns
     return pd.concat(parts).to_dict("list")
 
 
-def most_frequent(words: Answers) -> Int[ndarray, "distances"]:
+def most_frequent(words: Int[ndarray, "rows distances"]) -> Int[ndarray, "distances"]:
     """The most frequent word at each distance; the lowest id if several are equal."""
     # Counts begin with that of NO_ANSWER, which is dropped.
     counts = [np.bincount(column - NO_ANSWER)[1:] for column in words.T]
     return np.array([count.argmax() if count.size else NO_ANSWER for count in counts], np.int64)
 
 
-def from_last_word(training: Answers, asked: Answers) -> Answers:
-    """At each distance, the most frequent word in training there, given the same last word."""
-    answers = np.tile(most_frequent(training), (len(asked), 1))
-    for word in np.unique(training[:, 0]):
-        best, rows = most_frequent(training[training[:, 0] == word]), asked[:, 0] == word
-        answers[rows] = np.where(best == NO_ANSWER, answers[rows], best)
-    return answers
-
-
 def read_words(
-    inputs: Inputs, answers: Answers, others: Inputs, *, classes: int, steps: int
-) -> Answers:
+    inputs: Float[ndarray, "rows size"], answers: Int[ndarray, "rows distances"],
+    others: Float[ndarray, "others size"], *, classes: int, steps: int,
+) -> Int[ndarray, "others distances"]:  # fmt: skip
     """Fit the probe to inputs and answers (0 to ``classes`` - 1); return its answers for others."""
     import jax
     import jax.numpy as jnp
@@ -112,10 +91,11 @@ def read_words(
 
     from ..model.parts import on_host
 
-    # Whiten: means of 0 and variances of 1.
+    # Whiten: means of 0 and variances of 1. A variance under a millionth of the mean variance is
+    # rounding noise, which must not be amplified.
     mean = inputs.mean(axis=0, dtype=np.float64)
     variances, axes = np.linalg.eigh(np.atleast_2d(np.cov(inputs - mean, rowvar=False)))
-    least = max(LEAST_VARIANCE * float(variances.mean()), np.finfo(np.float32).tiny)
+    least = max(1e-6 * float(variances.mean()), np.finfo(np.float32).tiny)
     turn = axes / np.sqrt(np.maximum(variances, 0.0) + least)
     inputs, others = (((rows - mean) @ turn).astype(np.float32) for rows in (inputs, others))
     starts = [_discriminant(inputs, column, classes) for column in answers.T]
@@ -125,28 +105,30 @@ def read_words(
         matrix, bias = maps
         return jnp.einsum("bs,psc->pbc", inputs, matrix) + bias[:, None, :]
 
-    def loss(maps: tuple, inputs: Any, answers: Any) -> Any:
-        """The mean cross-entropy, without `NO_ANSWER`."""
-        asked, right = (answers != NO_ANSWER).astype(jnp.float32), jnp.maximum(answers, 0)
-        losses = optax.softmax_cross_entropy_with_integer_labels(logits(maps, inputs), right.T)
-        return jnp.sum(losses * asked.T) / jnp.maximum(jnp.sum(asked), 1.0)
+    optimizer = optax.adam(optax.linear_schedule(1e-2, 0.0, steps))
 
     @jax.jit
-    def step(maps: tuple, moments: tuple, *batch: Any) -> tuple[tuple, tuple]:
-        change, moments = optimizer.update(jax.grad(loss)(maps, *batch), moments)
+    def step(maps: tuple, moments: tuple, inputs: Any, answers: Any) -> tuple[tuple, tuple]:
+        """One update by the mean cross-entropy, without `NO_ANSWER`."""
+        asked, right = (answers != NO_ANSWER).astype(jnp.float32), jnp.maximum(answers, 0).T
+        losses, n = (
+            optax.softmax_cross_entropy_with_integer_labels,
+            jnp.maximum(jnp.sum(asked), 1.0),
+        )
+        gradient = jax.grad(lambda maps: jnp.sum(losses(logits(maps, inputs), right) * asked.T) / n)
+        change, moments = optimizer.update(gradient(maps), moments)
         return optax.apply_updates(maps, change), moments
 
-    optimizer = optax.adam(optax.linear_schedule(RATE, 0.0, steps))
     moments, random = optimizer.init(maps), np.random.Generator(np.random.PCG64(1))
-    for rows in random.integers(len(inputs), size=(steps, BATCH)):
+    for rows in random.integers(len(inputs), size=(steps, 512)):
         maps, moments = step(maps, moments, inputs[rows], answers[rows].astype(np.int32))
     likeliest = jax.jit(lambda *given: jnp.argmax(logits(*given), axis=2).T)
-    batches = np.split(others, range(BATCH, len(others), BATCH))
+    batches = np.split(others, range(512, len(others), 512))
     return np.concatenate([on_host(likeliest(maps, batch)) for batch in batches])
 
 
 def _discriminant(
-    inputs: Inputs, answers: Int[ndarray, "rows"], classes: int
+    inputs: Float[ndarray, "rows size"], answers: Int[ndarray, "rows"], classes: int
 ) -> tuple[Float[ndarray, "size classes"], Float[ndarray, "classes"]]:
     """The linear discriminant of one distance; without answers, only a bias."""
     asked = answers != NO_ANSWER
@@ -161,7 +143,7 @@ def _discriminant(
     shrunken = (sums + 20.0 * centre) / (counts + 20.0)[:, None]
     means = sums / np.maximum(counts, 1.0)[:, None]
     within = (rows.T @ rows).astype(np.float64) - means.T @ (means * counts[:, None])
-    within = within / max(1.0, counts.sum()) + LEAST_VARIANCE * np.eye(rows.shape[1])
+    within = within / max(1.0, counts.sum()) + 1e-6 * np.eye(rows.shape[1])
     matrix = np.linalg.solve(within, shrunken.T)
     bias -= 0.5 * (matrix * shrunken.T).sum(axis=0)
     return matrix.astype(np.float32), bias.astype(np.float32)
@@ -173,9 +155,12 @@ def summarise(arm: Arm) -> Iterator[Row]:
     edges, found = arm.settings.scoring.lower_edges, arm.runs[0].found
     for bucket, first in zip(bucket_labels(edges), edges, strict=True):
         inside = found["words"] == first
-        states, *answers = np.moveaxis(arm.statistics(["states", *NAMES])[:, inside], -1, 0)
-        right, n = dict(zip(NAMES, answers, strict=True)), int(states[0].sum())
-        if not n:
+        right = {
+            name: arm.statistics([name])[:, inside, 0]
+            for name in ("states", "trained", "untrained", "last_word", "baseline")
+        }
+        states = right["states"]
+        if not (n := int(states[0].sum())):
             continue
         asked, total = min(first, DISTANCES), n * len(arm.runs)
         yield arm.row("words_asked", float(asked), bucket=bucket, n=total)
@@ -229,7 +214,17 @@ QUESTION = Question(
     version=2,
     probe=probe,
     summarise=summarise,
-    rules={"C14": (RULE, judge)},
+    rules={"C14": (
+        "The rule counts how many of the last words a linear probe names from the state without "
+        "attention, beyond always naming the most frequent word. Buckets are by the number of "
+        "words read so far; the last words are 20, or as many as every state of the bucket has "
+        f"read. Held if in every bucket these are at least {ENOUGH:.0%} as many as the words that "
+        "the most frequent word misses (lower end of the 95 % interval over test sentences), more "
+        "than from an untrained encoder's states (interval of the paired difference above 0), and "
+        "more than can be guessed from the word just read (interval above that of the guess); "
+        "partly if the last two conditions hold in every bucket; otherwise not held.",
+        judge,
+    )},
     notes=[
         "After each word of a test sentence a linear softmax probe names the last 20 words. Words "
         "read: right answers minus those of always naming the most frequent word of the distance, "

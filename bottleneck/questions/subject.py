@@ -4,7 +4,7 @@ The *probe of the source* is a new decoder that learns to write the source and t
 encoder's memory. Its -log P of the source measures what the memory does not tell.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from random import Random
@@ -12,7 +12,7 @@ from random import Random
 import jax
 import numpy as np
 from flax import nnx
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int
 
 from ..corpus.batches import (
     EncodedPairs,
@@ -25,7 +25,8 @@ from ..corpus.corpus import Corpus, load_corpus
 from ..corpus.drawing import draw_pairs, language_of, length_probabilities
 from ..corpus.pair import Pairs, SentencePair, sources
 from ..model.attention import Memory
-from ..model.parts import on_host
+from ..model.parts import Stack, on_host
+from ..model.recurrence import Key
 from ..model.translator import Translator, Weights, create, real_positions
 from ..results.folders import ENVIRONMENT, read_object
 from ..runs.translate import BATCH, TrainedRun, load_run
@@ -48,6 +49,11 @@ class Subject:
         self.graph, self.weights, self.encode = trained.graph, trained.weights, trained.encode
         self.vocabularies = trained.source_vocabulary, trained.target_vocabulary
         self.edges = self.settings.scoring.lower_edges
+        self._encode = jax.jit(
+            lambda weights, source, lengths: nnx.merge(self.graph, weights).encoder(
+                source, real_positions(lengths, source.shape[1])
+            )
+        )
 
     @cached_property
     def untrained(self) -> Weights:
@@ -85,18 +91,10 @@ class Subject:
         groups, chances = length_probabilities(corpus.lengths, *ends, edges)
         buckets: list[Pairs] = [()] * len(edges)
         for group in groups:
-            random = Random(f"{corpus.seed}:fresh:{group[0]}")
             if (bucket := bucket_of(group[0], edges)) != OUTSIDE:
+                random = Random(f"{corpus.seed}:fresh:{group[0]}")
                 buckets[bucket] = draw_pairs(language, wanted, chances, random, group, used, True)
         return buckets
-
-    @cached_property
-    def _encode(self) -> Callable:
-        return jax.jit(
-            lambda weights, source, lengths: nnx.merge(self.graph, weights).encoder(
-                source, real_positions(lengths, source.shape[1])
-            )
-        )
 
     def read(
         self, weights: Weights, pairs: Sequence[SentencePair]
@@ -122,24 +120,19 @@ class SourceReader(Translator):
     """A translator from the source to itself; its encoder does not change."""
 
     def encode(
-        self,
-        source: Int[Array, "batch source"],
-        lengths: Int[Array, " batch"],
-        key: PRNGKeyArray | None = None,  # noqa: ARG002 (nothing is dropped)
+        self, source: Int[Array, "batch source"], lengths: Int[Array, " batch"], key: Key = None
     ) -> Memory:
         """The memory, without a gradient to the encoder; the keys are the probe's own."""
-        mask = real_positions(lengths, source.shape[1])
-        values, last = jax.lax.stop_gradient(self.encoder(source, mask))
-        return Memory(values, self.decoder.attention.keys(values), mask, last)
+        memory = jax.lax.stop_gradient(super().encode(source, lengths, key))
+        return memory._replace(keys=self.decoder.attention.keys(memory.values))
 
 
 def train_reader(
     subject: Subject, encoder: Weights, name: str
 ) -> tuple[Float[np.ndarray, "sentences"], Weights]:
-    """Train the probe of a translator's encoder; return -log P in nats of each test source.
+    """Train the probe of an encoder; return -log P in nats of each test source, and the weights.
 
     The encoder reads a source in the run's order, and the probe writes it in the text's own order.
-    The probe's weights are returned, too.
     """
     words, training = subject.vocabularies[0], subject.settings.training
     settings = subject.settings.changed(
@@ -170,4 +163,4 @@ def train_reader(
     (trained,) = train(graph, learners, validation, lambda *_: None).trained
     if trained.status != "done":
         raise UserError(f"the {name} failed: {trained.reason}; leave the run out with --where")
-    return make_sentence_losses(graph)(trained.weights, test), trained.weights
+    return make_sentence_losses(graph, Stack(1))(trained.weights, test), trained.weights

@@ -2,15 +2,15 @@
 
 A source word survives if the output has the words of the reference that it is linked to. If the
 reference has a word m times and the output k times, each copy has the share min(m, k) / m, as in
-BLEU's clipping. A source word with several target words has the mean of their shares. Chance is
-measured by pairing the same outputs with other sources.
+BLEU's clipping. A source word with several target words has the mean of their shares.
 
 Gist is nouns and verbs; detail is modifiers (adjectives, adverbs, numerals) and names. The text is
 drawn from the grammar, which has the classes and the links of all words.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
@@ -25,44 +25,28 @@ from ..corpus.pair import Link, SentencePair
 from ..corpus.vocabulary import is_word, tokenize
 from ..lecture.slides import SLIDES
 from ..results.folders import read_texts
-from ..scoring.bootstrap import Score, ratio_of_sums
+from ..scoring.bootstrap import ratio_of_sums
 from ..settings.concerns import bucket_members, bucket_of
 from .arms import Arm, Estimates, Row, by_arm
 from .question import PERCENT, Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
-Tokens = Sequence[str]
-SURVIVED, PARTLY, LOST, UNLINKED = "survived", "in part", "lost", "not linked"
 CLASSES = ("noun", "verb", "adjective", "adverb, numeral", "name", "function word")
 """Adverbs and numerals are one class: in parts of some buckets, one of the two is missing."""
-
 DETAILS = ("modifiers", "names")
-DOUBLINGS = (0, *(2**power for power in range(4, 16)))
-"""Bands of a word's count in the training text."""
 FIFTHS = [f"fifth {number}" for number in range(1, 6)]
-MEASURES = ("recall", "chance", "corrected")
 SURVIVES, LEARNED = 0.5, 0.1
 """Recall beyond chance, 0 to 1."""
-RULE = (
-    "The rule reads recall beyond chance, (recall - chance) / (1 - chance) at equal positions, "
-    "without attention, in the two longest filled buckets. The gist (nouns and verbs) survives "
-    "better than modifiers (adjectives, adverbs, numerals) or than names if the 95 % interval of "
-    "the difference lies above 0 in both buckets. Held if it survives better than both, and its "
-    f"recall beyond chance is at least {SURVIVES:.0%} in both buckets; partly if it survives "
-    "better than at least one of them; otherwise not held. Not measured without two filled "
-    "buckets, with too few words of a class for an interval, or if recall beyond chance of all "
-    f"words is under {LEARNED:.0%} in the shortest bucket."
-)
 
 
-def found_shares(reference: Tokens, output: Tokens) -> Float[ndarray, "target"]:
+def found_shares(reference: Sequence[str], output: Sequence[str]) -> Float[ndarray, "target"]:
     """Share of each reference token that the output has: min(m, k) / m."""
     expected, actual = Counter(reference), Counter(output)
     return np.array([min(actual[word] / expected[word], 1.0) for word in reference], np.float64)
 
 
 def survival(
-    pairs: Sequence[SentencePair], outputs: Sequence[Tokens], groups: Int[ndarray, "sentences"],
-    *, seed: int,
+    pairs: Sequence[SentencePair], outputs: Sequence[Sequence[str]],
+    groups: Int[ndarray, "sentences"], seed: int,
 ) -> Float[ndarray, "words 2"]:  # fmt: skip
     """Share of each source token that survived (0 to 1), and by chance; nan without a link.
 
@@ -95,14 +79,12 @@ def survival(
 
 def source_words(subject: Subject, groups: Int[ndarray, "sentences"]) -> pd.DataFrame:
     """One row per token of the test set's sources, with its `survival`; punctuation has none."""
-    pairs = subject.corpus.test
+    pairs, seed = subject.corpus.test, subject.settings.scoring.seed
     outputs = [tokenize(text) for text in read_texts(subject.folder)["hypothesis"]]
     sources = [tokenize(pair.source) for pair in pairs]
     rows = [(row, i, token) for row, source in enumerate(sources) for i, token in enumerate(source)]
     words = pd.DataFrame(rows, columns=["sentence", "position", "token"])
-    words[["survived", "by_chance"]] = survival(
-        pairs, outputs, groups, seed=subject.settings.scoring.seed
-    )
+    words[["survived", "by_chance"]] = survival(pairs, outputs, groups, seed)
     words.loc[~words["token"].map(is_word), "survived"] = np.nan
     return words
 
@@ -117,25 +99,20 @@ class WordReport(NamedTuple):
 
 
 def word_reports(
-    source: Tokens, reference: Tokens, links: Sequence[Link], output: Tokens
+    source: Sequence[str], reference: Sequence[str], links: Sequence[Link], output: Sequence[str]
 ) -> list[WordReport]:
     """A report on every source token except punctuation, in order."""
     shares, reports = found_shares(reference, output), []
     for i, word in enumerate(source):
         linked = sorted({j for position, j in links if position == i})
         translated = tuple(reference[j] for j in linked if shares[j] > 0)
-        whole = all(shares[j] == 1 for j in linked)
-        fate = (SURVIVED if whole else PARTLY if translated else LOST) if linked else UNLINKED
+        fate = "not linked"
+        if linked:
+            whole = all(shares[j] == 1 for j in linked)
+            fate = "survived" if whole else "in part" if translated else "lost"
         if is_word(word):
             reports.append(WordReport(word, fate, tuple(reference[j] for j in linked), translated))
     return reports
-
-
-def class_of(token: str) -> str:
-    """The class (one of `CLASSES`) of a token of the grammar; "" for punctuation."""
-    name = WORD_CLASS[token] if is_word(token) else ""
-    content = (item for item in CLASSES if name in item.split(", "))
-    return next(content, CLASSES[-1]) if name else ""
 
 
 def probe(subject: Subject) -> Columns:
@@ -144,13 +121,15 @@ def probe(subject: Subject) -> Columns:
     lengths = np.array([pair.words for pair in subject.corpus.test], np.int64)
     words = source_words(subject, bucket_of(lengths, subject.edges))
     seen = Counter(token for pair in subject.corpus.train for token in tokenize(pair.source))
-    sentences = words["sentence"]
-    return words.drop(columns="token").assign(
-        source_words=lengths[sentences],
-        tokens=sentences.map(sentences.value_counts()),
-        seen=words["token"].map(seen.__getitem__),
-        **{"class": words["token"].map(class_of)},
-    )
+    groups = {kind: group for group in CLASSES for kind in group.split(", ")}
+    words["source_words"] = lengths[words["sentence"]]
+    words["tokens"] = words.groupby("sentence")["token"].transform("size")
+    words["seen"] = words["token"].map(seen)
+    words["class"] = [
+        groups.get(WORD_CLASS[token], "function word") if is_word(token) else ""
+        for token in words["token"]
+    ]
+    return words.drop(columns="token")
 
 
 @by_arm
@@ -162,8 +141,9 @@ def summarise(arm: Arm) -> Iterator[Row]:
         for bands in (3, 5)
     )
     classes = pd.Index(CLASSES).get_indexer(columns["class"])
-    doublings = bucket_of(columns["seen"], DOUBLINGS)
-    bands = (doublings, len(DOUBLINGS)), (thirds, 3)
+    # Bands of a word's count in the training text: 0 to 15, to 31, and so on.
+    edges = (0, *(2**power for power in range(4, 16)))
+    bands = (bucket_of(columns["seen"], edges), len(edges)), (thirds, 3)
     by_fifth, by_class = _sums(arm, (fifths, 5)), _sums(arm, (classes, len(CLASSES)), *bands)
     lengths = columns["source_words"][columns["position"] == 0]
     buckets = bucket_members(lengths, arm.settings.scoring.lower_edges)
@@ -182,17 +162,22 @@ def summarise(arm: Arm) -> Iterator[Row]:
         for part, group, cells in parts:
             # The words are the same for every seed.
             n = int(cells[0, :, group, :, 2].sum() if part else len(inside))
-            for measure in MEASURES:
-                rate = _rate(measure, cells, group)
-                yield from arm.rows(measure, *rate, part=part, n=n, **keys)
+            scores = [
+                (name, n, cells, {"measure": name, "group": group})
+                for name in ("recall", "chance", "corrected")
+            ]
             if part in DETAILS:
-                rate = _rate("corrected", kinds, 0, group)
-                yield from arm.rows("gist_more", *rate, part=part, n=n, **keys)
                 both = alike[:, :, [0, group]].reshape(*kinds.shape[:2], 2, -1, 3)
                 gist, detail = both[0, ..., 2].sum(axis=0)
-                rate = _rate("corrected", both, 0, 1, matched=True)
-                n = int(detail[gist > 0].sum())
-                yield from arm.rows("gist_more_alike", *rate, part=part, n=n, **keys)
+                both_n, less = int(detail[gist > 0].sum()), {"measure": "corrected", "group": 0}
+                scores += [
+                    ("gist_more", n, kinds, less | {"minus": group}),
+                    ("gist_more_alike", both_n, both, less | {"minus": 1, "matched": True}),
+                ]
+            for name, n, cells, how in scores:
+                score = partial(rate, shape=cells.shape[2:], **how)
+                sums = cells.reshape(*cells.shape[:2], -1)
+                yield from arm.rows(name, score, sums, part=part, n=n, **keys)
 
 
 def _sums(
@@ -214,16 +199,19 @@ def _sums(
     return sums
 
 
-def rates(
-    cells: Real[ndarray, "*rows groups bands 3"], matched: bool = False
-) -> dict[str, Float[ndarray, "*rows groups"]]:
-    """`MEASURES` of each group, averaged over bands; (r - c) / (1 - c) takes chance away.
+def rate(
+    sums: Real[ndarray, "*rows columns"], shape: Sequence[int], measure: str, group: int,
+    minus: int | None = None, matched: bool = False,
+) -> Float[ndarray, "*rows"]:  # fmt: skip
+    """Recall, chance or "corrected" of a group (minus another's), averaged over bands.
 
-    A band's weight is the number of words that all groups have in it (direct standardisation). With
-    ``matched``, for two groups that may each lack bands, it is w_gb w_hb / (w_gb + w_hb), as in
-    Mantel and Haenszel's estimate of a difference between two rates (1959). A rate is nan if the
-    group has no words in a band of positive weight.
+    The sums have the ``shape`` (groups, bands, 3). Corrected is (r - c) / (1 - c), recall beyond
+    chance. A band's weight is the number of words that all groups have in it (direct
+    standardisation). With ``matched``, for two groups that may each lack bands, it is
+    w_gb w_hb / (w_gb + w_hb), as in Mantel and Haenszel's estimate of a difference between two
+    rates (1959). A rate is nan if the group has no words in a band of positive weight.
     """
+    cells = sums.reshape(*sums.shape[:-1], *shape)
     words = cells[..., 2]
     weights = words.sum(axis=-2)
     if matched:
@@ -231,24 +219,12 @@ def rates(
     whole = weights.sum(axis=-1)[..., None]
     share = (weights / np.where(whole > 0, whole, 1))[..., None, :]
     recall, chance = (
-        np.where(whole > 0, (share * np.where(share > 0, rate, 0.0)).sum(axis=-1), np.nan)
-        for rate in (ratio_of_sums(cells[..., [column, 2]]) for column in (0, 1))
+        np.where(whole > 0, (share * np.where(share > 0, ratio, 0.0)).sum(axis=-1), np.nan)
+        for ratio in (ratio_of_sums(cells[..., [column, 2]]) for column in (0, 1))
     )
     corrected = ratio_of_sums(np.stack([recall - chance, 1 - chance], axis=-1))
-    return dict(zip(MEASURES, (recall, chance, corrected), strict=True))
-
-
-def _rate(
-    measure: str, cells: Real[ndarray, "seeds sentences groups bands 3"], group: int = 0,
-    minus: int | None = None, *, matched: bool = False,
-) -> tuple[Score, Real[ndarray, "seeds sentences columns"]]:  # fmt: skip
-    """The score of a measure of a group (minus that of another), and the sums that it takes."""
-
-    def score(sums: Real[ndarray, "*rows columns"]) -> Float[ndarray, "*rows"]:
-        numbers = rates(sums.reshape(*sums.shape[:-1], *cells.shape[2:]), matched)[measure]
-        return numbers[..., group] - (0.0 if minus is None else numbers[..., minus])
-
-    return score, cells.reshape(*cells.shape[:2], -1)
+    numbers = {"recall": recall, "chance": chance, "corrected": corrected}[measure]
+    return numbers[..., group] - (0.0 if minus is None else numbers[..., minus])
 
 
 def judge(estimates: Estimates) -> Judgement | str:
@@ -276,8 +252,8 @@ def judge(estimates: Estimates) -> Judgement | str:
             clause = f"{arm}, {bucket}: {share} of the gist survives"
             for kind in DETAILS:
                 points = estimates.get("gist_more", arm, bucket, part=kind).scaled(100.0)
-                phrases = (f", {{}} points {word} than of {kind}" for word in ("more", "less"))
-                clause += points.change(*phrases, "{:z.0f}")
+                clause += points.change(", {} points more", ", {} points less", "{:z.0f}")
+                clause += f" than of {kind}"
             clauses.append(clause)
     least = min(DETAILS, key=lambda kind: more[last, kind].value)
     return Judgement(
@@ -298,18 +274,6 @@ def by_part(parts: Sequence[str], first: int = 0) -> Callable[[Estimates], list]
     ]
 
 
-def panel(title: str, x: str, names: Mapping[str, str], joined: bool) -> Axes:
-    """What survives in the longest bucket, by part."""
-    label = "% that survive in the longest\nsentences (0: chance)"
-    return Axes(
-        title, label, x, "words", joined, measure="corrected", scale=100.0, by="part", names=names,
-        select=lambda rows: rows[
-            rows["bucket"].isin(rows.dropna(subset="value")["bucket"].tail(1))
-            & rows["part"].isin(list(names))
-        ],
-    )  # fmt: skip
-
-
 RATES = [
     StudyColumn("recall", "recall", **PERCENT),
     StudyColumn("by\nchance", "chance", **PERCENT),
@@ -324,7 +288,17 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.name == "grammar",
-    rules={"C3": (RULE, judge)},
+    rules={"C3": (
+        "The rule reads recall beyond chance, (recall - chance) / (1 - chance) at equal positions, "
+        "without attention, in the two longest filled buckets. The gist (nouns and verbs) survives "
+        "better than modifiers (adjectives, adverbs, numerals) or than names if the 95 % interval "
+        "of the difference lies above 0 in both buckets. Held if it survives better than both, and "
+        f"its recall beyond chance is at least {SURVIVES:.0%} in both buckets; partly if it "
+        "survives better than at least one of them; otherwise not held. Not measured without two "
+        "filled buckets, with too few words of a class for an interval, or if recall beyond chance "
+        f"of all words is under {LEARNED:.0%} in the shortest bucket.",
+        judge,
+    )},
     notes=[
         "All numbers but n are %. By chance: the same outputs against other sources of their "
         "length. Classes are compared at equal positions. As common: of words in the same third of "
@@ -343,9 +317,17 @@ QUESTION = Question(
         ], heads=("words", "source\nwords", "arm"), lines=by_part(DETAILS)),
     ],
     axes=[
-        panel("By position in the source", "fifth of the source",
-              {name: name[-1] for name in FIFTHS}, True),
-        panel("By word class", "", {name: name.replace(" ", "\n") for name in CLASSES}
-              | {"adjective": "adjec-\ntive"}, False),
+        Axes(title, "% that survive in the longest\nsentences (0: chance)", x, "words", joined,
+             measure="corrected", scale=100.0, by="part", names=names,
+             select=lambda rows, parts=(*names,): rows[
+                 rows["bucket"].isin(rows.dropna(subset="value")["bucket"].tail(1))
+                 & rows["part"].isin(parts)
+             ])
+        for title, x, joined, names in (
+            ("By position in the source", "fifth of the source", True,
+             {name: name[-1] for name in FIFTHS}),
+            ("By word class", "", False,
+             {name: name.replace(" ", "\n") for name in CLASSES} | {"adjective": "adjec-\ntive"}),
+        )
     ],
 )  # fmt: skip

@@ -16,8 +16,6 @@ from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
 from .step import TrainState, initial_state, make_sentence_losses, make_update
 
-REPORT_EVERY = 20  # updates between two reports; each waits for the device
-
 
 @dataclass(frozen=True)
 class Progress:
@@ -103,7 +101,8 @@ def train(
         losses.append(loss)  # stays on the device until the next report
         for item, batch in zip(trained, batches, strict=True):
             item.target_tokens += int(batch.target_lengths.sum())
-        if number % REPORT_EVERY == 0 or number in due:
+        # A report waits for the device.
+        if number % 20 == 0 or number in due:
             means, valid = np.mean([stack.numbers(loss) for loss in losses], axis=0), None
             losses = []
             if number in due:
@@ -138,7 +137,7 @@ def _take(trained: Trained, at: Progress, state: TrainState, stack: Stack, place
     With averaging, the mean of the whole window is kept, whatever its validation loss.
     """
     loss = at.valid_loss
-    if not math.isfinite(at.loss) or not math.isfinite(loss or 0.0):
+    if not math.isfinite(at.loss + (loss or 0.0)):
         trained.status = "diverged"
         trained.reason = (
             f"the loss was no longer finite by update {at.update}; try a lower "

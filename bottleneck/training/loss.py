@@ -6,7 +6,7 @@ computed twice.
 
 With label smoothing (Szegedy et al. 2016, section 7) a position's loss is its cross-entropy against
 a distribution: (1 - smoothing) on the target, and the rest spread evenly over all tokens that an
-output may have. ``token_losses`` are always -log P.
+output may have.
 """
 
 from functools import partial
@@ -31,64 +31,53 @@ def decoder_inputs(target: Int[Array, "batch target"]) -> Int[Array, "batch targ
 
 
 def read_outs(
-    translator: Translator, batch: Batch, ratio: float, key: Key
-) -> Float[Array, "target batch width"]:
-    """What the output layer reads at every position, under teacher forcing at a ratio.
+    translator: Translator, batch: Batch, ratio: float = 1.0, key: Key = None
+) -> tuple[Array, OutputLayer, Array, Array]:
+    """What the output layer reads at every position; the layer; targets; whether they are real.
 
-    The previous word is the true one with probability ``ratio`` (without a key always), else the
-    model's best: scheduled sampling (Bengio et al. 2015), without a gradient through the choice.
+    All positions are on one axis. The previous word is the true one with probability ``ratio``
+    (without a key always), else the model's best: scheduled sampling (Bengio et al. 2015), without
+    a gradient through the choice.
     """
-    decoder = translator.decoder
+    decoder, true_words = translator.decoder, decoder_inputs(batch.target)
     if ratio == 1.0 or key is None:
-        inputs = decoder_inputs(batch.target)
         memory = translator.encode(batch.source, batch.source_lengths, key)
-        return decoder(inputs, memory, key)[0]
-    memory = translator.encode(batch.source, batch.source_lengths, jax.random.fold_in(key, 0))
-    true_words = decoder_inputs(batch.target).T
-    forced = jax.random.bernoulli(jax.random.fold_in(key, 1), ratio, true_words.shape)
+        outputs = decoder(true_words, memory, key)[0]
+    else:
+        keys = [jax.random.fold_in(key, place) for place in range(2)]
+        memory = translator.encode(batch.source, batch.source_lengths, keys[0])
+        forced = jax.random.bernoulli(keys[1], ratio, true_words.T.shape)
 
-    def step(carry: tuple, at: tuple) -> tuple[tuple, Array]:
-        states, best_word = carry
-        true_word, use_true = at
-        word = jnp.where(use_true, true_word, best_word)
-        states, output, _ = decoder.advance(states, word, memory, key)
-        best = jnp.argmax(decoder.output_layer().logits(jax.lax.stop_gradient(output)), axis=-1)
-        return (states, best.astype(word.dtype)), output
+        def step(carry: tuple, at: tuple) -> tuple[tuple, Array]:
+            states, best_word = carry
+            true_word, use_true = at
+            word = jnp.where(use_true, true_word, best_word)
+            states, output, _ = decoder.advance(states, word, memory, key)
+            logits = decoder.output_layer().logits(jax.lax.stop_gradient(output))
+            return (states, jnp.argmax(logits, axis=-1).astype(word.dtype)), output
 
-    # The first word is always the start token.
-    return jax.lax.scan(step, (decoder.initial(memory), true_words[0]), (true_words, forced))[1]
+        # The first word is always the start token.
+        start = decoder.initial(memory), true_words[:, 0]
+        outputs = jax.lax.scan(step, start, (true_words.T, forced))[1]
+    states = outputs.reshape(-1, outputs.shape[-1])
+    target = jnp.asarray(batch.target).T.reshape(-1)
+    real = real_positions(batch.target_lengths, batch.target.shape[1]).T.reshape(-1)
+    return states, decoder.output_layer(), target, real
 
 
 def token_losses(translator: Translator, batch: Batch) -> Float[Array, "batch target"]:
     """-log P in nats of every target token after the true words, 0 on padding."""
-    states, layer, target, real = _flat(translator, batch)
+    states, layer, target, real = read_outs(translator, batch)
     packed, place, chunks = _pack(states, target, real)
-
-    def body(number: Array, carried: Array) -> Array:
-        losses = _chunk(packed, number, layer, 0.0)[3]
-        return jax.lax.dynamic_update_slice_in_dim(carried, losses, number * CHUNK, 0)
-
-    start = jnp.zeros(len(packed[0]), states.dtype)
-    losses = jax.lax.fori_loop(0, chunks, body, start)[place]
-    return losses.reshape(batch.target.shape[::-1]).T
-
-
-def summed_losses(
-    translator: Translator, batch: Batch, ratio: float, key: Key, smoothing: float = 0.0
-) -> Float[Array, ""]:
-    """-log P in nats, or the smoothed loss, summed over the real target tokens of the batch."""
-    return summed_loss(*_flat(translator, batch, ratio, key), smoothing)
-
-
-def _flat(
-    translator: Translator, batch: Batch, ratio: float = 1.0, key: Key = None
-) -> tuple[Array, OutputLayer, Array, Array]:
-    """All positions on one axis: states, the output layer, targets, whether they are real."""
-    outputs = read_outs(translator, batch, ratio, key)
-    real = real_positions(batch.target_lengths, batch.target.shape[1])
-    states = outputs.reshape(-1, outputs.shape[-1])
-    target = jnp.asarray(batch.target).T.reshape(-1)
-    return states, translator.decoder.output_layer(), target, real.T.reshape(-1)
+    losses = jax.lax.fori_loop(
+        0,
+        chunks,
+        lambda number, losses: jax.lax.dynamic_update_slice_in_dim(
+            losses, _chunk(packed, number, layer, 0.0)[3], number * CHUNK, 0
+        ),
+        jnp.zeros(len(packed[0]), states.dtype),
+    )
+    return losses[place].reshape(batch.target.shape[::-1]).T
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(4,))
@@ -99,7 +88,7 @@ def summed_loss(
     real: Bool[Array, " positions"],
     smoothing: float = 0.0,
 ) -> Float[Array, ""]:
-    """Sum of the losses, smoothed or not; its gradient is computed with it."""
+    """-log P in nats, or the smoothed loss, summed over real targets; its gradient is by hand."""
     return _forward(states, layer, target, real, smoothing)[0]
 
 
@@ -110,13 +99,15 @@ def _forward(
 
     def body(number: Array, carried: tuple) -> tuple:
         total, d_states, d_matrix, d_bias = carried
-        chunk, words, real, losses, exponentials, sums = _chunk(packed, number, layer, smoothing)
+        chunk, words, real, losses, exponentials, sums, even = _chunk(
+            packed, number, layer, smoothing
+        )
         share = jnp.where(real, 1.0, 0.0)[:, None] / sums
         # The target distribution of the losses, 0 on fillers.
         hit = jax.nn.one_hot(words, exponentials.shape[1], dtype=bool) & real[:, None]
         aim = jnp.where(hit, 1.0 - smoothing, 0.0)
         if smoothing:
-            aim = aim + jnp.where(real[:, None], smoothing * _even(exponentials), 0.0)
+            aim = aim + jnp.where(real[:, None], smoothing * even, 0.0)
         d_logits = exponentials * share - aim
         d_chunk = d_logits @ layer.matrix.T
         return (
@@ -131,35 +122,26 @@ def _forward(
     return total, (d_states[place], OutputLayer(*d_layer))
 
 
-def _backward(
-    _: float, gradients: tuple[Array, OutputLayer], scale: Array
-) -> tuple[Array, OutputLayer, None, None]:
-    scaled = jax.tree.map(partial(jnp.multiply, scale), gradients)
-    return *scaled, None, None
+summed_loss.defvjp(
+    _forward,
+    lambda _, gradients, scale: (*jax.tree.map(lambda part: scale * part, gradients), None, None),
+)
 
 
-summed_loss.defvjp(_forward, _backward)
-
-
-def _pack(
-    states: Float[Array, "positions width"],
-    target: Int[Array, " positions"],
-    real: Bool[Array, " positions"],
-) -> tuple[tuple[Array, Array, Array], Int[Array, " positions"], Int[Array, ""]]:
+def _pack(states: Array, target: Array, real: Array) -> tuple[tuple[Array, ...], Array, Array]:
     """Chunks, real positions first; each position's new place; how many chunks have real ones."""
     order = jnp.argsort(jnp.logical_not(real), stable=True)
     place = jnp.argsort(order)
-    filler = -len(order) % CHUNK
-    whole = jnp.concatenate([order, jnp.zeros(filler, order.dtype)])
-    real = jnp.concatenate([real[order], jnp.zeros(filler, bool)])
+    fillers = 0, -len(order) % CHUNK
+    whole, real = jnp.pad(order, fillers), jnp.pad(real[order], fillers)
     chunks = -(-jnp.sum(real, dtype=jnp.int32) // CHUNK)
     return (states[whole], target[whole], real), place, chunks
 
 
 def _chunk(
-    packed: tuple[Array, Array, Array], number: Int[Array, ""], layer: OutputLayer, smoothing: float
+    packed: tuple[Array, ...], number: Array, layer: OutputLayer, smoothing: float
 ) -> tuple[Array, ...]:
-    """A chunk's states, targets and which are real; its losses; exp(logit - max) and its sum."""
+    """A chunk's states, targets, which are real, losses, exp(logit - max), its sum; 1 / tokens."""
     states, target, real = (
         jax.lax.dynamic_slice_in_dim(part, number * CHUNK, CHUNK) for part in packed
     )
@@ -168,14 +150,11 @@ def _chunk(
     exponentials = jnp.exp(logits - peak)
     total = jnp.sum(exponentials, axis=1, keepdims=True)
     chosen = jnp.take_along_axis(logits, target[:, None], axis=1)
+    # Equal probability for every token that an output may have.
+    allowed = jnp.ones((1, logits.shape[1]), logits.dtype).at[:, jnp.array([PAD, BOS])].set(0)
+    even = allowed / (logits.shape[1] - 2)
     if smoothing:
-        evenly = jnp.sum(logits * jnp.broadcast_to(_even(logits), logits.shape), axis=1)[:, None]
+        evenly = jnp.sum(logits * jnp.broadcast_to(even, logits.shape), axis=1)[:, None]
         chosen = (1.0 - smoothing) * chosen + smoothing * evenly
     losses = (jnp.log(total) + peak - chosen)[:, 0]
-    return states, target, real, jnp.where(real, losses, 0.0), exponentials, total
-
-
-def _even(logits: Float[Array, "positions vocabulary"]) -> Float[Array, "1 vocabulary"]:
-    """Equal probability for every token that an output may have."""
-    allowed = jnp.ones((1, logits.shape[1]), logits.dtype).at[:, jnp.array([PAD, BOS])].set(0)
-    return allowed / (logits.shape[1] - 2)
+    return states, target, real, jnp.where(real, losses, 0.0), exponentials, total, even

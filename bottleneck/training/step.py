@@ -22,10 +22,7 @@ from ..corpus.batches import Batch, EvaluationBatch, restore
 from ..model.parts import Stack, fill, on_host
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
-from .loss import summed_losses, token_losses
-
-SentenceLosses = Float[np.ndarray, "sentences *seeds"]
-ONE = Stack(1)
+from .loss import read_outs, summed_loss, token_losses
 
 
 class TrainState(NamedTuple):
@@ -76,47 +73,46 @@ def muon_or_adam(path: tuple, parameter: jax.Array | jax.ShapeDtypeStruct) -> st
     return "muon" if parameter.ndim == 2 and not of_words else "adam"
 
 
-def averaged_updates(settings: TrainingSettings) -> int:
-    """Over how many of the last updates the kept weights are averaged; 0 without averaging."""
-    share = settings.average_last
-    return max(1, round(share * settings.updates)) if share else 0
-
-
 def initial_state(weights: Weights, settings: TrainingSettings) -> TrainState:
     """The state of one seed before the first update."""
     random = jax.random.key_data(jax.random.fold_in(jax.random.key(settings.seed), 1))
-    mean = weights if averaged_updates(settings) else None
+    mean = weights if settings.average_last else None
     return TrainState(weights, make_optimizer(settings).init(weights), jnp.int32(0), random, mean)
 
 
 def make_update(
-    graph: nnx.GraphDef, settings: TrainingSettings, stack: Stack = ONE
+    graph: nnx.GraphDef, settings: TrainingSettings, stack: Stack
 ) -> Callable[[TrainState, Batch], tuple[TrainState, Float[Array, "*seeds"]]]:
     """The update, which returns the new state and the loss; the settings' seed is not used.
 
     It has two programs: only that of the gradient is compiled once for each padded shape.
     """
     optimizer = make_optimizer(settings)
-    before = settings.updates - averaged_updates(settings)
+    # The updates before those whose weights are averaged.
+    before = settings.updates - max(1, round(settings.average_last * settings.updates))
 
-    def loss_and_gradient(state: TrainState, batch: Batch) -> tuple[Float[Array, ""], Weights]:
+    def loss_and_gradient(state: TrainState, batch: Batch) -> tuple[Array, Weights]:
         # The key depends on the seed and the update's number, and on the part of a cut batch.
         key = jax.random.fold_in(jax.random.wrap_key_data(state.random), state.update)
         tokens = jnp.sum(batch.target_lengths)
         if stack.parts > 1:
             key = jax.random.fold_in(key, jax.lax.axis_index("rows"))
             tokens = jax.lax.psum(tokens, "rows")
-        given = settings.teacher_forcing, key, settings.label_smoothing
-        result = jax.value_and_grad(
-            lambda weights: summed_losses(nnx.merge(graph, weights), batch, *given) / tokens
-        )(state.weights)
+        given, smoothing = (batch, settings.teacher_forcing, key), settings.label_smoothing
+        mean_loss = jax.value_and_grad(
+            lambda weights: (
+                summed_loss(*read_outs(nnx.merge(graph, weights), *given), smoothing) / tokens
+            )
+        )
+        result = mean_loss(state.weights)
         return result if stack.parts == 1 else jax.lax.psum(result, "rows")
 
     def apply(state: TrainState, gradient: Weights) -> TrainState:
         change, optimizer_state = optimizer.update(gradient, state.optimizer, state.weights)
         weights, done = optax.apply_updates(state.weights, change), state.update + 1
-        count, parts, mean = done - before, jnp.maximum(done - before, 1), state.mean
+        count, mean = done - before, state.mean
         if mean is not None:  # by differences: float32 is enough
+            parts = jnp.maximum(count, 1)
             mean = jax.tree.map(
                 lambda old, new: jnp.where(count > 1, old + (new - old) / parts, new), mean, weights
             )
@@ -124,29 +120,29 @@ def make_update(
 
     loss_and_gradient, apply = stack.program(loss_and_gradient, cut=(1,)), stack.program(apply)
 
-    def update(state: TrainState, batch: Batch) -> tuple[TrainState, Float[Array, "*seeds"]]:
+    def update(state: TrainState, batch: Batch) -> tuple[TrainState, Array]:
         rows = len(batch.target_lengths)
         if rows % stack.parts:
             # Fillers repeat the last row, and their losses do not count.
-            batch = type(batch)(*(fill(stack.parts, np.asarray(field)) for field in batch))
-            real = np.arange(len(batch.target_lengths)) < rows
-            lengths = np.where(real, batch.target_lengths, 0).astype(np.int32)
-            batch = batch._replace(target_lengths=lengths)
+            batch = Batch(*(fill(stack.parts, np.asarray(field)) for field in batch))
+            batch.target_lengths[rows:] = 0
         loss, gradient = loss_and_gradient(state, batch)
         return apply(state, gradient), loss
 
     return update
 
 
-def make_sentence_losses(graph: nnx.GraphDef, stack: Stack = ONE) -> Callable[..., SentenceLosses]:
+def make_sentence_losses(
+    graph: nnx.GraphDef, stack: Stack
+) -> Callable[..., Float[np.ndarray, "sentences *seeds"]]:
     """(weights, evaluation batches) -> -log P in nats of each reference, in the corpus's order."""
+    program = stack.program(
+        lambda weights, batch: jnp.sum(token_losses(nnx.merge(graph, weights), batch), axis=1),
+        cut=(1,),
+        by_row=True,
+    )
 
-    def losses(weights: Weights, batch: Batch) -> Float[Array, " batch"]:
-        return jnp.sum(token_losses(nnx.merge(graph, weights), batch), axis=1)
-
-    program = stack.program(losses, cut=(1,), by_row=True)
-
-    def evaluate(weights: Weights, batches: Sequence[EvaluationBatch]) -> SentenceLosses:
+    def evaluate(weights: Weights, batches: Sequence[EvaluationBatch]) -> np.ndarray:
         # Start all of them before waiting for the first.
         results = [program(weights, item.batch) for item in batches]
         return np.array(restore([on_host(result).T for result in results], batches), np.float64)

@@ -5,8 +5,9 @@ from pathlib import Path
 import pandas as pd
 from rich.console import Console
 
-from seq2seq_bottleneck.questions.probing import kept_file, read_kept
+from seq2seq_bottleneck.questions.probing import probe_runs
 from seq2seq_bottleneck.results.bundle import tidy_csv
+from seq2seq_bottleneck.results.folders import json_text
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.settings.files import write_listed
 
@@ -31,9 +32,10 @@ def frame(rows):
 
 def read_back(question, folder, settings, columns):
     """What a probe found, after a round trip through the file in a run's folder."""
-    file = tidy_csv(pd.DataFrame(columns)).encode()
-    write_listed(folder, [(f"probes/{kept_file(folder, question).name}", file)])
-    return read_kept(folder, settings, question)
+    table, known = tidy_csv(pd.DataFrame(columns)), json_text(settings.model_dump())
+    files = {f"probes/{question.name}-{question.version}.csv": table, "settings.json": known}
+    write_listed(folder, [(name, text.encode()) for name, text in files.items()])
+    return probe_runs(question, [folder], print)[0]
 
 
 def kept_rows(question, folder, settings, columns):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from seq2seq_bottleneck.corpus.vocabulary import EOS, UNK
+from seq2seq_bottleneck.model.parts import Stack
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.questions import benchmark
 from seq2seq_bottleneck.questions.benchmark import TRAINING, VOCABULARY, Step
@@ -37,7 +38,7 @@ def test_the_step_is_a_runs_update_of_words_without_padding() -> None:
     assert [*step.batch.source_lengths, *step.batch.target_lengths] == [5] * 128
     model = ModelSettings(attention="dot", placement="output", context_size=8, embedding_size=100)
     graph, weights = create(model, VOCABULARY, VOCABULARY, TRAINING.seed)
-    state, update = initial_state(weights, TRAINING), make_update(graph, TRAINING)
+    state, update = initial_state(weights, TRAINING), make_update(graph, TRAINING, Stack(1))
     for _ in range(3):
         state, _ = update(state, step.batch)
     assert int(step.state.update) == 3

@@ -17,7 +17,7 @@ from seq2seq_bottleneck.questions.ibm1 import train
 from seq2seq_bottleneck.questions.survival import (
     WordReport,
     found_shares,
-    rates,
+    rate,
     survival,
     word_reports,
 )
@@ -162,6 +162,6 @@ def test_matched_rates_differ_by_the_estimate_of_mantel_and_haenszel():
         if n + m:
             above += (a * m - b * n) / (n + m)
             below += n * m / (n + m)
-    ours = rates(cells, matched=True)
-    assert ours["recall"][0] - ours["recall"][1] == pytest.approx(above / below)
-    assert ours["chance"] == pytest.approx([0.1, 0.1])
+    given = {"sums": cells.reshape(1, -1), "shape": cells.shape, "matched": True}
+    assert rate(measure="recall", group=0, minus=1, **given) == pytest.approx([above / below])
+    assert rate(measure="chance", group=1, **given) == pytest.approx([0.1])

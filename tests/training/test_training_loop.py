@@ -21,6 +21,7 @@ from tiny_training import (
 
 from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, training_batches
 from seq2seq_bottleneck.corpus.corpus import load_corpus
+from seq2seq_bottleneck.model.parts import Stack
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.runs.checkpoint import Checkpoints, join, read_checkpoint
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve
@@ -38,7 +39,7 @@ def test_the_best_weights_are_kept_and_reports_and_tokens_counted():
     assert trained.status == "done"
     assert trained.valid_loss == min(losses.values()) == losses[trained.best_update]
     assert losses[50] > trained.valid_loss  # otherwise the last weights would be the best
-    again = make_sentence_losses(graph)(trained.weights, validation()).sum()
+    again = make_sentence_losses(graph, Stack(1))(trained.weights, validation()).sum()
     tokens = sum(item.batch.target_lengths[: len(item.rows)].sum() for item in validation())
     loss = again / tokens
     np.testing.assert_allclose(loss, trained.valid_loss, rtol=1e-6)

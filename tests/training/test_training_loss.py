@@ -6,17 +6,10 @@ import numpy as np
 import pytest
 from flax import nnx
 from tiny import BOS, EOS, mean_loss
-from tiny_training import (
-    close,
-    one_batch,
-    settings_of,
-    spread_out,
-    train_one,
-    translator,
-)
+from tiny_training import close, one_batch, settings_of, spread_out, train_one, translator
 
 from seq2seq_bottleneck.training import loss as loss_module
-from seq2seq_bottleneck.training.loss import decoder_inputs, summed_losses, token_losses
+from seq2seq_bottleneck.training.loss import decoder_inputs, token_losses
 
 KEY = jax.random.key(4)
 BATCH = jax.tree.map(jnp.asarray, one_batch())
@@ -46,13 +39,13 @@ def losses_by_hand(model, forced):
 def test_token_losses_after_the_true_words_or_the_models_own_equal_their_definition(arm):
     graph, weights = translator(**arm)
     model = nnx.merge(graph, spread_out(weights))
-    summed = jax.jit(lambda ratio: summed_losses(model, BATCH, ratio, KEY), static_argnums=0)
+    mean = jax.jit(lambda ratio: mean_loss(model, BATCH, ratio, KEY), static_argnums=0)
     forced, own = (losses_by_hand(model, forced) for forced in (True, False))
     assert np.any(np.abs(forced - own) > 0.1)
     losses = jax.jit(lambda: token_losses(model, BATCH))()
     np.testing.assert_allclose(losses, forced, rtol=1e-5, atol=1e-6)
     for ratio, expected in ((1.0, forced), (1.0 - 1e-7, forced), (0.0, own)):
-        np.testing.assert_allclose(summed(ratio), expected.sum(), rtol=1e-5)
+        np.testing.assert_allclose(mean(ratio), expected.sum() / BATCH.target_lengths.sum(), 1e-5)
 
 
 # Label smoothing and chunks of positions, compared with log-softmax and autodiff.

@@ -17,6 +17,7 @@ from tiny_training import (
     validated,
 )
 
+from seq2seq_bottleneck.model.parts import Stack
 from seq2seq_bottleneck.training.step import (
     initial_state,
     make_optimizer,
@@ -50,7 +51,7 @@ def test_updates_equal_clipped_adam_in_numpy():
     graph, weights = translator()
     start = spread_out(weights)
     settings = settings_of(learning_rate=0.3, final_learning_rate=0.5, clip_norm=0.5, updates=3)
-    update, state = make_update(graph, settings), initial_state(start, settings)
+    update, state = make_update(graph, settings, Stack(1)), initial_state(start, settings)
     slope, first = loss_and_gradient(graph), one_batch()
     gradients, norms = [], []
     for batch in (first, first._replace(target=first.target[::-1].copy()), first):
@@ -151,7 +152,7 @@ AVERAGED = {"updates": 10, "average_last": 0.4, "validations": 5, "learning_rate
 def test_the_mean_is_that_of_the_weights_after_each_update_of_the_window():
     graph, weights = translator(dropout=0.1)
     settings = settings_of(**AVERAGED)
-    update, state = make_update(graph, settings), initial_state(weights, settings)
+    update, state = make_update(graph, settings, Stack(1)), initial_state(weights, settings)
     after = []
     for number in range(10):
         state, _ = update(state, stream().batch(number))
