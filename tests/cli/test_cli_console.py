@@ -14,7 +14,7 @@ from listed import write_relisted
 from planted import planted_settings, sentences, translations, write_run
 
 from seq2seq_bottleneck.cli import console
-from seq2seq_bottleneck.cli.console import Display, say
+from seq2seq_bottleneck.cli.console import progress, say
 from seq2seq_bottleneck.settings.errors import plain
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.settings.sweep import Cell
@@ -77,18 +77,19 @@ def test_the_time_left_counts_only_runs_that_this_command_trains(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(console, "time", SimpleNamespace(monotonic=lambda: now[0]))
     cells = [Cell("", resolve("lecture"), name) for name in "abcdef"]
-    whole, done = Display(cells), {"phase": "done"}
+    shown, done = [], {"phase": "done"}
+    listen = progress(cells, lambda text: shown.append(text.splitlines()[0]))
     training = EARLY | {"update": 10, "updates": 40}
-    whole.listen(cells[0], done)
+    listen(cells[0], done)
     for cell in cells[1:3]:
-        whole.listen(cell, training)
-    assert "left" not in whole.text()
+        listen(cell, training)
+    assert "left" not in shown[-1]
     now[0] = 130.0
     for cell in cells[1:3]:
-        whole.listen(cell, done)
-    whole.listen(cells[3], training)
-    assert whole.text() == "3 of 6 done, about 0:00:45 left, 1 running, 2 waiting"
+        listen(cell, done)
+    listen(cells[3], training)
+    assert shown[-1] == "all runs: 3 of 6 done, about 0:00:45 left, 1 running, 2 waiting"
     for cell in cells[3:]:
-        whole.listen(cell, training)
-        whole.listen(cell, done)
-    assert whole.text() == "6 of 6 done, 0 running"
+        listen(cell, training)
+        listen(cell, done)
+    assert shown[-1] == "all runs: 6 of 6 done, 0 running"
