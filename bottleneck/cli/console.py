@@ -3,8 +3,8 @@
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from pathlib import Path
 from textwrap import fill
@@ -64,32 +64,19 @@ def print_names(texts: Mapping[str, str]) -> None:
 
 @contextmanager
 def display(cells: "Sequence[Cell]", quiet: bool) -> "Iterator[Listener]":
-    """A listener that shows progress on stderr: live on a terminal, elsewhere line by line."""
-    from rich.live import Live
-    from rich.text import Text
-
-    from ..tables.render import PlainConsole
-
-    console = PlainConsole(stderr=True)
-    if quiet:
-        yield lambda _cell, _event: None
-    elif not console.is_terminal:
-        yield progress(cells)
-    else:
-        with Live(console=console, transient=True) as live:
-            yield progress(
-                cells, lambda text: live.update(Text(text, no_wrap=True, overflow="ellipsis"))
-            )
-
-
-def progress(cells: "Sequence[Cell]", update: Callable[[str], None] | None = None) -> "Listener":
-    """A listener that prints what changes, or gives ``update`` the state of all runs, like this.
+    """A listener that shows progress on stderr: live on a terminal, elsewhere what changes.
 
     ``all runs: 2 of 12 done, about 0:14:00 left, 2 running, 1 failed, 7 waiting``
     ``dot: training, 0:00:42 left, update 60/300, epoch 1.2, loss 2.31, 11,200 tokens/s``
     """
-    from ..runs.pool import ENDS
+    from rich.live import Live
+    from rich.text import Text
 
+    from ..runs.pool import ENDS
+    from ..tables.render import PlainConsole
+
+    console = PlainConsole(stderr=True)
+    live = Live(console=console, transient=True) if console.is_terminal and not quiet else None
     phases = dict.fromkeys((cell.label for cell in cells), "waiting")
     under_way, trained, printed, start = {}, set(), {}, time.monotonic()
 
@@ -122,10 +109,12 @@ def progress(cells: "Sequence[Cell]", update: Callable[[str], None] | None = Non
         parts += [f"{failed} failed"] if failed else []
         parts += [f"{waiting} waiting"] if waiting else []
         whole = ", ".join(parts)
-        if update:
-            update("\n".join([f"all runs: {whole}", *under_way.values()]))
+        if live:
+            text = "\n".join([f"all runs: {whole}", *under_way.values()])
+            live.update(Text(text, no_wrap=True, overflow="ellipsis"))
         elif phase != "starting" and (changed or time.monotonic() - printed[label] >= 10):
             printed[label] = time.monotonic()
             say(f"{label}: {status}{f' ({whole})' if ended else ''}", err=True)
 
-    return listen
+    with live or nullcontext():
+        yield (lambda _cell, _event: None) if quiet else listen

@@ -37,6 +37,7 @@ TrainedRuns = Annotated[
 Where = Annotated[
     list[str] | None, Option(metavar="COLUMN=VALUE", help="Use only these runs. Repeatable.")
 ]
+Beam = Annotated[int | None, Option(min=1, help="Beam size; 1 is greedy [default: the run's].")]
 Form = Annotated[Literal[*FORMATS], Option("--format", help="Output format.")]
 Details = Annotated[bool, Option("--details", help="Print the rules and the whole caption, too.")]
 Quiet = Annotated[bool, Option("--quiet", help="Print no progress.")]

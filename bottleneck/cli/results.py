@@ -114,9 +114,7 @@ def plot(
     out: options.OutFile = None,
     where: options.Where = None,
     sentence: Annotated[str | None, Option(help="For attention: your own sentence.")] = None,
-    beam: Annotated[
-        int | None, Option(min=1, help="Beam size; 1 is greedy [default: the run's].")
-    ] = None,
+    beam: options.Beam = None,
 ) -> None:
     """Draw a figure of finished runs, and write its numbers as CSV."""
     if not name:

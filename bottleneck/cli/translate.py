@@ -23,9 +23,7 @@ def translate(
     file: Annotated[Path | None, Option(help="A sentence per line. May be .gz.")] = None,
     results: options.TrainedRuns = None,
     arm: Annotated[str | None, Option(help="Only the arm with this attention.")] = None,
-    beam: Annotated[
-        int | None, Option(min=1, help="Beam size; 1 is greedy [default: the run's].")
-    ] = None,
+    beam: options.Beam = None,
     alignment: Annotated[bool, Option("--alignment", help="Show attention weights.")] = False,
     diagnose: Annotated[bool, Option("--diagnose", help="Show which words survive.")] = False,
     form: options.Form = "rich",
