@@ -3,10 +3,9 @@
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -65,71 +64,57 @@ def print_names(texts: Mapping[str, str]) -> None:
 
 @contextmanager
 def display(cells: "Sequence[Cell]", quiet: bool) -> "Iterator[Listener]":
-    """A listener that shows progress on stderr: live on a terminal, elsewhere line by line."""
+    """A listener that shows progress on stderr: live on a terminal, elsewhere what changes.
+
+    ``all runs: 2 of 12 done, about 0:14:00 left, 2 running, 1 failed, 7 waiting``
+    ``dot: training, 0:00:42 left, update 60/300, epoch 1.2, loss 2.31, 11,200 tokens/s``
+    """
     from rich.live import Live
     from rich.text import Text
 
+    from ..runs.pool import ENDS
     from ..tables.render import PlainConsole
 
     console = PlainConsole(stderr=True)
-    if quiet:
-        yield lambda _cell, _event: None
-    elif not console.is_terminal:
-        yield Display(cells).listen
-    else:
-        line = partial(Text, no_wrap=True, overflow="ellipsis")
-        with Live(console=console, transient=True) as live:
-            yield Display(cells, lambda text: live.update(line(text))).listen
+    live = Live(console=console, transient=True) if console.is_terminal and not quiet else None
+    phases = dict.fromkeys((cell.label for cell in cells), "waiting")
+    under_way, trained, printed, start = {}, set(), {}, time.monotonic()
 
-
-class Display:
-    """The progress of all runs together, and of each run that is running."""
-
-    def __init__(self, cells: "Sequence[Cell]", update: Callable[[str], None] | None = None):
-        from ..runs.pool import ENDS
-
-        self.ends = ENDS
-        self.phases = dict.fromkeys((cell.label for cell in cells), "waiting")
-        self.under_way: dict[str, str] = {}
-        self.trained: set[str] = set()
-        self.start = time.monotonic()
-        self.last: dict[str, float] = {}
-        self.update = update
-
-    def listen(self, cell: "Cell", event: dict[str, Any]) -> None:
-        """Show ``training, 0:00:42 left, update 60/300, epoch 1.2, loss 2.31, 11,200 tokens/s``."""
+    def listen(cell: "Cell", event: dict[str, Any]) -> None:
         label, phase = cell.label, event["phase"]
-        status, changed, ended = phase, self.phases[label] != phase, phase in self.ends
-        self.phases[label] = phase
-        if (update := event.get("update")) is not None:
-            self.trained |= {label} if update else set()
-            seconds, valid = round(event["seconds_left"]), event.get("valid_loss")
+        status, changed, ended = phase, phases[label] != phase, phase in ENDS
+        phases[label] = phase
+        if "update" in event:
+            if event["update"]:
+                trained.add(label)
+            left, valid = timedelta(seconds=round(event["seconds_left"])), event.get("valid_loss")
             status = (
-                f"{phase}, {timedelta(seconds=seconds)} left, "
-                f"update {update:,}/{event['updates']:,}, epoch {event['epoch']:.1f}, "
+                f"{phase}, {left} left, "
+                f"update {event['update']:,}/{event['updates']:,}, epoch {event['epoch']:.1f}, "
                 f"loss {event['loss']:.3f}, {'' if valid is None else f'validation {valid:.3f}, '}"
                 f"{event['tokens_per_second']:,.0f} tokens/s"
             )
-        self.under_way[label] = f"{label}: {status}"
+        under_way[label] = f"{label}: {status}"
         if ended:
-            del self.under_way[label]
-        if self.update:
-            self.update("\n".join([f"all runs: {self.text()}", *self.under_way.values()]))
-        elif phase != "starting" and (changed or time.monotonic() - self.last[label] >= 10):
-            self.last[label] = time.monotonic()
-            say(f"{label}: {status}{f' ({self.text()})' if ended else ''}", err=True)
-
-    def text(self) -> str:
-        """All runs: ``2 of 12 done, about 0:14:00 left, 2 running, 1 failed, 7 waiting``."""
-        phases = Counter(self.phases.values())
-        failed, waiting = phases["failed"] + phases["diverged"], phases["waiting"]
-        left = len(self.phases) - phases["done"] - failed
-        parts = [f"{phases['done']} of {len(self.phases)} done"]
-        trained = sum(self.phases[name] in self.ends for name in self.trained)
-        if left and trained:  # the time per run trained here, times the runs left
-            seconds = round((time.monotonic() - self.start) / trained * left)
+            del under_way[label]
+        counts = Counter(phases.values())
+        failed, waiting = counts["failed"] + counts["diverged"], counts["waiting"]
+        missing = len(phases) - counts["done"] - failed
+        parts = [f"{counts['done']} of {len(phases)} done"]
+        ready = sum(phases[name] in ENDS for name in trained)
+        if missing and ready:  # the time per run trained here, times the runs left
+            seconds = round((time.monotonic() - start) / ready * missing)
             parts.append(f"about {timedelta(seconds=seconds)} left")
-        parts.append(f"{left - waiting} running")
+        parts.append(f"{missing - waiting} running")
         parts += [f"{failed} failed"] if failed else []
         parts += [f"{waiting} waiting"] if waiting else []
-        return ", ".join(parts)
+        whole = ", ".join(parts)
+        if live:
+            text = "\n".join([f"all runs: {whole}", *under_way.values()])
+            live.update(Text(text, no_wrap=True, overflow="ellipsis"))
+        elif phase != "starting" and (changed or time.monotonic() - printed[label] >= 10):
+            printed[label] = time.monotonic()
+            say(f"{label}: {status}{f' ({whole})' if ended else ''}", err=True)
+
+    with live or nullcontext():
+        yield (lambda _cell, _event: None) if quiet else listen

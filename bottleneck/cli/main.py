@@ -20,28 +20,6 @@ from ..settings.machine import COMMAND, NUMBERS, mendable
 from . import results, train, translate
 from .console import say
 
-INTERRUPTED = 130
-COMMANDS = (
-    *(translate.translate, translate.lecture),
-    *(train.reproduce, train.sweep, train.settings),
-    *(results.table, results.plot, results.export),
-    *(results.study, results.score, train.corpus),
-)
-"""The commands in the order of ``--help``."""
-FORMER = {
-    "claims": "table claims",
-    "runs": "table runs",
-    "report": "export -o report.html",
-    "merge": "export --results DIR --results DIR --bundle DIR",
-    "bench": "study cost",
-    "compare": "score SYSTEM OTHER",
-    "diagnose": "translate --diagnose",
-    "corpus list": "corpus",
-    "corpus fetch": "corpus NAME --fetch",
-    "corpus show": "corpus NAME",
-    "corpus describe": "corpus NAME",
-}
-"""Commands of the first edition, and what they are called now."""
 interrupted_at = -60.0
 """When a signal last asked the command to stop (``time.monotonic``)."""
 
@@ -50,7 +28,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # importing rich would double the time of `--help`
 )
-for command in COMMANDS:
+for command in (  # in the order of `--help`
+    *(translate.translate, translate.lecture),
+    *(train.reproduce, train.sweep, train.settings),
+    *(results.table, results.plot, results.export),
+    *(results.study, results.score, train.corpus),
+):
     app.command()(command)
 
 
@@ -90,32 +73,43 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run with these arguments and return the exit code: 0, 1, 2 (usage) or 130 (interrupted)."""
+    former = {  # commands of the first edition, and what they are called now
+        "claims": "table claims",
+        "runs": "table runs",
+        "report": "export -o report.html",
+        "merge": "export --results DIR --results DIR --bundle DIR",
+        "bench": "study cost",
+        "compare": "score SYSTEM OTHER",
+        "diagnose": "translate --diagnose",
+        "corpus list": "corpus",
+        "corpus fetch": "corpus NAME --fetch",
+        "corpus show": "corpus NAME",
+        "corpus describe": "corpus NAME",
+    }
     for words in (" ".join(arguments[:count]) for count in (1, 2)):
-        if words in FORMER:
-            return _fail(f"{words} is now `bottleneck {FORMER[words]}`", 2)
+        if words in former:
+            return _fail(f"{words} is now `bottleneck {former[words]}`", 2)
     try:
         code = app(arguments or ["--help"], prog_name="bottleneck", standalone_mode=False) or 0
+        if code != 130:  # Typer may return this code itself
+            return code
     except (KeyboardInterrupt, typer.Abort):
-        code = INTERRUPTED
+        pass
     except OSError as error:
         return _fail(error)
     except Exception as error:
-        if interrupted_at >= 0:
-            code = INTERRUPTED  # jax may turn the interrupt into a different error
-        elif known := mendable(error):
-            return _fail(str(known), known.exit_code)
-        # Typer's usage errors, whose class depends on its version.
-        elif hasattr(error, "format_message"):
-            context, message = getattr(error, "ctx", None), error.format_message()
-            see = f" (see `{context.command_path} --help`)" if context else ""
-            return _fail(f"{message.replace('Value error, ', '')}{see}", 2)
-        else:
+        if interrupted_at < 0:  # otherwise jax may have turned the interrupt into this error
+            if known := mendable(error):
+                return _fail(str(known), known.exit_code)
+            # Typer's usage errors, whose class depends on its version.
+            if hasattr(error, "format_message"):
+                context, message = getattr(error, "ctx", None), error.format_message()
+                see = f" (see `{context.command_path} --help`)" if context else ""
+                return _fail(f"{message.replace('Value error, ', '')}{see}", 2)
             raise
-    if code != INTERRUPTED:  # Typer may return this code itself
-        return code
     resumed = arguments[:1] and arguments[0] in ("reproduce", "sweep", "study")
     more = "; the same command continues from where it stopped" if resumed else ""
-    return _fail(f"interrupted{more}", INTERRUPTED)
+    return _fail(f"interrupted{more}", 130)
 
 
 def _interrupt(_number: int, _frame: object) -> None:

@@ -1,40 +1,17 @@
 """Options that several commands share, the names they accept, and the settings they set."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from typer import Argument, Option
+from typer import Option
 
 from ..results.schema import ALL_TABLES, BENCHMARK, FIGURES, FORMATS, GOLD, QUESTIONS
 from ..settings.errors import UsageError, UserError
 from ..settings.machine import DEFAULT_OUT
 
 TABLES = (*ALL_TABLES, "claims", "runs")
-OF_RUNS = {
-    "claims": "The verdict on each claim of the lecture, and the reason.",
-    "runs": "All runs of a folder, finished or not.",
-    "failure-pattern": "BLEU without attention by sentence length (L-FAIL).",
-    "vindication": "No attention against attention by sentence length (L-VIND).",
-    "context-size": "BLEU by context size and sentence length; needs several sizes (C1).",
-    "compression": "BLEU without attention by compression ratio (C1).",
-    "arms": "BLEU of every arm of a sweep by sentence length (C10, C12).",
-    "bleu": "BLEU by sentence length, one line per arm (L-FAIL, L-VIND).",
-    "learning": "BLEU by number of updates; needs several schedules (C12).",
-    "attention": "Attention weights of an example, or of --sentence.",
-    GOLD: "Attention weights against your own gold links, --gold (C7).",
-}
-"""What the tables and figures of runs show; questions have their own text."""
-TEXT = ("source", "target", "test_source", "test_target", "test", "reverse_direction")
-SETTINGS = {name: f"corpus.{name}" for name in TEXT} | {
-    "corpus": "corpus.name",
-    "context_size": "model.context_size",
-    "attention": "model.attention",
-    "train_length": "corpus.train_max_words",
-}
-"""The setting that an option sets, by the name of its parameter."""
 
-Name = Annotated[str, Argument(help="Which one. Without a name, list them.")]
 Preset = Annotated[str, Option(help="smoke, quick, lecture, capacity, real or paper.")]
 Assignments = Annotated[
     list[str] | None, Option("--set", metavar="SECTION.KEY=VALUE", help="A setting. Repeatable.")
@@ -63,7 +40,6 @@ Where = Annotated[
 Beam = Annotated[int | None, Option(min=1, help="Beam size; 1 is greedy [default: the run's].")]
 Form = Annotated[Literal[*FORMATS], Option("--format", help="Output format.")]
 Details = Annotated[bool, Option("--details", help="Print the rules and the whole caption, too.")]
-DryRun = Annotated[bool, Option("--dry-run", help="Say what would be done, and do nothing.")]
 Quiet = Annotated[bool, Option("--quiet", help="Print no progress.")]
 
 
@@ -85,7 +61,19 @@ def table_lines(names: tuple[str, ...]) -> dict[str, str]:
     """A line of text for each table, figure or question, by name."""
     from ..questions.question import find_question
 
-    texts = OF_RUNS | {name: find_question(name).question for name in QUESTIONS}
+    texts = {name: find_question(name).question for name in QUESTIONS} | {
+        "claims": "The verdict on each claim of the lecture, and the reason.",
+        "runs": "All runs of a folder, finished or not.",
+        "failure-pattern": "BLEU without attention by sentence length (L-FAIL).",
+        "vindication": "No attention against attention by sentence length (L-VIND).",
+        "context-size": "BLEU by context size and sentence length; needs several sizes (C1).",
+        "compression": "BLEU without attention by compression ratio (C1).",
+        "arms": "BLEU of every arm of a sweep by sentence length (C10, C12).",
+        "bleu": "BLEU by sentence length, one line per arm (L-FAIL, L-VIND).",
+        "learning": "BLEU by number of updates; needs several schedules (C12).",
+        "attention": "Attention weights of an example, or of --sentence.",
+        GOLD: "Attention weights against your own gold links, --gold (C7).",
+    }
     return {name: texts[name] for name in names}
 
 
@@ -107,6 +95,14 @@ def results_folder(results: Path | None, name: str = "") -> Path:
     alone = is_bundle(results) or (results / STORE).is_dir()
     known = is_bundle(inside) or probe_file(inside, name)
     return inside if name in homes and not alone and known else results
+
+
+def open_runs(folder: Path, where: Sequence[str] | None, sentences: bool = True) -> Any:
+    """The ``results.bundle.Results`` of a folder, only with the runs that meet the conditions."""
+    from ..results import bundle
+    from ..tables import comparison
+
+    return comparison.where(bundle.Results.open(folder, sentences), where or [])
 
 
 def find_name(command: str, name: str) -> str:
@@ -132,7 +128,14 @@ def given_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
     from ..settings.run import NAMES, parse_assignments
     from ..settings.sweep import word
 
-    given = {SETTINGS[name]: parameters[name] for name in SETTINGS if parameters.get(name)}
+    text = ("source", "target", "test_source", "test_target", "test", "reverse_direction")
+    setting = {name: f"corpus.{name}" for name in text} | {
+        "corpus": "corpus.name",
+        "context_size": "model.context_size",
+        "attention": "model.attention",
+        "train_length": "corpus.train_max_words",
+    }
+    given = {setting[name]: parameters[name] for name in setting if parameters.get(name)}
     files = {"corpus.name": "files"} if "corpus.source" in given else {}
     others = [name for name in given if NAMES[name] != (str | None)]
     return files | given | parse_assignments([f"{name}={word(given[name])}" for name in others])

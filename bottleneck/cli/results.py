@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, Option
 
@@ -18,9 +18,6 @@ from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import output, print_names, say, show
 from .translate import print_notes, trained_runs
-
-if TYPE_CHECKING:
-    from ..figures.registry import Chart
 
 
 def table(
@@ -43,9 +40,7 @@ def table(
         say(f"There are no results in {DEFAULT_OUT} yet. The tables are:", err=True)
         print_names(options.table_lines(options.TABLES))
         return
-    from ..results.bundle import Results
     from ..tables.claims import claims_page, decide_all
-    from ..tables.comparison import where as select
     from ..tables.pages import check_name, default_pages, make_page, study_page
     from ..tables.render import print_prose
 
@@ -62,7 +57,7 @@ def table(
     folder = options.results_folder(results, name)
     if name == "runs":
         options.refuse({"--where": where, "-o": out}, "table runs prints a plain list")
-        print_runs(folder)
+        _print_runs(folder)
         return
     if name == "claims":
         decisions = decide_all(folder, where or [])
@@ -73,7 +68,7 @@ def table(
         options.refuse({"--where": where}, f"table {BENCHMARK} uses no trained runs")
         pages = [study_page(name, folder)]
     else:
-        bundle = select(Results.open(folder), where or [])
+        bundle = options.open_runs(folder, where)
         pages = [make_page(name, bundle, like_slide)] if name else default_pages(bundle)
     for page in pages if form == "rich" else pages[-1:]:
         show(page, form, details, out)
@@ -82,8 +77,7 @@ def table(
         print_prose(output(), f"Results: {folder}.{others}", "dim")
 
 
-def print_runs(folder: Path) -> None:
-    """Print the runs of a folder's store: name, status, arm, and why a run failed."""
+def _print_runs(folder: Path) -> None:
     from ..results import folders
     from ..runs.store import status_of
 
@@ -115,7 +109,7 @@ def print_runs(folder: Path) -> None:
 
 
 def plot(
-    name: options.Name = "",
+    name: Annotated[str, Argument(help="Which one. Without a name, list them.")] = "",
     results: options.Results = None,
     out: options.OutFile = None,
     where: options.Where = None,
@@ -126,8 +120,9 @@ def plot(
     if not name:
         print_names(options.table_lines(FIGURES))
         return
-    from ..figures.registry import check_name, make_figure, write_figure
+    from ..figures.registry import check_name, make_figure, weights_chart, write_figure
     from ..lecture.slides import SLIDES
+    from ..results.bundle import Results
     from ..results.folders import latest_output
 
     name = options.find_name("plot", name)
@@ -145,26 +140,19 @@ def plot(
         raise UsageError(f"--sentence is for figure attention, not {name}")
     else:
         options.refuse({"--where": where}, "not with --sentence: name a run's folder by --results")
-        figure, data = _plot_sentence(sentence, beam, results)
+        from ..runs.translate import load_run
+
+        arms, place = trained_runs(results)
+        arm = next((arm for arm in arms if arm != "none"), None)
+        if arm is None:
+            raise UserError(f"no run with attention in {place}: `bottleneck reproduce` makes one")
+        run = arms[arm]
+        (item,) = load_run(run, beam).translations([sentence], 1, attended=True)
+        example = {"sentence": sentence, "source": item.source}
+        example |= {"hypothesis": item.output, "weights": item.weights}
+        print_notes(place, {arm: run})
+        figure, data = weights_chart(Results.open(run, sentences=False), run.name, [example])
     say(f"{path}: its numbers are in {write_figure(figure, data, path)}")
-
-
-def _plot_sentence(sentence: str, beam: int | None, results: Path | None) -> "Chart":
-    """Attention weights of the sentence's translation by the first arm with attention."""
-    from ..figures.registry import weights_chart
-    from ..results.bundle import Results
-    from ..runs.translate import load_run
-
-    arms, place = trained_runs(results)
-    arm = next((arm for arm in arms if arm != "none"), None)
-    if arm is None:
-        raise UserError(f"no run with attention in {place}: `bottleneck reproduce` makes one")
-    run = arms[arm]
-    (item,) = load_run(run, beam).translations([sentence], 1, attended=True)
-    example = {"sentence": sentence, "source": item.source}
-    example |= {"hypothesis": item.output, "weights": item.weights}
-    print_notes(place, {arm: run})
-    return weights_chart(Results.open(run, sentences=False), run.name, [example])
 
 
 def export(
@@ -187,7 +175,8 @@ def export(
     ways = {"--all": everything, "--bundle": bundle, "-o": out}
     if sum(map(bool, ways.values())) > 1:
         options.refuse(ways, "give only one of them")
-    page = out is not None and out.suffix.lower() == ".html"
+    ending = out and out.suffix.lower()
+    page = ending == ".html"
     if everything or page:
         options.refuse({"--where": where}, "the page and --all take all results")
     if bundle is None:
@@ -197,13 +186,25 @@ def export(
         check_place(bundle)
     if out is not None:
         check_output(out)
-        if out.suffix.lower() not in (".csv", ".html"):
+        if ending not in (".csv", ".html"):
             raise UsageError(f"{str(out)!r}: the name ends in .csv, or in .html for a page")
     folder, *others = results or [options.results_folder(None)]
     for place in (folder, *others):
         check_named(place)
     if bundle is not None:
-        _write_bundle([folder, *others], bundle, where or [], not without_text)
+        from ..results.bundle import Results
+        from ..results.export import write_bundle
+        from ..tables.comparison import where as select
+
+        if others and bundle.resolve() in {place.resolve() for place in (folder, *others)}:
+            raise UsageError(f"{str(bundle)!r} is one of the folders to merge: name a new folder")
+        parts = [Results.open(place) for place in (folder, *others)]
+        selected = select(Results.merged(bundle, parts), where or [])
+        lacking = write_bundle(selected, bundle, not without_text)
+        say(f"Written to {bundle}: {counted(len(selected.names), 'run')}")
+        if lacking:
+            runs = "the runs of one folder" if others else "other runs"
+            say(f"Left out, because they are means over {runs}: {', '.join(lacking)}", err=True)
     elif everything:
         _write_all(folder)
     elif page:
@@ -211,15 +212,13 @@ def export(
 
         say(f"{out}: {write_report(folder, out) / 1e6:.2f} MB")
     else:
-        _write_csv(folder, where or [], out)
+        _write_csv(folder, where, out)
 
 
-def _write_csv(folder: Path, where: Sequence[str], out: Path | None) -> None:
-    """Write the tidy table to a file or standard output; on a terminal its first rows."""
-    from ..results.bundle import Results, tidy_csv
-    from ..tables.comparison import where as select
+def _write_csv(folder: Path, where: Sequence[str] | None, out: Path | None) -> None:
+    from ..results.bundle import tidy_csv
 
-    bundle = select(Results.open(folder, sentences=False), where)
+    bundle = options.open_runs(folder, where, sentences=False)
     rows, columns = bundle.runs.shape
     if out is not None:
         write_text(out, tidy_csv(bundle.runs))
@@ -234,7 +233,6 @@ def _write_csv(folder: Path, where: Sequence[str], out: Path | None) -> None:
 
 
 def _write_all(folder: Path) -> None:
-    """Write the tables and figures of a folder and of those inside it, then claims and page."""
     from ..report.page import write_out, write_report
     from ..results.folders import STORE, has_results, results_inside, runs_in
     from ..runs.sweep import gather
@@ -256,25 +254,8 @@ def _write_all(folder: Path) -> None:
     say(f"{folder}: claims.md, claims.csv; report.html, {size / 1e6:.2f} MB. {page.title}")
 
 
-def _write_bundle(folders: Sequence[Path], bundle: Path, where: Sequence[str], text: bool) -> None:
-    """Write the finished runs of a folder, or of several, as one bundle, with or without text."""
-    from ..results.bundle import Results
-    from ..results.export import write_bundle
-    from ..tables.comparison import where as select
-
-    if folders[1:] and bundle.resolve() in {folder.resolve() for folder in folders}:
-        raise UsageError(f"{str(bundle)!r} is one of the folders to merge: name a new folder")
-    parts = [Results.open(folder) for folder in folders]
-    selected = select(Results.merged(bundle, parts), where)
-    lacking = write_bundle(selected, bundle, text)
-    say(f"Written to {bundle}: {counted(len(selected.names), 'run')}")
-    if lacking:
-        runs = "the runs of one folder" if folders[1:] else "other runs"
-        say(f"Left out, because they are means over {runs}: {', '.join(lacking)}", err=True)
-
-
 def study(
-    name: options.Name = "",
+    name: Annotated[str, Argument(help="Which one. Without a name, list them.")] = "",
     results: options.Results = None,
     where: options.Where = None,
     gold: Annotated[Path | None, Option(help="Gold links: i-j sure, i?j or ipj possible.")] = None,
@@ -284,7 +265,9 @@ def study(
     quick: Annotated[bool, Option("--quick", help="For cost: few lengths, some minutes.")] = False,
     form: options.Form = "rich",
     details: options.Details = False,
-    dry_run: options.DryRun = False,
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Say what would be done, and do nothing.")
+    ] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Answer a question by measuring trained runs."""
@@ -294,9 +277,7 @@ def study(
     from ..questions.probing import probe_runs, write_table
     from ..questions.question import find_question
     from ..results import folders
-    from ..results.bundle import Results
     from ..settings.run import toml_names
-    from ..tables.comparison import where as select
     from ..tables.pages import study_page
 
     name = options.find_name("study", name)
@@ -323,7 +304,7 @@ def study(
     folders.check_trainable(folder)
     runs = list(folders.find_runs(folder).done)
     if runs and where:
-        chosen = select(Results.open(folder, sentences=False), where).names
+        chosen = options.open_runs(folder, where, sentences=False).names
         runs = [run for run in runs if run.name in chosen]
     runs = [run for run in runs if question.suits(folders.read_settings(run))]
     if not runs:
@@ -334,9 +315,10 @@ def study(
             f"no finished run in {str(folder)!r} that study {name} can measure: "
             f"`bottleneck {train}` trains some"
         )
+    number = counted(len(runs), "run")
     if dry_run:
         names = ", ".join(run.name for run in runs)
-        say(f"study {name} would measure {counted(len(runs), 'run')} of {folder}: {names}")
+        say(f"study {name} would measure {number} of {folder}: {names}")
         return
     check_place(folder)
     if gold is not None:
@@ -349,7 +331,7 @@ def study(
     else:
         probed = probe_runs(question, runs, tell)
     path = write_table(question.name, question.summarise(probed), folder)
-    tell(f"{question.question} ({counted(len(runs), 'run')}; numbers: {path})")
+    tell(f"{question.question} ({number}; numbers: {path})")
     show(study_page(question.name, folder), form, details)
 
 

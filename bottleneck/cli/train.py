@@ -47,12 +47,10 @@ def reproduce(
 ) -> None:
     """Train with and without attention; print the lecture's tables."""
     given = options.given_settings(locals())
-    from ..results.bundle import Results
     from ..runs.pool import run_cells
     from ..runs.sweep import VINDICATION, check_text, plan_comparison, run_sweep
     from ..settings.run import resolve
     from ..settings.sweep import Cell, folder_name
-    from ..tables.comparison import where
     from ..tables.page import page_files
     from ..tables.pages import default_pages
     from ..tables.render import print_prose
@@ -73,7 +71,7 @@ def reproduce(
     # The tables of these runs only; the store may have more.
     runs = ",".join(outcome.run for outcome in outcomes)
     conditions = [f"experiment={VINDICATION}", f"run={runs}"]
-    pages = default_pages(where(Results.open(folder), conditions))
+    pages = default_pages(options.open_runs(folder, conditions))
     write_listed(folder, [(name, text.encode()) for name, text in page_files(pages).items()])
     for page in pages:
         page.print(output(), details or check_schedule)
@@ -102,7 +100,9 @@ def sweep(
     seeds_together: Annotated[int | None, Option(min=1, help="Seeds per program.")] = None,
     threads: options.Threads = None,
     scheduler: Annotated[str | None, Option(help="A Dask scheduler, tcp://HOST:PORT.")] = None,
-    dry_run: options.DryRun = False,
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Say what would be done, and do nothing.")
+    ] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Train a grid of settings, from a file or from options. Finished runs are kept.
@@ -118,8 +118,8 @@ def sweep(
     elif not (given or assignments):
         chosen = {"--preset": preset, "--save": save}
         options.refuse(chosen, "give the settings that vary, such as --context-size 64,256")
-        questions = {name: sweeps.load_sweep(name).question for name in sweeps.toml_names()}
-        print_names({name: f"{text.partition('?')[0]}?" for name, text in questions.items()})
+        known = {name: sweeps.load_sweep(name) for name in sweeps.toml_names()}
+        print_names({name: f"{item.question.partition('?')[0]}?" for name, item in known.items()})
         return
     from ..runs.pool import run_cells
     from ..runs.sweep import check_text, run_sweep
@@ -155,7 +155,6 @@ def sweep(
 
 
 def _print_plan(sweep: "Sweep", cells: "Sequence[Cell]", notes: list[str], folder: Path) -> None:
-    """Print the question, the runs (with their statuses if the folder has runs) and the notes."""
     from ..corpus.corpus import load_corpus
     from ..results.folders import STORE, runs_in
     from ..runs.store import status_of
@@ -178,9 +177,6 @@ def _print_plan(sweep: "Sweep", cells: "Sequence[Cell]", notes: list[str], folde
 
 
 def _conclude(outcomes: "list[Outcome]", sweep: "Sweep", folder: Path) -> None:
-    """Print BLEU of every arm by bucket, and failures; exit with 3 if a run failed."""
-    from ..results.bundle import Results
-    from ..tables.comparison import where
     from ..tables.pages import make_page
     from ..tables.render import print_prose
 
@@ -192,7 +188,7 @@ def _conclude(outcomes: "list[Outcome]", sweep: "Sweep", folder: Path) -> None:
     if done := [outcome.run for outcome in outcomes if outcome.phase == "done"]:
         conditions = [f"experiment={sweep.name}", f"run={','.join(done)}"]
         try:
-            make_page("arms", where(Results.open(folder), conditions)).print(console)
+            make_page("arms", options.open_runs(folder, conditions)).print(console)
         except UserError as error:  # runs with different buckets are not one table
             print_prose(console, f"No table: {error}")
     print_prose(
@@ -270,7 +266,6 @@ def corpus(
 
 
 def _describe(settings: "RunSettings", count: int) -> None:
-    """Print the first training pairs; lengths by bucket, vocabulary, unknown words and bits."""
     from ..corpus.corpus import describe, load_corpus, share
     from ..corpus.files import languages
     from ..corpus.vocabulary import tokenize, without_joiner
@@ -285,11 +280,10 @@ def _describe(settings: "RunSettings", count: int) -> None:
     for pair in pairs:
         bits = "" if pair.bits is None else f", {pair.bits:.1f} bits"
         say(f"{ours}{pair.source}\n{theirs}{pair.target}\n{indent}{pair.words} words{bits}")
-        words = tokenize(pair.source), tokenize(pair.target)
-        if links := [
-            f"{without_joiner(words[0][i])}-{without_joiner(words[1][j])}" for i, j in pair.links
-        ]:
-            say(f"{indent}{' '.join(links)}")
+        texts = pair.source, pair.target
+        source, target = ([*map(without_joiner, tokenize(text))] for text in texts)
+        if links := " ".join(f"{source[i]}-{target[j]}" for i, j in pair.links):
+            say(f"{indent}{links}")
         say()
     say("Counting lengths and unknown words of all pairs ...", err=True)
     text = load_corpus(settings.corpus, edges)

@@ -1,7 +1,4 @@
-"""``bottleneck translate``, which translates with trained runs, and ``bottleneck lecture``.
-
-``lecture`` recomputes the slides' numbers, and runs the slides' examples through trained runs.
-"""
+"""``translate`` with trained runs; ``lecture``, which recomputes the slides' numbers."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -37,19 +34,37 @@ def translate(
     package. A file or standard input gives one line of output per line of input. Without a
     sentence, --diagnose takes the lecture's long one.
     """
+    from ..corpus.files import read_lines
     from ..settings.concerns import UNSELECTIVE
 
     words = options.check_sentence(" ".join(sentence) if sentence else None)
     if diagnose:
+        from ..lecture.slides import SLIDES
+        from ..questions import diagnosis
+
         given = {"--file": file, "--arm": arm, "--beam": beam, "--alignment": alignment}
         options.refuse(given, "not with --diagnose")
-        _diagnose(words, results, form)
+        arms, where = trained_runs(results)
+        arms = dict(sorted(arms.items(), reverse=True))
+        result = diagnosis.diagnose(words or SLIDES["L14"]["sentence"], arms)
+        lost = ", ".join(SLIDES["L-LOST"]["lost"])
+        slide = f"Slide (L-LOST): {lost} and the conference's exact name are lost."
+        show(diagnosis.diagnosis_page(*result, [] if words else [slide]), form)
+        print_notes(where, arms)
         return
     if form != "rich":
         raise UsageError("--format is for --diagnose; a translation is plain text")
-    chunks = _lines(words, file)
+    text, chunks = file is not None or words in (None, "-"), [[words]]
+    if file is not None:
+        if words is not None:
+            raise UsageError("a sentence and --file are two texts; give one of them")
+        lines = read_lines(str(file), "--file")
+        chunks = [lines[start : start + 4096] for start in range(0, len(lines), 4096)]
+    elif text:
+        if sys.stdin is None or (words is None and sys.stdin.isatty()):
+            raise UsageError("give a sentence in quotes, --file FILE, or text on standard input")
+        chunks = _standard_input()
     arms, where = trained_runs(results)
-    text = file is not None or words in (None, "-")
     if text:
         options.refuse({"--alignment": alignment}, "is for a sentence in quotes, not for a text")
         arm = arm or min(arms, key=lambda name: name in UNSELECTIVE)
@@ -62,22 +77,6 @@ def translate(
     for name, trained in loaded.items():
         _translate(trained, chunks, "" if text else f"{name:<{max(map(len, arms))}}  ", alignment)
     print_notes(where, arms)
-
-
-def _lines(sentence: str | None, file: Path | None) -> Iterable[list[str]]:
-    """The sentence, or the lines of a file or of standard input, many at a time."""
-    from ..corpus.files import read_lines
-
-    if file is not None:
-        if sentence is not None:
-            raise UsageError("a sentence and --file are two texts; give one of them")
-        lines = read_lines(str(file), "--file")
-        return [lines[start : start + 4096] for start in range(0, len(lines), 4096)]
-    if sentence not in (None, "-"):
-        return [[sentence]]
-    if sys.stdin is None or (sentence is None and sys.stdin.isatty()):
-        raise UsageError("give a sentence in quotes, --file FILE, or text on standard input")
-    return _standard_input()
 
 
 def _standard_input() -> Iterator[list[str]]:
@@ -107,7 +106,6 @@ def trained_runs(results: Path | None) -> tuple[dict[str, Path], str]:
 def _translate(
     trained: "TrainedRun", chunks: Iterable[list[str]], prefix: str, alignment: bool
 ) -> None:
-    """Print a line per sentence, and with ``alignment`` a heatmap; always in UTF-8."""
     from ..runs.translate import BATCH
     from ..tables.render import LEGEND, heatmap
 
@@ -134,20 +132,6 @@ def _translate(
             f"vocabulary{words and f': {words}'}",
             err=True,
         )
-
-
-def _diagnose(sentence: str | None, results: Path | None, form: str) -> None:
-    """Show which words of a sentence survive translation."""
-    from ..lecture.slides import SLIDES
-    from ..questions import diagnosis
-
-    arms, where = trained_runs(results)
-    arms = dict(sorted(arms.items(), reverse=True))
-    result = diagnosis.diagnose(sentence or SLIDES["L14"]["sentence"], arms)
-    lost = ", ".join(SLIDES["L-LOST"]["lost"])
-    slide = f"Slide (L-LOST): {lost} and the conference's exact name are lost."
-    show(diagnosis.diagnosis_page(*result, [] if sentence else [slide]), form)
-    print_notes(where, arms)
 
 
 def print_notes(where: str, arms: Mapping[str, Path]) -> None:

@@ -8,9 +8,6 @@ import pandas as pd
 
 from ..tables.comparison import what_was_run
 
-MEAN, SEED, SLIDE = "mean", "seed", "slide"
-"""Kinds of drawn numbers: the mean over seeds, with its interval; one seed; the slide's."""
-
 
 @dataclass(frozen=True)
 class Panel:
@@ -31,19 +28,16 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class Plot:
-    """A figure to be drawn; ``steps`` are controls that are values of a quantity, least first."""
+    """A figure to be drawn; ``steps`` are controls that are values of a quantity, least first.
+
+    ``kind`` in the data is ``mean`` (over seeds, with its interval), ``seed`` or ``slide``.
+    """
 
     title: str
     panels: tuple[Panel, ...]
     data: pd.DataFrame
     notes: tuple[str, ...]
     steps: tuple[str, ...] = ()
-
-
-def slide_rows(panel: str, arm: str, printed: Mapping[str, float | int]) -> list[dict[str, Any]]:
-    """The slide's numbers of an arm, by x."""
-    keys = {"panel": panel, "arm": arm, "kind": SLIDE}
-    return [{**keys, "x": x, "value": float(value)} for x, value in printed.items()]
 
 
 def data_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -55,7 +49,7 @@ def data_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     numbers = dict.fromkeys(("value", "low", "high"), "float64")
     frame = frame.astype(numbers | dict.fromkeys(("seed", "n"), "Int64"))
     if frame["seed"].nunique() < 2:
-        frame = frame[frame["kind"] != SEED]
+        frame = frame[frame["kind"] != "seed"]
     return frame[frame["value"].notna()].reset_index(drop=True)
 
 

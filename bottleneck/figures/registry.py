@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -25,43 +26,48 @@ from ..results.folders import probe_file
 from ..results.schema import FIGURES, FIGURES_OF_RUNS
 from ..settings.errors import UsageError, UserError, counted, did_you_mean, plain
 from ..settings.files import write_bytes, write_text
-from ..tables.comparison import (
-    NONE,
-    Arm,
-    arms_of,
-    compare,
-    compare_sizes,
-    declared,
-    what_was_run,
-)
-from ..tables.comparison import where as narrowed
-from .draw import GROUND, SMALL, STYLE, draw, slide
-from .plot import MEAN, SEED, Panel, Plot, data_frame, facts, slide_rows
+from ..tables import comparison
+from ..tables.comparison import NONE, Arm, arms_of, compare, compare_sizes, what_was_run
+from .draw import STYLE, draw
+from .plot import Panel, Plot, data_frame, facts
 
-Chart = tuple[Figure, pd.DataFrame]
-"""A figure, and a data frame of all that is drawn in it."""
 METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 """Metadata that each format leaves out, because it would differ from day to day."""
-SLIDE_NOTE = "The slide's numbers are an illustration: compare shapes, never levels."
 
 
 def make_figure(
     name: str, folder: Path, *, where: Sequence[str] = (), bundle: Results | None = None
-) -> Chart:
-    """The figure of a name in `FIGURES`; ``bundle`` is the folder's, if it has been read."""
+) -> tuple[Figure, pd.DataFrame]:
+    """The figure of a name in `FIGURES`, and all that is drawn in it.
+
+    ``bundle`` is the folder's, if it has been read.
+    """
     check_name(name, where)
-    if name in FIGURES_OF_RUNS:
-        bundle = narrowed(Results.open(folder) if bundle is None else bundle, where)
-        if name == "attention":
-            return attention_chart(bundle)
-        plots = {"bleu": bleu, "arms": arms, "compression": compression, "learning": learning}
-        plot = plots[name](bundle)
-    else:
+    if name not in FIGURES_OF_RUNS:
         question = import_module("...questions.question", __name__).find_question(name)
         plot = question.plot(load_probe(folder, name))
         if plot.data.empty:
             raise UserError(f"nothing to draw: {str(probe_file(folder, name))!r} has no numbers")
-    return draw(plot), plot.data
+        return draw(plot), plot.data
+    bundle = comparison.where(Results.open(folder) if bundle is None else bundle, where)
+    if name != "attention":
+        plots = {"bleu": bleu, "arms": arms, "compression": compression, "learning": learning}
+        plot = plots[name](bundle)
+        return draw(plot), plot.data
+    # The shortest and the longest test sentence of the first run with attention and examples.
+    examples, runs = dict(bundle.examples()), comparison.declared(bundle)
+    for run in runs.loc[runs["attention"] != NONE, "run"]:
+        drawable = (
+            item for item in examples.get(run, ()) if item["hypothesis"] and item["sentence"] >= 0
+        )
+        if ordered := sorted(drawable, key=lambda example: len(example["source"])):
+            # Longer sources cannot be read on a slide.
+            short = [item for item in ordered if len(item["source"]) <= 26] or ordered[:1]
+            return weights_chart(bundle, run, [short[0], short[-1]][: len(short)])
+    raise UserError(
+        f"no run with attention and examples in {str(bundle.folder)!r}: `bottleneck reproduce` "
+        "makes one"
+    )
 
 
 def check_name(name: str, where: Sequence[str], path: Path | None = None) -> None:
@@ -105,14 +111,18 @@ def bleu(bundle: Results) -> Plot:
         for arm in filter(None, (none, attention))
         for bucket in _readable(arm)
     ]
-    slide, column = (L_VIND, "none") if attention else (L_FAIL, "bleu")
-    names = [name for name in slide if name in {bucket.name for _, bucket, _ in points}]
-    printed = slide_rows(panel, NONE, {name: getattr(slide[name], column) for name in names})
+    slide, columns = L_FAIL, {NONE: "bleu"}
     if attention:
-        recovered = {name: slide[name].attention for name in names}
-        printed += slide_rows(panel, attention.attention, recovered)
+        slide, columns = L_VIND, {NONE: "none", attention.attention: "attention"}
+    drawn = {bucket.name for _, bucket, _ in points}
+    printed = [
+        {"panel": panel, "arm": arm, "x": name, "value": getattr(row, column)}
+        for arm, column in columns.items()
+        for name, row in slide.items()
+        if name in drawn
+    ]
     title = f"BLEU by sentence length{', with and without attention' if attention else ''}"
-    return _plot(title, "source words", points, printed, SLIDE_NOTE)
+    return _plot(title, "source words", points, printed)
 
 
 def _readable(arm: Arm) -> list[Bucket]:
@@ -123,23 +133,25 @@ def _readable(arm: Arm) -> list[Bucket]:
 
 def _plot(
     title: str, x: str, points: Sequence[tuple[Arm, Bucket, Mapping[str, str]]],
-    printed: Sequence[Mapping[str, Any]], *notes: str, **options: bool,
+    printed: Sequence[Mapping[str, Any]] = (), note: str = "", **options: bool,
 ) -> Plot:  # fmt: skip
-    """BLEU of these buckets: means over seeds, then each seed; all panels have the same limits."""
-    rows: list[Mapping[str, Any]] = []
+    """BLEU of these buckets: means over seeds, each seed, the slide; all panels have one scale."""
+    rows = []
     for arm, bucket, keys in (point for point in points if point[1].n):
         row = {"arm": arm.attention, "n": bucket.n, **keys}
-        rows.append(row | {"kind": MEAN} | bucket.bleu.row())
+        rows.append(row | {"kind": "mean"} | bucket.bleu.row())
         for seed, value in zip(arm.runs["seed"], bucket.by_seed, strict=True):
-            rows.append(row | {"kind": SEED, "seed": seed, "value": float(value)})
-    rows += printed
+            rows.append(row | {"kind": "seed", "seed": seed, "value": float(value)})
+    rows += [{"kind": "slide", **row} for row in printed]
     ends = [row.get(end, np.nan) for row in rows for end in ("value", "high")]
     look = {"x": x, "limits": (0, 1.04 * float(np.nanmax(ends))), **options}
     names = dict.fromkeys(row["panel"] for row in rows)
     panels = tuple(Panel(name, "BLEU (0 to 100)", **look) for name in names)
     steps = tuple(dict.fromkeys(row["control"] for row in rows if "control" in row))
-    used = facts(pd.concat([arm.runs for arm, *_ in points]))
-    return Plot(title, panels, data_frame(rows), (*notes, used), steps)
+    if printed:
+        note += " The slide's numbers are an illustration: compare shapes, never levels."
+    notes = filter(None, (note.strip(), facts(pd.concat([arm.runs for arm, *_ in points]))))
+    return Plot(title, panels, data_frame(rows), tuple(notes), steps)
 
 
 def arms(bundle: Results) -> Plot:
@@ -149,7 +161,7 @@ def arms(bundle: Results) -> Plot:
     """
     every = arms_of(bundle)
     single = all(arm.name == arm.attention for arm in every)
-    by_change: dict[str, list[Arm]] = {}
+    by_change = {}
     for arm in every:
         change = arm.attention if single else arm.name.removeprefix(arm.attention).strip(" ,")
         by_change.setdefault(change or "baseline", []).append(arm)
@@ -161,7 +173,7 @@ def arms(bundle: Results) -> Plot:
             points += [(arm, arm.buckets[index], {"panel": panel, "x": change}) for arm in changed]
     baseline = "" if single else "Baseline: the sweep's own settings. "
     note = f"{baseline}Compare arms within a panel: texts of different lengths differ in n-grams."
-    return _plot("BLEU of every arm by sentence length", "", points, [], note, joined=False)
+    return _plot("BLEU of every arm by sentence length", "", points, note=note, joined=False)
 
 
 def compression(bundle: Results) -> Plot:
@@ -176,18 +188,17 @@ def compression(bundle: Results) -> Plot:
             keys = {"panel": panel, "control": f"context {bucket.context_size}"}
             keys |= {"x": f"{bucket.compression_ratio:.6g}", "note": f"{bucket.name} source words"}
             points.append((arm, bucket, keys))
-    slide = {str(row.compression_ratio): row.bleu for row in L_FAIL.values()}
-    printed = slide_rows(titles[NONE], NONE, slide)
-    note = f"Ratio: mean source words x embedding size / context size. {SLIDE_NOTE}"
+    printed = [
+        {"panel": titles[NONE], "arm": NONE, "x": str(row.compression_ratio), "value": row.bleu}
+        for row in L_FAIL.values()
+    ]
+    note = "Ratio: mean source words x embedding size / context size."
     title = "Does the compression ratio alone set BLEU?"
     return _plot(title, "compression ratio", points, printed, note, log_x=True)
 
 
 def learning(bundle: Results) -> Plot:
-    """BLEU by the number of updates (C12): one panel per arm, one line per sentence length.
-
-    The panels name the learning rate if there are several.
-    """
+    """BLEU by the number of updates (C12): one panel per arm, one line per sentence length."""
     points, rates = [], bundle.runs["learning_rate"].nunique() > 1
     for arm in arms_of(bundle):
         run = arm.runs.iloc[0]
@@ -198,37 +209,23 @@ def learning(bundle: Results) -> Plot:
     if len({keys["x"] for *_, keys in points}) < 2:
         raise UserError("all runs have the same number of updates")
     title = "How far does training go, by sentence length?"
-    return _plot(title, "updates", points, [], log_x=True)
-
-
-def attention_chart(bundle: Results) -> Chart:
-    """The shortest and the longest test sentence of the first run with attention and examples."""
-    examples = dict(bundle.examples())
-    runs = declared(bundle)
-    for run in runs.loc[runs["attention"] != NONE, "run"]:
-        drawable = (
-            item for item in examples.get(run, ()) if item["hypothesis"] and item["sentence"] >= 0
-        )
-        if ordered := sorted(drawable, key=lambda example: len(example["source"])):
-            # Longer sources cannot be read on a slide.
-            short = [item for item in ordered if len(item["source"]) <= 26] or ordered[:1]
-            return weights_chart(bundle, run, [short[0], short[-1]][: len(short)])
-    raise UserError(
-        f"no run with attention and examples in {str(bundle.folder)!r}: `bottleneck reproduce` "
-        "makes one"
-    )
+    return _plot(title, "updates", points, log_x=True)
 
 
 @rc_context(STYLE)
-def weights_chart(bundle: Results, run: str, examples: Sequence[Mapping[str, Any]]) -> Chart:
+def weights_chart(
+    bundle: Results, run: str, examples: Sequence[Mapping[str, Any]]
+) -> tuple[Figure, pd.DataFrame]:
     """The weights of a run's sentences side by side; the data have one row per weight."""
     runs = bundle.runs[bundle.runs["run"] == run]
     note = (
         f"n = {counted(len(examples), 'sentence')} of one run: {runs['arm'].iloc[0]}; "
         f"{what_was_run(runs)}. Each row of a map sums to 1."
     )
-    figure = slide("Where does the decoder look?", [note])
-    colours = LinearSegmentedColormap.from_list("weights", [GROUND, "#00436B"])
+    figure = Figure()
+    figure.suptitle("Where does the decoder look?")
+    figure.supxlabel(fill(note, 150))
+    colours = LinearSegmentedColormap.from_list("weights", ["white", "#00436B"])
     widths = [max(8, len(item["source"])) for item in examples]
     grid = figure.subplots(1, len(examples), squeeze=False, width_ratios=widths).ravel()
     rows = []
@@ -236,7 +233,7 @@ def weights_chart(bundle: Results, run: str, examples: Sequence[Mapping[str, Any
         weights = np.array(item["weights"], dtype=np.float64)
         image = axes.imshow(weights, cmap=colours, vmin=0, vmax=1, aspect="auto")
         # A slide has about 750 points across and 330 down for the words of a matrix.
-        size = min(SMALL + 2, 750 / weights.shape[1], 330 / weights.shape[0])
+        size = min(14, 750 / weights.shape[1], 330 / weights.shape[0])
         source, output = item["source"], item["hypothesis"]
         axes.set_xticks(range(len(source)), source, rotation=90, fontsize=size)
         axes.set_yticks(range(len(output)), output, fontsize=size)

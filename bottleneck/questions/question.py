@@ -17,7 +17,7 @@ import pandas as pd
 from rich.table import Table
 
 from ..claims.verdict import MARKED_BELOW, Judgement, Verdict
-from ..figures.plot import MEAN, SEED, Panel, Plot, data_frame, facts, slide_rows
+from ..figures.plot import Panel, Plot, data_frame, facts
 from ..results.schema import GOLD, QUESTIONS
 from ..settings.concerns import holds
 from ..settings.errors import UsageError, did_you_mean
@@ -200,12 +200,14 @@ class Question:
             rows = subset.assign(
                 panel=axes.name,
                 x=[axes.names.get(place, str(place)) for place in subset[axes.by]],
-                kind=np.where(subset["seed"].isna(), MEAN, SEED),
+                kind=np.where(subset["seed"].isna(), "mean", "seed"),
                 **numbers,
             ).to_dict("records")
             least = None if axes.log_y else min(0.0, numbers.min().min())
             panels += [replace(axes, limits=(least, None))] if rows else []
-            lines += [*rows, *slide_rows(axes.name, "", axes.printed(frame))]
+            printed = axes.printed(frame).items()
+            slide = {"panel": axes.name, "kind": "slide"}
+            lines += [*rows, *({**slide, "x": x, "value": value} for x, value in printed)]
         note = self.run_lines(frame, self.over)[2]
         return Plot(self.title, tuple(panels), data_frame(lines), (note,))
 

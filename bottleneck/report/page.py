@@ -9,7 +9,7 @@ import platform
 import re
 import shlex
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -19,14 +19,15 @@ from urllib.parse import quote
 import pandas as pd
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
+from matplotlib.figure import Figure
 
 from .. import __version__
-from ..claims.registry import CLAIMS as ALL_CLAIMS
+from ..claims.registry import CLAIMS
 from ..corpus.grammar import english_french
 from ..corpus.subwords import Subwords
 from ..corpus.vocabulary import EOS, SPECIAL, count_words, tokenize, without_joiner
 from ..figures.draw import ATTENTION
-from ..figures.registry import Chart, image, make_figure, write_figure
+from ..figures.registry import image, make_figure, write_figure
 from ..lecture.slides import SLIDES
 from ..lecture.walkthroughs import audit
 from ..questions.cost import measured_exponent
@@ -44,27 +45,20 @@ from ..tables.page import Page, in_line, page_files
 from ..tables.pages import make_page, study_page
 from ..tables.render import PlainConsole, tables_in
 
-BESIDE: Mapping[str, Sequence[str]] = {
+BESIDE = {
     "C1": ("compression", "context-size"),
     "C7": (schema.GOLD,),
     "C10": ("arms",),
     "C12": ("fit",),
 }
 """Tables and figures that go with a claim, besides those of its study."""
-cell = partial(in_line, interval=Markup("{} <small>{} to {}</small>"))
-"""A terminal's cell as HTML; an interval on its second line is in small type."""
 
 
 def write_report(folder: Path, path: Path) -> int:
-    """Write the page of a bundle or a store, and return its size in bytes."""
-    with PlainConsole(stderr=True).status("Making the page"):
-        page = make_report(folder)
-    write_text(path, page)
-    return len(page.encode("utf8"))
+    """Write the page of a bundle or a store, and return its size in bytes.
 
-
-def make_report(folder: Path) -> str:
-    """The page. A folder without results, or with damaged ones, is a ``UserError``."""
+    A folder without results, or with damaged ones, is a ``UserError``.
+    """
     if not (has_results(folder) or results_inside(folder)):
         raise UserError(
             f"no results in {str(folder)!r}: name a folder that `bottleneck reproduce`, "
@@ -74,26 +68,29 @@ def make_report(folder: Path) -> str:
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    environment.filters |= {"prose": prose, "cell": cell, "quoted": lambda p: shlex.quote(str(p))}
+    environment.filters |= {
+        # A text with `code` in backticks; a number with its interval on a second line.
+        "prose": lambda text: Markup(re.sub("`([^`]*)`", r"<code>\1</code>", str(escape(text)))),
+        "cell": partial(in_line, interval=Markup("{} <small>{} to {}</small>")),
+        "quoted": lambda place: shlex.quote(str(place)),
+    }
     template, script = (
         resources.files(__package__).joinpath(name).read_text(encoding="utf8")
         for name in ("page.html.j2", "explorer.js")
     )
-    page = environment.from_string(template).render(
-        collect(folder),
-        script=Markup(script),
-        script_hash=b64encode(hashlib.sha256(script.encode("utf8")).digest()).decode("ascii"),
-        colours=ATTENTION,
-        versions=f"bottleneck {__version__}, Python {platform.python_version()}",
-    )
+    with PlainConsole(stderr=True).status("Making the page"):
+        page = environment.from_string(template).render(
+            collect(folder),
+            script=Markup(script),
+            script_hash=b64encode(hashlib.sha256(script.encode("utf8")).digest()).decode("ascii"),
+            colours=ATTENTION,
+            versions=f"bottleneck {__version__}, Python {platform.python_version()}",
+        )
     if folder.is_absolute() and folder.parent != Path(folder.anchor):  # hide its place
         page = page.replace(escape(f"{folder.parent}/"), "")
-    return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]", "\ufffd", page)
-
-
-def prose(text: str) -> Markup:
-    """A text as HTML, with `backticks` as code."""
-    return Markup(re.sub("`([^`]*)`", r"<code>\1</code>", str(escape(text))))
+    page = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]", "\ufffd", page)
+    write_text(path, page)
+    return len(page.encode("utf8"))
 
 
 def collect(folder: Path) -> dict[str, Any]:
@@ -123,7 +120,7 @@ def collect(folder: Path) -> dict[str, Any]:
         "claims_caption": page.caption,
         "slides": find_views(("failure-pattern", "vindication", "bleu"), first.folder, pair),
         "explorer": explorer_data(pair) if pair else None,
-        "questions": dict(questions(decisions[len(slides) :])),
+        "questions": questions(decisions[len(slides) :]),
         "audits": audits,
         "audit_caption": audit_page(audits).caption,
         "runs": {
@@ -134,9 +131,9 @@ def collect(folder: Path) -> dict[str, Any]:
     }
 
 
-def questions(decisions: Sequence[claims.Decision]) -> Iterator[tuple[str, dict[str, Any]]]:
+def questions(decisions: Sequence[claims.Decision]) -> dict[str, dict[str, Any]]:
     """The views of each claim that has numbers; views that two claims share go with the first."""
-    seen: dict[tuple[Path, str], str] = {}
+    seen, views = {}, {}
     for item in decisions:
         claim, folder, bundle = item.claim, item.folder, item.bundle
         # Views of C1 and C10 compare: a single size or arm has nothing to show.
@@ -148,21 +145,19 @@ def questions(decisions: Sequence[claims.Decision]) -> Iterator[tuple[str, dict[
         }
         if item.measured or first:
             names = [name for name, other in first.items() if other == claim.id]
-            yield (
-                claim.id,
-                {
-                    "views": find_views(names, folder, bundle),
-                    "measure": item.command or f"bottleneck {claim.command}",
-                    "slides": [key for key in SLIDES if claim.id in SLIDES[key].get("claims", "")],
-                    "shared": {*first.values()} - {claim.id},
-                },
-            )
+            views[claim.id] = {
+                "views": find_views(names, folder, bundle),
+                "measure": item.command or f"bottleneck {claim.command}",
+                "slides": [key for key in SLIDES if claim.id in SLIDES[key].get("claims", "")],
+                "shared": {*first.values()} - {claim.id},
+            }
+    return views
 
 
 def find_views(names: Iterable[str], folder: Path, bundle: Results | None) -> dict[str, Any]:
     """The tables and figures of these names that a folder has, as the template shows them."""
     pages, figures, reasons = make_views(names, folder, bundle)
-    grids: list[dict[str, Any]] = []
+    grids, images = [], []
     for page in pages:
         for table, (heads, *rows) in tables_in(page.table):
             kinds = [
@@ -171,30 +166,24 @@ def find_views(names: Iterable[str], folder: Path, bundle: Results | None) -> di
             ]
             title = str(table.title or page.title)
             grids.append({"title": title, "heads": heads, "rows": rows, "kinds": kinds})
-    images = []
     for figure, _ in figures.values():  # as data addresses: no script runs in them
         drawing = quote(image(figure, ".svg"), safe=" !$()*+,/:;=?@[]{}~'")
         address = Markup(f"data:image/svg+xml,{drawing}")
         images.append({"alt": figure.get_suptitle(), "address": address})
     captions = [line for page in pages for line in page.caption]
-    return {
-        "grids": grids,
-        "figures": images,
-        "notes": dict.fromkeys((*reasons.values(), *captions)),
-    }
+    notes = dict.fromkeys((*reasons.values(), *captions))
+    return {"grids": grids, "figures": images, "notes": notes}
 
 
 def make_views(
     names: Iterable[str], folder: Path, bundle: Results | None
-) -> tuple[list[Page], dict[str, Chart], dict[str, str]]:
+) -> tuple[list[Page], dict[str, tuple[Figure, pd.DataFrame]], dict[str, str]]:
     """The tables and figures of these names that a folder has, and why it lacks others.
 
     Views of runs show the experiment of the claim in `BESIDE`, else ``vindication`` or the first.
     """
-    homes = {name: claim.home for claim in ALL_CLAIMS for name in BESIDE.get(claim.id, ())}
-    pages: list[Page] = []
-    figures: dict[str, Chart] = {}
-    reasons: dict[str, str] = {}
+    homes = {name: claim.home for claim in CLAIMS for name in BESIDE.get(claim.id, ())}
+    pages, figures, reasons = [], {}, {}
     for name in filter(lambda name: has_numbers(name, folder, bundle), names):
         part = bundle and of_experiment(bundle, homes.get(name, "vindication"))
         for kind in ("table", "figure"):
@@ -238,11 +227,8 @@ def write_out(folder: Path) -> tuple[list[str], list[str], list[str]]:
     return [page.name for page in pages], list(figures), missing
 
 
-# The explorer: example sentences, the words that each arm kept, its weights.
-
-
 def explorer_data(bundle: Results) -> dict[str, Any] | None:
-    """The examples that all arms of a bundle have, from each arm's first run; None without any."""
+    """For the explorer: the examples that all arms have, of each arm's first run; None without."""
     examples, runs = dict(bundle.examples()), {}
     rows = bundle.runs.drop_duplicates("run").sort_values("seed", kind="stable")
     for row in rows.to_dict("records"):
@@ -267,11 +253,17 @@ def _sentence(examples: Sequence[Example], corpus: CorpusSettings) -> dict[str, 
     If the grammar gives links, source words are judged as in the question ``survival``. Otherwise
     the words of the reference are looked for in the output.
     """
-    source, reference = _words(examples[0]["source"], corpus), examples[0]["reference"]
-    target, arms, judged = list(map(without_joiner, tokenize(reference))), [], []
+    texts = []  # the source and each arm's output: word tokens without joiners
+    for tokens in (examples[0]["source"], *(example["hypothesis"] for example in examples)):
+        words = [token for token in tokens if token != SPECIAL[EOS]]
+        if corpus.tokens != "words":
+            words = [*map(without_joiner, tokenize(Subwords(b"").text(words)))]
+        texts.append(words)
+    source, *outputs = texts
+    reference = examples[0]["reference"]
+    target = [*map(without_joiner, tokenize(reference))]
     words, links = target, tuple((index, index) for index in range(len(target)))
-    grammar = corpus.name == "grammar"
-    pair = english_french(corpus.lexicon).parse(readable(source)) if grammar else None
+    pair = corpus.name == "grammar" and english_french(corpus.lexicon).parse(readable(source))
     made = (
         pair
         and [*map(without_joiner, tokenize(pair.source))] == source
@@ -279,17 +271,7 @@ def _sentence(examples: Sequence[Example], corpus: CorpusSettings) -> dict[str, 
     )
     if made:  # the grammar made it, and has its links
         words, links = source, pair.links
-    for example in examples:
-        output = _words(example["hypothesis"], corpus)
-        judged = word_reports(words, target, links, output)
-        arms.append(
-            {
-                "text": readable(output),
-                "output": example["hypothesis"],
-                "fates": [[report.fate, " ".join(report.translated)] for report in judged],
-                "weights": [[round(1000 * weight) for weight in row] for row in example["weights"]],
-            }
-        )
+    judged = [word_reports(words, target, links, output) for output in outputs]
     return {
         "lecture": examples[0]["sentence"] < 0,
         "text": readable(source),
@@ -297,17 +279,17 @@ def _sentence(examples: Sequence[Example], corpus: CorpusSettings) -> dict[str, 
         "source": examples[0]["source"],
         "reference": reference,
         "linked": bool(made),
-        "words": [[report.word, " ".join(report.targets)] for report in judged],
-        "arms": arms,
+        "words": [[report.word, " ".join(report.targets)] for report in judged[-1]],
+        "arms": [
+            {
+                "text": readable(output),
+                "output": example["hypothesis"],
+                "fates": [[report.fate, " ".join(report.translated)] for report in reports],
+                "weights": [[round(1000 * weight) for weight in row] for row in example["weights"]],
+            }
+            for example, output, reports in zip(examples, outputs, judged, strict=True)
+        ],
     }
-
-
-def _words(tokens: Sequence[str], corpus: CorpusSettings) -> list[str]:
-    """Word tokens without joiners, from the tokens of an example."""
-    words = [token for token in tokens if token != SPECIAL[EOS]]
-    if corpus.tokens == "words":
-        return words
-    return list(map(without_joiner, tokenize(Subwords(b"").text(words))))
 
 
 def readable(words: Sequence[str]) -> str:

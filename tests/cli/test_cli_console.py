@@ -14,7 +14,7 @@ from listed import write_relisted
 from planted import planted_settings, sentences, translations, write_run
 
 from seq2seq_bottleneck.cli import console
-from seq2seq_bottleneck.cli.console import Display, say
+from seq2seq_bottleneck.cli.console import say
 from seq2seq_bottleneck.settings.errors import plain
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.settings.sweep import Cell
@@ -72,23 +72,23 @@ EARLY = {"phase": "training", "epoch": 0.1, "update": 5, "updates": 3000, "loss"
 EARLY |= {"valid_loss": None, "tokens_per_second": 900.0, "seconds_left": 42.0}
 
 
-def test_the_time_left_counts_only_runs_that_this_command_trains(monkeypatch):
+def test_the_time_left_counts_only_runs_that_this_command_trains(monkeypatch, capsys):
     """Runs that were finished before do not count. Two train at once; the fourth and fifth wait."""
     now = [100.0]
     monkeypatch.setattr(console, "time", SimpleNamespace(monotonic=lambda: now[0]))
     cells = [Cell("", resolve("lecture"), name) for name in "abcdef"]
-    whole, done = Display(cells), {"phase": "done"}
-    training = EARLY | {"update": 10, "updates": 40}
-    whole.listen(cells[0], done)
-    for cell in cells[1:3]:
-        whole.listen(cell, training)
-    assert "left" not in whole.text()
-    now[0] = 130.0
-    for cell in cells[1:3]:
-        whole.listen(cell, done)
-    whole.listen(cells[3], training)
-    assert whole.text() == "3 of 6 done, about 0:00:45 left, 1 running, 2 waiting"
-    for cell in cells[3:]:
-        whole.listen(cell, training)
-        whole.listen(cell, done)
-    assert whole.text() == "6 of 6 done, 0 running"
+    training, done = EARLY | {"update": 10, "updates": 40}, {"phase": "done"}
+    with console.display(cells, quiet=False) as listen:
+        for cell in cells[1:3]:
+            listen(cell, training)
+        listen(cells[0], done)
+        now[0] = 130.0
+        for cell, event in [(cells[3], training), *((cell, done) for cell in cells[1:3])]:
+            listen(cell, event)
+        for cell in cells[3:]:
+            listen(cell, training)
+            listen(cell, done)
+    whole = [line.split(" (")[1] for line in capsys.readouterr().err.splitlines() if "(" in line]
+    assert whole[0] == "1 of 6 done, 2 running, 3 waiting)"
+    assert whole[2] == "3 of 6 done, about 0:00:45 left, 1 running, 2 waiting)"
+    assert whole[5] == "6 of 6 done, 0 running)"

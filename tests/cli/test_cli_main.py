@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from ordinary_user import bottleneck
 
-from seq2seq_bottleneck.cli.main import COMMANDS
+from seq2seq_bottleneck.cli.main import app
 from seq2seq_bottleneck.results.schema import FIGURES, GOLD, QUESTIONS, TABLES
 from seq2seq_bottleneck.settings.run import NAMES as SETTINGS
 from seq2seq_bottleneck.settings.run import toml_names
 
-NAMES = [function.__name__ for function in COMMANDS]
+NAMES = [command.callback.__name__ for command in app.registered_commands]
 PAGES = ["", *NAMES]
 REFERENCE = Path(__file__).parents[2] / "results" / "reference"
 READING = [

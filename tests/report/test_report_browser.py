@@ -8,7 +8,7 @@ from listed import write_relisted
 from page_parser import parse
 from planted_report import CLOSING, PAIR, SCRIPT, write_hostile, write_results
 
-from seq2seq_bottleneck.report.page import make_report
+from seq2seq_bottleneck.report.page import write_report
 
 pytestmark = [
     pytest.mark.slow,
@@ -32,7 +32,7 @@ def test_the_explorer_shows_the_longest_sentence_that_fits(tmp_path):
         other = dict(examples[0], sentence=1, source=["dogs", "run", "</s>"], reference="x")
         other["weights"] = [row[:3] for row in examples[0]["weights"]]
         write_relisted(path, json.dumps([*examples, other]))
-    (tmp_path / "report.html").write_text(make_report(results), encoding="utf8")
+    write_report(results, tmp_path / "report.html")
     page = explorer(tmp_path / "report.html", tmp_path)
     assert "hidden" not in page.by_id("explorer-app").attributes
     assert len(page.by_id("explorer-choice").all("option")) == 2
@@ -49,7 +49,7 @@ def test_the_explorer_shows_the_longest_sentence_that_fits(tmp_path):
 
 def test_markup_in_the_text_stays_text(tmp_path):
     page = tmp_path / "report.html"
-    page.write_text(make_report(write_hostile(tmp_path / "results")), encoding="utf8")
+    write_report(write_hostile(tmp_path / "results"), page)
     shown = explorer(page, tmp_path).by_id("explorer-shown")
     assert SCRIPT in shown.all("dd")[0].text
     assert CLOSING in shown.all("thead")[0].text
