@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Real
 from numpy import ndarray
 
 from ..corpus.pair import Link, SentencePair
@@ -23,14 +22,6 @@ from .ibm1 import IBM1, nearest_to_diagonal, train, words_of
 from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
 BASELINES = {"diagonal": "diagonal", "ibm1": "IBM model 1"}
-RULE = (
-    "Each target word is linked to the source word with its largest weight, teacher-forced on the "
-    "references. The rule compares their alignment error rate (AER) against the gold links, over "
-    "all lengths, with those of the diagonal and of IBM model 1, paired by sentence. An arm beats "
-    "a baseline if the 95 % interval of the baseline's AER minus the arm's lies above 0. Held if "
-    "every arm whose weights select beats both; partly if one of them beats the diagonal; "
-    "otherwise not held. Equal weights (uniform) are not judged."
-)
 
 
 class LinkedPair(NamedTuple):
@@ -90,30 +81,34 @@ def count_links(
     return row
 
 
-def error_rate(sums: Real[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
-    """1 - (|A & S| + |A & P|) / (|A| + |S|), 0 to 1 (Och and Ney 2003); nan without any links."""
-    return np.asarray(1 - ratio_of_sums(sums))
-
-
 def summarise(probed: Sequence[Probed]) -> list[Row]:
-    """Every method's AER, and the gaps to the baselines: by bucket, then of all sentences."""
+    """Every method's AER, and the gaps to the baselines: by bucket, then of all sentences.
+
+    AER = 1 - (|A & S| + |A & P|) / (|A| + |S|), 0 to 1 (Och and Ney 2003); nan without any links.
+    """
     columns = {
         name: [f"{name}_agreements", f"{name}_links"]
         for name in ("trained", "untrained", *BASELINES)
     }
-
-    def gap(sums: Real[ndarray, "*rows 4"]) -> Float[ndarray, "*rows"]:
-        return error_rate(sums[..., :2]) - error_rate(sums[..., 2:])
-
-    controls = {name: "" if name == "trained" else name for name in columns}
-    scores = [("aer", controls[name], error_rate, columns[name]) for name in columns]
-    scores += [("aer_gap", name, gap, columns[name] + columns["trained"]) for name in BASELINES]
+    scores = [
+        ("aer", "" if name == "trained" else name, lambda sums: 1 - ratio_of_sums(sums), names)
+        for name, names in columns.items()
+    ]
+    scores += [
+        (
+            "aer_gap",
+            name,
+            lambda sums: (1 - ratio_of_sums(sums[..., :2])) - (1 - ratio_of_sums(sums[..., 2:])),
+            columns[name] + columns["trained"],
+        )
+        for name in BASELINES
+    ]
     return rows_by_bucket(probed, scores, whole=True)
 
 
 def judge(estimates: Estimates) -> Judgement | str:
     """C7: the weights align better than the diagonal, and than IBM model 1."""
-    errors = {arm: error for arm in estimates.arms() if (error := estimates.get("aer", arm))}
+    errors = {arm: error for arm in estimates.arms if (error := estimates.get("aer", arm))}
     if not errors:
         return "no arm with weights that select was measured"
     beaten, clauses = [], []
@@ -131,7 +126,6 @@ def judge(estimates: Estimates) -> Judgement | str:
     return Judgement(fully, partly, clauses, f"AER of the weights, {worst}", errors[worst])
 
 
-RANGED = {"scale": 100.0, "ends": "{:.0f}"}
 QUESTION = Question(
     name="alignment",
     question="Is alignment learned for free: can it be read off the attention weights? (C7)",
@@ -140,7 +134,15 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.model.points and settings.corpus.is_drawn,
-    rules={"C7": (RULE, judge)},
+    rules={"C7": (
+        "Each target word is linked to the source word with its largest weight, teacher-forced on "
+        "the references. The rule compares their alignment error rate (AER) against the gold "
+        "links, over all lengths, with those of the diagonal and of IBM model 1, paired by "
+        "sentence. An arm beats a baseline if the 95 % interval of the baseline's AER minus the "
+        "arm's lies above 0. Held if every arm whose weights select beats both; partly if one of "
+        "them beats the diagonal; otherwise not held. Equal weights (uniform) are not judged.",
+        judge,
+    )},
     notes=[
         "AER: alignment error rate in %, 0 is best. Untrained: the same network before training. "
         "Diagonal: target word j to the source word at the same share of the sentence. IBM 1: IBM "
@@ -148,10 +150,13 @@ QUESTION = Question(
     ],
     tables=[
         StudyTable("Alignment (C7): AER of the weights and of others, %", [
-            StudyColumn("AER\nweights", "aer", **RANGED),
-            StudyColumn("un-\ntrained", "aer", control="untrained", scale=100.0, ends=""),
-            StudyColumn("diag-\nonal", "aer", control="diagonal", **RANGED),
-            StudyColumn("IBM 1", "aer", control="ibm1", **RANGED),
+            StudyColumn(head, "aer", control=control, scale=100.0, ends=ends)
+            for head, control, ends in (
+                ("AER\nweights", "", "{:.0f}"),
+                ("un-\ntrained", "untrained", ""),
+                ("diag-\nonal", "diagonal", "{:.0f}"),
+                ("IBM 1", "ibm1", "{:.0f}"),
+            )
         ])
     ],
     axes=[

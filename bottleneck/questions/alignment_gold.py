@@ -20,8 +20,6 @@ from .alignment import LinkedPair
 from .ibm1 import train, words_of
 from .question import Probed, Tell
 
-LINK = re.compile(r"(\d{1,9})([-?p])(\d{1,9})", re.ASCII)
-
 
 def probe_gold(run: Path, sentences: Sequence[LinkedPair], tell: Tell) -> Probed:
     """Compare a run's weights with the gold links, in lower case if its text is.
@@ -79,11 +77,12 @@ def read_gold(
         counts = ", ".join(f"{option} has {len(text)}" for option, text in texts.items())
         raise UserError(f"the files need the same number of lines, one per sentence: {counts}")
     lines = [(line.split(), (a, b)) for line, a, b in zip(*texts.values(), strict=True)]
+    link = re.compile(r"(\d{1,9})([-?p])(\d{1,9})", re.ASCII)
     if first_word is None:
         places = [
             (int(place), len(text.split()))
             for entries, pair in lines
-            for match in filter(None, map(LINK.fullmatch, entries))
+            for match in filter(None, map(link.fullmatch, entries))
             for place, text in zip(match.group(1, 3), pair, strict=True)
         ]
         zero = not places or any(place == 0 for place, _ in places)
@@ -95,7 +94,7 @@ def read_gold(
         words = pair[0].split(), pair[1].split()
         sure, possible = set(), set()
         for entry in entries:
-            match = LINK.fullmatch(entry)
+            match = link.fullmatch(entry)
             i, j = (int(place) - first_word for place in match.group(1, 3)) if match else (-1, -1)
             if not (0 <= i < len(words[0]) and 0 <= j < len(words[1])):
                 raise UserError(

@@ -25,22 +25,25 @@ from ..settings.errors import UserError
 from ..settings.machine import cores
 from ..training.step import TrainState, initial_state, make_update
 from .arms import Row
-from .cost import OUTPUT, baseline, exponents
+from .cost import exponents
 from .probing import write_table
 from .question import Tell
 
-ARMS = ("none", "additive", "dot", "none-output", "dot-output")
-CONTEXT, EMBEDDING, BATCH, VOCABULARY = 256, 100, 64, 2_000
-"""The sizes of every step."""
-LENGTHS, QUICK_LENGTHS = (10, 20, 30, 50, 70, 100, 140, 200), (10, 30, 90)
-GROUPS = 5
-"""Groups of steps that are timed; one group before them is not."""
-TRAINING = TrainingSettings()
+ARMS = {
+    "none": ("none", "input"),
+    "additive": ("additive", "input"),
+    "dot": ("dot", "input"),
+    "none-output": ("none", "output"),
+    "dot-output": ("dot", "output"),
+}
+"""Each arm's attention and placement."""
+CONTEXT = 256
+QUICK_LENGTHS = (10, 30, 90)
 
 
 def measure(folder: Path, quick: bool, tell: Tell) -> None:
     """Time a step of each arm at each length, or at a few with ``quick``, and write the table."""
-    lengths, rows = QUICK_LENGTHS if quick else LENGTHS, []
+    lengths, rows = QUICK_LENGTHS if quick else (10, 20, 30, 50, 70, 100, 140, 200), []
 
     def listen(length: int, result: Event) -> None:
         if result["phase"] == "failed":
@@ -60,14 +63,15 @@ def point_rows(
     length: int, arm: str, seconds: Mapping[str, Sequence[float]], machine: str
 ) -> list[Row]:
     """The rows of an arm at a length; attention's seconds and share are computed round by round."""
-    step, without = (np.array(seconds[name]) for name in (arm, baseline(arm)))
+    (attention, placement), step = ARMS[arm], np.array(seconds[arm])
     timed = {"seconds": step}
-    if arm != baseline(arm):
+    if attention != "none":
+        without = np.array(seconds["none" if placement == "input" else "none-output"])
         timed |= {"attention_seconds": step - without, "attention_share": 1 - without / step}
     keys = {
         "arm": arm,
-        "attention": arm.removesuffix(OUTPUT),
-        "placement": "output" if arm.endswith(OUTPUT) else "input",
+        "attention": attention,
+        "placement": placement,
         "context_size": CONTEXT,
         "corpus": "random words",
         "bucket": str(length),
@@ -86,9 +90,8 @@ def measure_length(emit: Callable[[int, dict[str, Any]], None], length: int) -> 
     steps = {arm: Step(arm, length) for arm in ARMS}
     # A group takes 0.3 seconds, or one step if that is longer.
     counts = {arm: max(1, round(0.3 / step.seconds(1))) for arm, step in steps.items()}
-    rounds = [
-        {arm: step.seconds(counts[arm]) for arm, step in steps.items()} for _ in range(1 + GROUPS)
-    ]
+    rounds = [{arm: step.seconds(counts[arm]) for arm, step in steps.items()} for _ in range(6)]
+    # The first round is left out.
     seconds = {arm: [one_round[arm] for one_round in rounds[1:]] for arm in ARMS}
     facts = describe_environment()
     machine = f"{facts['processor']}, {cores()} cores, {facts['device'].removeprefix('cpu: ')}"
@@ -99,19 +102,18 @@ class Step:
     """A training step of one arm at one length; its first step compiles it."""
 
     def __init__(self, arm: str, length: int, context: int = CONTEXT):
+        attention, placement = ARMS[arm]
         model = ModelSettings(
-            attention=arm.removesuffix(OUTPUT),
-            placement="output" if arm.endswith(OUTPUT) else "input",
-            embedding_size=EMBEDDING,
-            context_size=context,
+            attention=attention, placement=placement, embedding_size=100, context_size=context
         )
-        graph, weights = create(model, VOCABULARY, VOCABULARY, TRAINING.seed)
-        self.state: TrainState = initial_state(weights, TRAINING)
-        self.update = make_update(graph, TRAINING)
-        size = (2, BATCH, length)
-        source, target = np.random.default_rng(1).integers(UNK + 1, VOCABULARY, size, np.int32)
+        training, words = TrainingSettings(), 2_000
+        graph, weights = create(model, words, words, training.seed)
+        self.state: TrainState = initial_state(weights, training)
+        self.update = make_update(graph, training)
+        size = (2, 64, length)
+        source, target = np.random.default_rng(1).integers(UNK + 1, words, size, np.int32)
         source[:, -1] = target[:, -1] = EOS
-        lengths = np.full(BATCH, length, np.int32)
+        lengths = np.full(len(source), length, np.int32)
         self.batch = Batch(source, lengths, target, lengths)
         self.seconds(1)
 

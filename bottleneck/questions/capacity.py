@@ -11,59 +11,41 @@ from math import inf, isinf, isnan, nan
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from numpy import ndarray
 
-from ..scoring.bootstrap import Estimate, ratio_of_sums
+from ..scoring.bootstrap import LEVEL, Estimate, ratio_of_sums
 from ..settings.errors import UserError
 from ..settings.sweep import SEED, Cell, varying
 from ..tables.render import beyond
 from .arms import Arm, Estimates, Measured, Probed, Row, arms_of
-from .censored import ENDS, Censored, percentiles, text, unbounded
+from .censored import Censored, text, unbounded
 from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 from .survival import source_words
 
-FEWEST = 20
-"""Fewest sentences of a point on the curve: neighbouring lengths with fewer share a point."""
 SHARES = {"90 %": 0.9, "50 %": 0.5}
-COUNTS = ("kept", "kept_by_chance", "words")
-"""The probe's columns: words kept, words kept by chance, and all words."""
 SIZE, MOST_ADDED = 256, 0.1
 """The lecture's context size, and the most that twice the updates may add, as a share."""
-RULE = (
-    "The number is the sentence length up to which half of the words survive beyond chance, "
-    f"without attention, in {SIZE} numbers (or else the largest context), on `copy` if runs were "
-    "trained on it. Held if it grows with the context size (95 % interval of the exponent above 0) "
-    f"and twice the updates add less than {MOST_ADDED:.0%} to it (upper end of the interval). Not "
-    "held if it does not grow, or if twice the updates add an amount whose interval is above 0 and "
-    f"which is {MOST_ADDED:.0%} of the length or more. Partly otherwise. Not measured with fewer "
-    "than two context sizes whose length is within the tested ones, or without runs trained twice "
-    "as long."
-)
 
 
 def probe(subject: Subject) -> Columns:
-    """One row per test sentence: its point on the curve, and its words as in `COUNTS`."""
+    """One row per test sentence: its point on the curve, words kept, by chance, and in all."""
     subject.tell("looking for the words")
     lengths = np.array([pair.words for pair in subject.corpus.test], np.int64)
-    points = points_of(lengths)
-    words = source_words(subject, points).dropna(subset="survived").assign(words=1.0)
-    sums = words.groupby("sentence")[["survived", "by_chance", "words"]].sum()
-    sums = sums.reindex(range(len(lengths)), fill_value=0.0).set_axis(COUNTS, axis=1)
-    return {"source_words": lengths, "point": points, **sums}
-
-
-def points_of(words: Int[ndarray, "sentences"]) -> Int[ndarray, "sentences"]:
-    """Each sentence's point on the curve: neighbouring lengths with `FEWEST` or more sentences."""
-    lengths, counts = np.unique(words, return_counts=True)
-    point, inside, left, points = 0, 0, len(words), []
+    # A point is a length, or neighbouring lengths that have 20 or more sentences together.
+    different, counts = np.unique(lengths, return_counts=True)
+    point, inside, left, points = 0, 0, len(lengths), []
     for count in counts.tolist():
         points.append(point)
         inside, left = inside + count, left - count
-        if inside >= FEWEST and left >= FEWEST:
+        if min(inside, left) >= 20:
             point, inside = point + 1, 0
-    return np.array(points, np.int64)[np.searchsorted(lengths, words)]
+    at = np.array(points, np.int64)[np.searchsorted(different, lengths)]
+    words = source_words(subject, at).dropna(subset="survived").assign(words=1.0)
+    sums = words.groupby("sentence")[["survived", "by_chance", "words"]].sum()
+    sums = sums.reindex(range(len(lengths)), fill_value=0.0)
+    sums = sums.set_axis(["kept", "kept_by_chance", "words"], axis=1)
+    return {"source_words": lengths, "point": at, **sums}
 
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
@@ -101,7 +83,8 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 
 def lengths_of(arm: Arm) -> dict[str, list[Censored]]:
     """For each share, the length for the mean over seeds, then for each seed."""
-    probed, statistics = arm.runs[0].found, arm.statistics(COUNTS)
+    probed = arm.runs[0].found
+    statistics = arm.statistics(["kept", "kept_by_chance", "words"])
     at, survival, words = [], [], []
     for point in np.unique(probed["point"]):
         inside = probed["point"] == point
@@ -143,11 +126,19 @@ def last_length(
 
 def change(once: Censored, twice: Censored) -> dict[str, Any]:
     """Twice minus once, paired by resample; a bound where lengths are censored."""
-    (least, most), (once_least, once_most) = twice.bounds(), once.bounds()
-    least, most = least - once_most, most - once_least
-    unknown = isinf(once.value) and once.value == twice.value
-    ends = nan if unknown else least[0], percentiles(least[1:])[0], percentiles(most[1:])[1]
-    row = {name: nan if isinf(end) else float(end) for name, end in zip(ENDS, ends, strict=True)}
+    bounds = []  # lower and upper: of the value, then of each resample
+    for length in (once, twice):
+        numbers = np.append(length.value, length.draws)
+        least = np.select([numbers == inf, numbers == -inf], [length.highest, 0.0], numbers)
+        bounds.append((least, np.where(numbers == -inf, length.lowest, numbers)))
+    (once_least, once_most), (twice_least, twice_most) = bounds
+    least, most = twice_least - once_most, twice_most - once_least
+    ends = {
+        "value": nan if isinf(once.value) and once.value == twice.value else least[0],
+        "low": np.quantile(least[1:], (1 - LEVEL) / 2, method="lower"),
+        "high": np.quantile(most[1:], (1 + LEVEL) / 2, method="higher"),
+    }
+    row = {name: nan if isinf(end) else float(end) for name, end in ends.items()}
     return row | {"note": "value at least" if most[0] > row["value"] else ""}
 
 
@@ -182,14 +173,15 @@ def judge(estimates: Estimates) -> Judgement | str:
     sizes, budgets = set(rows["context_size"].dropna()), sorted(set(rows["updates"]))
     size = SIZE if SIZE in sizes else int(max(sizes))
     once = next((count for count in budgets if 2 * count in budgets), budgets[-1])
-
-    def number(condition: str) -> Measured:
+    numbers = []
+    for condition in (
+        f"measure == 'length' and updates == {once} and context_size == {size}",
+        f"measure == 'added' and updates == {2 * once} and context_size == {size}",
+        f"measure == 'growth' and updates == {once}",
+    ):
         matching = rows.query(condition)[["value", "low", "high", "note"]].to_dict("records")
-        return Measured(**matching[0]) if matching else Measured(nan, nan, nan)
-
-    half = number(f"measure == 'length' and updates == {once} and context_size == {size}")
-    added = number(f"measure == 'added' and updates == {2 * once} and context_size == {size}")
-    exponent = number(f"measure == 'growth' and updates == {once}")
+        numbers.append(Measured(**matching[0]) if matching else Measured(nan, nan, nan))
+    half, added, exponent = numbers
     because = (
         f"on {corpus} half of the words survive in {size} numbers in sentences of "
         f"{'' if beyond(half.note, 'value') else 'up to '}{text(half)} words after {once:,} updates"
@@ -208,21 +200,6 @@ def judge(estimates: Estimates) -> Judgement | str:
     return Judgement(grows and added.high < most, grows, [because], measure, unbounded(half))
 
 
-def panel(part: str, corpus: str) -> Axes:
-    """Lengths by context size: an arm per attention, a line per number of updates, most first."""
-
-    def select(rows: pd.DataFrame) -> pd.DataFrame:
-        rows = rows[(rows["corpus"] == corpus) & (rows["part"] == part)]
-        budgets = [f"{int(updates):,} updates" for updates in rows["updates"]]
-        rows = rows.assign(arm=rows["attention"], control=budgets, most=-rows["updates"])
-        return rows.sort_values(["arm", "most", "context_size"], kind="stable")
-
-    return Axes(
-        f"{corpus}: {part} survive", "length, words", "context size, numbers", measure="length",
-        by="context_size", select=select, log_x=True,
-    )  # fmt: skip
-
-
 QUESTION = Question(
     name="capacity",
     question="Can 256 numbers really hold 40 words of meaning? (C2, C12)",
@@ -230,7 +207,17 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.is_drawn,
-    rules={"C2": (RULE, judge)},
+    rules={"C2": (
+        "The number is the sentence length up to which half of the words survive beyond chance, "
+        f"without attention, in {SIZE} numbers (or else the largest context), on `copy` if runs "
+        "were trained on it. Held if it grows with the context size (95 % interval of the exponent "
+        f"above 0) and twice the updates add less than {MOST_ADDED:.0%} to it (upper end of the "
+        "interval). Not held if it does not grow, or if twice the updates add an amount whose "
+        f"interval is above 0 and which is {MOST_ADDED:.0%} of the length or more. Partly "
+        "otherwise. Not measured with fewer than two context sizes whose length is within the "
+        "tested ones, or without runs trained twice as long.",
+        judge,
+    )},
     notes=[
         "90 %, 50 %: the length in words at which this share of a sentence's words survives beyond "
         "chance after this training, by the mean curve of the seeds. > and < (in the figure "
@@ -249,5 +236,15 @@ QUESTION = Question(
             for row in estimates.means.query("measure == 'length' and part == '50 %'").itertuples()
         ])
     ],
-    axes=[panel(*names) for names in product(reversed(SHARES), ("grammar", "copy"))],
+    axes=[
+        Axes(f"{corpus}: {part} survive", "length, words", "context size, numbers",
+             log_x=True, measure="length", by="context_size",
+             # An arm per attention, and a line per number of updates, most first.
+             select=lambda rows, panel=f"corpus == '{corpus}' and part == '{part}'": rows.assign(
+                 arm=rows["attention"], control=rows["updates"].map("{:,.0f} updates".format)
+             ).query(panel).sort_values(
+                 ["arm", "updates", "context_size"], ascending=[True, False, True]
+             ))
+        for part, corpus in product(reversed(SHARES), ("grammar", "copy"))
+    ],
 )  # fmt: skip

@@ -24,12 +24,15 @@ FATES = {
     UNLINKED: ("?", "dim", "{}?"),
 }
 """Each fate's mark in the table of words, its style, and the format of its words in a sentence."""
-Reports = Mapping[str, tuple[str, Sequence[WordReport]]]
-"""Each arm's output, and its report on every source word."""
 
 
-def diagnose(sentence: str, runs: Mapping[str, Path]) -> tuple[SentencePair, Reports, list[str]]:
-    """A sentence with its reference, each arm's reports, and the sentence's unknown words."""
+def diagnose(
+    sentence: str, runs: Mapping[str, Path]
+) -> tuple[SentencePair, dict[str, tuple[str, list[WordReport]]], list[str]]:
+    """A sentence with its reference, and its unknown words.
+
+    Between them is each arm's output, with its report on every source word.
+    """
     loaded = {arm: load_run(folder) for arm, folder in runs.items()}
     first = next(iter(loaded.values()))
     corpus, source = first.settings.corpus, first.prepare(sentence)
@@ -48,7 +51,10 @@ def diagnose(sentence: str, runs: Mapping[str, Path]) -> tuple[SentencePair, Rep
 
 
 def diagnosis_page(
-    pair: SentencePair, arms: Reports, unknown: Sequence[str], notes: Sequence[str]
+    pair: SentencePair,
+    arms: Mapping[str, tuple[str, Sequence[WordReport]]],
+    unknown: Sequence[str],
+    notes: Sequence[str],
 ) -> Page:
     """Each arm's sentence with its lost words marked, and one row per source word."""
     title, columns = "Survived and lost, word by word (C3, L-LOST)", {}

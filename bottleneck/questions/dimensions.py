@@ -22,16 +22,6 @@ TOLERANCE = 0.25
 GROUPS = 20
 """Groups of sentences that the jackknife leaves out in turn."""
 REPLICATES = ("value", *(f"without_{group}" for group in range(GROUPS)))
-RULE = (
-    "The rule reads how many principal components explain 95 % of the variance of the contexts "
-    f"without attention, in the bucket of {SENTENCE_WORDS} words. The slide says {SLIDE_USED} of "
-    f"{SLIDE_SIZE}, in proportion for other sizes. Held if the 95 % interval (over groups of newly "
-    "drawn sentences) lies within "
-    f"{TOLERANCE:.0%} of that, and training adds to the components of an untrained encoder "
-    "(interval of the paired difference above 0); partly if training adds to them, and they grow "
-    "from the shortest filled bucket to the longest (interval of the difference above 0); "
-    "otherwise not held. A bucket of fewer than 40 contexts does not count."
-)
 
 
 def probe(subject: Subject, wanted: int = 2_500) -> Columns:
@@ -66,20 +56,12 @@ def dimensions(contexts: Float[ndarray, "sentences context"]) -> Float[ndarray, 
     return np.array(counts)
 
 
-def jackknife(replicates: Float[ndarray, "replicates"]) -> Measured:
-    """The first replicate with its 95 % t-interval; each of the others leaves out one group."""
-    from scipy.special import stdtrit  # here, because it takes half a second to import
-
-    value, left_out = float(replicates[0]), replicates[1:]
-    less = len(left_out) - 1
-    half = stdtrit(less, 0.975) * less * float(left_out.std(ddof=1)) / np.sqrt(less + 1)
-    return Measured(value, value - half, value + half)
-
-
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """The components of every arm, and those that training adds."""
-    found = arm.runs[0].found
+    """The components of every arm, and those that training adds, with 95 % t-intervals."""
+    from scipy.special import stdtrit  # here, because it takes half a second to import
+
+    found, less = arm.runs[0].found, GROUPS - 1
     trained, untrained = np.split(arm.statistics(REPLICATES), 2, axis=1)
     for measure, control, replicates in (
         ("components", "", trained),
@@ -89,13 +71,15 @@ def summarise(arm: Arm) -> Iterator[Row]:
         for place in range(replicates.shape[1]):
             seeds, bucket = replicates[:, place], str(found["bucket"][place])
             keys = {"bucket": bucket, "control": control, "n": int(found["n"][place])}
-            mean = jackknife(seeds.mean(axis=0))
+            value, *left_out = seeds.mean(axis=0).tolist()
+            half = stdtrit(less, 0.975) * less * np.std(left_out, ddof=1) / np.sqrt(GROUPS)
+            mean = Measured(value, value - half, value + half)
             yield from arm.with_seeds(measure, mean, seeds[:, 0], **keys)
 
 
 def judge(estimates: Estimates) -> Judgement | str:
     """C4: 200 of 256 numbers are in use."""
-    arm = estimates.without_attention()
+    arm = estimates.without_attention
     components = estimates.by_bucket("components", arm)
     bucket = next((name for name in components if holds(name, SENTENCE_WORDS)), None)
     if bucket is None:
@@ -126,7 +110,17 @@ QUESTION = Question(
     version=3,
     probe=probe,
     summarise=summarise,
-    rules={"C4": (RULE, judge)},
+    rules={"C4": (
+        "The rule reads how many principal components explain 95 % of the variance of the contexts "
+        f"without attention, in the bucket of {SENTENCE_WORDS} words. The slide says {SLIDE_USED} "
+        f"of {SLIDE_SIZE}, in proportion for other sizes. Held if the 95 % interval (over groups "
+        f"of newly drawn sentences) lies within {TOLERANCE:.0%} of that, and training adds to the "
+        "components of an untrained encoder (interval of the paired difference above 0); partly if "
+        "training adds to them, and they grow from the shortest filled bucket to the longest "
+        "(interval of the difference above 0); otherwise not held. A bucket of fewer than 40 "
+        "contexts does not count.",
+        judge,
+    )},
     notes=[
         "Contexts h_Tx of new sentences of the run's language, the same for all runs. Slide: "
         f"{SLIDE_USED} of {SLIDE_SIZE}, for one sentence of {SENTENCE_WORDS} words.",

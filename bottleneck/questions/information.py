@@ -139,8 +139,8 @@ def _percent(share: Measured) -> str:
 
 def _lost(estimates: Estimates) -> Judgement | str:
     """C5: both measures are lower bounds, so the one that recovers more is judged."""
-    none = estimates.without_attention()
-    bucket = next((name for name in estimates.buckets() if holds(name, LOST_WORDS)), "")
+    none = estimates.without_attention
+    bucket = next((name for name in estimates.buckets if holds(name, LOST_WORDS)), "")
     by_part = {part: estimates.by_bucket("share", none, part) for part in LONGER}
     shares = {part: by[bucket] for part, by in by_part.items() if bucket in by}
     part = max(shares, key=lambda part: shares[part].value, default="")
@@ -163,7 +163,7 @@ def _lost(estimates: Estimates) -> Judgement | str:
 def _kept(estimates: Estimates) -> Judgement | str:
     """C6: judges the first arm with attention that has a baseline without."""
     measured: list[tuple[str, str, Measured, Measured, Measured]] = []
-    for arm, (name, part) in product(estimates.arms(selective=True), LONGER.items()):
+    for arm, (name, part) in product(estimates.selective, LONGER.items()):
         gain = estimates.get("kept_gain", arm, part=part)
         theirs = estimates.get("kept", gain.note, part=part) if gain else None
         if theirs:
@@ -223,7 +223,7 @@ QUESTION = Question(
                         form="{:+z.0f}", ends="{:+z.0f}"),
         ], heads=("arm", "measure"), lines=lambda estimates: [
             ((arm, name), {"arm": arm, "part": part})
-            for (name, part), arm in product(LONGER.items(), estimates.arms())
+            for (name, part), arm in product(LONGER.items(), estimates.arms)
         ]),
     ],
     axes=[

@@ -63,7 +63,7 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 def judge(estimates: Estimates) -> Judgement | str:
     """C11: outputs are as long as they should be, whatever the length."""
     ratios, failed = {}, []
-    for arm in estimates.arms(selective=True):
+    for arm in estimates.selective:
         for bucket, ratio in estimates.by_bucket("length_ratio", arm).items():
             ratios[arm, bucket] = ratio
             empty, unfinished, repeating, of_references = (

@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,8 @@ from planted_pages import frame as table_of
 from planted_pages import kept_rows, row_of
 
 from seq2seq_bottleneck.corpus.vocabulary import is_word, tokenize
-from seq2seq_bottleneck.questions.capacity import QUESTION, change, growth, last_length, points_of
+from seq2seq_bottleneck.questions import capacity
+from seq2seq_bottleneck.questions.capacity import QUESTION, change, growth, last_length
 from seq2seq_bottleneck.questions.censored import Censored
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.settings.errors import UserError
@@ -62,9 +64,13 @@ def test_a_change_says_what_censored_lengths_allow(once, twice, expected, note):
     assert row["note"] == note
 
 
-def test_neighbouring_lengths_are_taken_together_until_they_are_enough():
+def test_neighbouring_lengths_are_taken_together_until_they_are_enough(monkeypatch):
     words = np.repeat([2, 3, 5, 9, 30], [8, 12, 25, 19, 19])
-    assert points_of(words).tolist() == np.repeat([0, 1, 2], [20, 25, 38]).tolist()
+    pairs = [SimpleNamespace(words=count) for count in words]
+    word = pd.DataFrame({"sentence": [0], "survived": [1.0], "by_chance": [0.5]})
+    monkeypatch.setattr(capacity, "source_words", lambda *_: word)
+    found = QUESTION.probe(SimpleNamespace(tell=str, corpus=SimpleNamespace(test=pairs)))
+    assert found["point"].tolist() == np.repeat([0, 1, 2], [20, 25, 38]).tolist()
 
 
 LENGTHS = np.repeat(np.arange(2.0, 41.0), 20)
