@@ -32,10 +32,7 @@ class Probed:
 
 @dataclass(frozen=True, eq=False)
 class Arm:
-    """Runs that differ only in their seed, sorted by it; ``name`` distinguishes the arm.
-
-    ``settings`` are those of the first seed.
-    """
+    """Runs sorted by their seed; ``settings`` are those of the first."""
 
     name: str
     runs: tuple[Probed, ...]
@@ -92,7 +89,7 @@ class Arm:
 def arms_of(probed: Sequence[Probed]) -> list[Arm]:
     """The runs by arm, seeds ascending; arms by attention (none first), context size, updates."""
     seeds = sorted(probed, key=lambda run: run.settings.training.seed)
-    arms: dict[str, list[Probed]] = {}
+    arms = {}
     for run, cell in zip(seeds, declare([Cell("", run.settings) for run in seeds]), strict=True):
         arms.setdefault(cell.arm, []).append(run)
     return sorted(
@@ -124,7 +121,7 @@ def rows_by_bucket(
     score takes. Each split is a part of the table. With ``whole``, all sentences come last, as
     bucket "".
     """
-    rows: list[Row] = []
+    rows = []
     for arm, split in product(arms_of(probed), splits):
         first = arm.runs[0].found
         buckets = bucket_members(first["source_words"], arm.settings.scoring.lower_edges)
@@ -155,7 +152,7 @@ class Estimates:
             )
             for row in self.means.dropna(subset="value").itertuples()
         }
-        self.buckets = list(dict.fromkeys(bucket for _, _, bucket, _, _ in self._rows if bucket))
+        self.buckets = [*dict.fromkeys(bucket for _, _, bucket, _, _ in self._rows if bucket)]
         self.attention = dict(zip(self.means["arm"], self.means["attention"], strict=True))
         self.arms = [*self.attention]
         self.selective = [arm for arm in self.arms if self.attention[arm] not in UNSELECTIVE]

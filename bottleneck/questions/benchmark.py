@@ -1,14 +1,13 @@
 """What `bottleneck study cost` measures: a training step of each arm, by length (C9).
 
-Each length is measured in its own process, so that lengths do not affect each other. All arms are
-compiled first. Then they take turns, A B A B, with a group of steps each.
+Each length has its own process, so that lengths do not affect each other. All arms are compiled
+first. Then they take turns, A B A B, with a group of steps each.
 """
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import jax
 import numpy as np
@@ -23,26 +22,20 @@ from ..runs.translate import cache_programs
 from ..settings.concerns import ModelSettings, TrainingSettings
 from ..settings.errors import UserError
 from ..settings.machine import cores
-from ..training.step import TrainState, initial_state, make_update
+from ..training.step import initial_state, make_update
 from .arms import Row
 from .cost import exponents
 from .probing import write_table
 from .question import Tell
 
-ARMS = {
-    "none": ("none", "input"),
-    "additive": ("additive", "input"),
-    "dot": ("dot", "input"),
-    "none-output": ("none", "output"),
-    "dot-output": ("dot", "output"),
-}
-"""Each arm's attention and placement."""
+ARMS = ("none", "additive", "dot", "none-output", "dot-output")
+"""Each arm's attention, and its placement if that is not ``input``."""
 CONTEXT = 256
 QUICK_LENGTHS = (10, 30, 90)
 
 
 def measure(folder: Path, quick: bool, tell: Tell) -> None:
-    """Time a step of each arm at each length, or at a few with ``quick``, and write the table."""
+    """Time a step of each arm by length, with ``quick`` at a few lengths; write the table."""
     lengths, rows = QUICK_LENGTHS if quick else (10, 20, 30, 50, 70, 100, 140, 200), []
 
     def listen(length: int, result: Event) -> None:
@@ -62,16 +55,17 @@ def measure(folder: Path, quick: bool, tell: Tell) -> None:
 def point_rows(
     length: int, arm: str, seconds: Mapping[str, Sequence[float]], machine: str
 ) -> list[Row]:
-    """The rows of an arm at a length; attention's seconds and share are computed round by round."""
-    (attention, placement), step = ARMS[arm], np.array(seconds[arm])
+    """The rows of an arm at a length; attention's part is computed round by round."""
+    attention, _, placement = arm.partition("-")
+    step = np.array(seconds[arm])
     timed = {"seconds": step}
     if attention != "none":
-        without = np.array(seconds["none" if placement == "input" else "none-output"])
+        without = np.array(seconds["none-output" if placement else "none"])
         timed |= {"attention_seconds": step - without, "attention_share": 1 - without / step}
     keys = {
         "arm": arm,
         "attention": attention,
-        "placement": placement,
+        "placement": placement or "input",
         "context_size": CONTEXT,
         "corpus": "random words",
         "bucket": str(length),
@@ -84,7 +78,7 @@ def point_rows(
     ]
 
 
-def measure_length(emit: Callable[[int, dict[str, Any]], None], length: int) -> None:
+def measure_length(emit: Callable[[int, dict], None], length: int) -> None:
     """The task of a worker process: seconds of each arm's groups of steps."""
     cache_programs()
     steps = {arm: Step(arm, length) for arm in ARMS}
@@ -102,13 +96,16 @@ class Step:
     """A training step of one arm at one length; its first step compiles it."""
 
     def __init__(self, arm: str, length: int, context: int = CONTEXT):
-        attention, placement = ARMS[arm]
+        attention, _, placement = arm.partition("-")
         model = ModelSettings(
-            attention=attention, placement=placement, embedding_size=100, context_size=context
+            attention=attention,
+            placement=placement or "input",
+            embedding_size=100,
+            context_size=context,
         )
         training, words = TrainingSettings(), 2_000
         graph, weights = create(model, words, words, training.seed)
-        self.state: TrainState = initial_state(weights, training)
+        self.state = initial_state(weights, training)
         self.update = make_update(graph, training)
         size = (2, 64, length)
         source, target = np.random.default_rng(1).integers(UNK + 1, words, size, np.int32)

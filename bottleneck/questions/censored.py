@@ -31,14 +31,12 @@ class Censored:
         """``value``, ``low``, ``high`` and ``note`` of a table's row."""
         ends = {"value": self.value, "low": nan, "high": nan}
         if len(self.draws):
-            ends["low"] = float(np.quantile(self.draws, (1 - LEVEL) / 2, method="lower"))
-            ends["high"] = float(np.quantile(self.draws, (1 + LEVEL) / 2, method="higher"))
-        inside = {
-            name: float(np.clip(end, self.lowest, self.highest)) for name, end in ends.items()
-        }
+            ends["low"] = np.quantile(self.draws, (1 - LEVEL) / 2, method="lower")
+            ends["high"] = np.quantile(self.draws, (1 + LEVEL) / 2, method="higher")
+        row = {name: float(np.clip(end, self.lowest, self.highest)) for name, end in ends.items()}
         sides = {inf: "at least", -inf: "under"}
         bounds = [f"{name} {sides[end]}" for name, end in ends.items() if end in sides]
-        return inside | {"note": ", ".join(bounds)}
+        return row | {"note": ", ".join(bounds)}
 
 
 def text(number: Measured, form: str = "{:.1f}") -> str:

@@ -1,12 +1,11 @@
 """C9 and L15: does attention's cost grow with source length times target length?
 
-`benchmark` measures the ``seconds`` of a training step by arm and length (the same on both sides),
-and what attention adds to the same model without it, ``attention_seconds`` and ``attention_share``.
+`benchmark` measures the ``seconds`` of a training step by arm and length, and what attention adds
+to the same model without it, ``attention_seconds`` and ``attention_share``.
 Part of attention's work is done once per word, so its exponent climbs from 1 to 2 as sentences
 grow: the rule reads the exponent of the upper lengths.
 """
 
-import math
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
@@ -26,18 +25,17 @@ FEWEST_POINTS, WIDEST, LINEAR, QUADRATIC = 4, 1.0, 1.0, (1.5, 2.5)
 
 
 def exponents(points: Sequence[Row]) -> list[Row]:
-    """The rows of exponents of the measured points, over all lengths and over the upper ones.
+    """The rows of exponents with 95 % t-intervals, over all lengths and over the upper ones.
 
-    Quantities grow as a power of the length: log quantity is fitted to log length by least squares,
-    with a 95 % t-interval. Under three lengths there is no exponent.
+    Least squares fit log quantity to log length. Under three lengths there is no exponent.
     """
-    from scipy.special import stdtrit  # here, because it takes half a second to import
+    from scipy.special import stdtrit  # slow to import
 
     frame, rows = pd.DataFrame(points), []
     fitted = frame[frame["measure"].isin(["seconds", "attention_seconds"])]
     for (_, measure), part in fitted.groupby(["arm", "measure"], sort=False):
         sizes, values = part["bucket"].to_numpy(np.float64), part["value"].to_numpy()
-        middle = math.sqrt(sizes.min() * sizes.max()) * (1 - 1e-9)
+        middle = np.sqrt(sizes.min() * sizes.max()) * (1 - 1e-9)
         for bucket, least in (("all", 0.0), ("upper", middle)):
             subset = (sizes >= least) & (values > 0)
             x, y = np.log(sizes[subset]), np.log(values[subset])
@@ -47,18 +45,16 @@ def exponents(points: Sequence[Row]) -> list[Row]:
             # Rounded: the last digits of a constant's exponent differ from machine to machine.
             slope = round(float(line[0]), 12) + 0.0
             half = float(stdtrit(len(x) - 2, 0.975) * np.sqrt(covariance[0, 0]))
-            keys = {"measure": "exponent", "control": measure, "bucket": bucket, "note": ""}
-            ends = {"value": slope, "low": slope - half, "high": slope + half, "n": len(x)}
-            rows.append(part.iloc[0].to_dict() | keys | ends)
+            row = {"measure": "exponent", "control": measure, "bucket": bucket, "note": ""}
+            row |= {"value": slope, "low": slope - half, "high": slope + half, "n": len(x)}
+            rows.append(part.iloc[0].to_dict() | row)
     return rows
 
 
 def judge(estimates: Estimates) -> Judgement | str:
     """C9: cost grows with Tx x Ty."""
     powers, above, clauses, others = {}, [], [], []
-    for arm in estimates.arms:
-        if estimates.attention[arm] == "none":
-            continue
+    for arm in estimates.selective:
         none = "none-output" if arm.endswith("-output") else "none"  # of the same placement
         attention = estimates.get("exponent", arm, "upper", "attention_seconds")
         step, without = (
@@ -80,14 +76,15 @@ def judge(estimates: Estimates) -> Judgement | str:
             f"{without.text('{:.2f}')}; of a step of {shares['bucket'].iloc[-1]} tokens attention "
             f"takes {shares['value'].iloc[-1]:.0%}"
         )
-    reasons = "too few lengths, no added seconds at one, or too wide an interval"
-    left_out = f"left out, for {reasons}: {', '.join(others)}" if others else ""
+    if others:
+        reasons = "too few lengths, no added seconds at one, or too wide an interval"
+        clauses.append(f"left out, for {reasons}: {', '.join(others)}")
     if not powers:
-        return left_out or "no arm with attention"
-    first = next(iter(powers))
+        return clauses[0] if clauses else "no arm with attention"
+    first, *_ = powers
     fully = all(above) and all(power.within(*QUADRATIC) for power in powers.values())
     measure = f"exponent of the length, seconds that attention adds, {first}"
-    return Judgement(fully, any(above), [*clauses, left_out], measure, powers[first])
+    return Judgement(fully, any(above), clauses, measure, powers[first])
 
 
 def measured_exponent(folder: Path) -> Exponent | None:
@@ -97,14 +94,14 @@ def measured_exponent(folder: Path) -> Exponent | None:
     estimates = Estimates(load_probe(folder, BENCHMARK))
     for arm in ("dot-output", "dot", *estimates.arms):
         if power := estimates.get("exponent", arm, "upper", "attention_seconds"):
-            return Exponent(arm, power.value, power.low, power.high)
+            return Exponent(arm, **power.row())
     return None
 
 
 def run_lines(frame: pd.DataFrame, over: str) -> tuple[str, list[str], str]:
     """``benchmark: 40 points on AMD EPYC, 2 cores, cpu, 2026-11-22`` (see `question.run_lines`)."""
-    points = frame[frame["measure"] == "seconds"]
-    line = f"benchmark: {len(points)} points on {points['note'].iloc[0]}"
+    machines = frame.loc[frame["measure"] == "seconds", "note"]
+    line = f"benchmark: {len(machines)} points on {machines.iloc[0]}"
     return line, [f"From a {line}."], f"Median of {over}; bars: least and greatest; {line}."
 
 

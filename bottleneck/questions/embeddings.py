@@ -28,16 +28,12 @@ def probe(subject: Subject) -> Columns:
     subject.tell("neighbours of words")
     words = subject.vocabularies[0].words
     kinds = [WORD_CLASS[word] for word in words]
-    genders = [
-        NOUN_GENDER[word] if kind == "noun" else "" for word, kind in zip(words, kinds, strict=True)
-    ]
-    # "frequency": the neighbours are next to the word in order of frequency in the training text.
-    # On a quarter circle, cosines fall with the distance in this order.
+    genders = [NOUN_GENDER.get(word, "") for word in words]
+    # Neighbours in order of frequency: on a quarter circle, cosines fall with the distance.
     angles = np.linspace(0, np.pi / 2, len(words))
     vectors = {"frequency": np.stack([np.cos(angles), np.sin(angles)], axis=1)}
     for control, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
-        table = np.asarray(weights["encoder"]["embedding"][...], np.float64)
-        vectors[control] = table[UNK + 1 :]
+        vectors[control] = np.asarray(weights["encoder"]["embedding"][...])[UNK + 1 :]
     columns = {"word": words, "class": kinds}
     for (label, names), control in product((("class", kinds), ("gender", genders)), vectors):
         inside, share = np.array(names) != "", np.full(len(words), np.nan)
@@ -73,8 +69,8 @@ def summarise(arm: Arm) -> Iterator[Row]:
             (f"same_{label}_added", "", trained - untrained),
         ):
             sums = np.stack([share, np.ones_like(share)], axis=-1)
-            keys = {"part": "source", "stream": 0, "control": control}
-            yield from arm.rows(measure, ratio_of_sums, sums, **keys)
+            keys = {"control": control, "part": "source"}
+            yield from arm.rows(measure, ratio_of_sums, sums, stream=0, **keys)
 
 
 def judge(estimates: Estimates) -> Judgement | str:
@@ -101,8 +97,7 @@ def judge(estimates: Estimates) -> Judgement | str:
         return "no arm has embeddings of enough words"
     least = min(added, key=lambda arm: added[arm].value)
     measure = f"points, same-class neighbours added by training, {least}"
-    fully = all(by_class) and all(by_gender)
-    return Judgement(fully, all(by_class), clauses, measure, added[least])
+    return Judgement(all(by_class + by_gender), all(by_class), clauses, measure, added[least])
 
 
 QUESTION = Question(

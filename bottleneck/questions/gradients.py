@@ -1,14 +1,14 @@
 """C8: does attention shorten the path for gradients?
 
-For each target word with gold links, the probe takes the norm of the gradient of its loss at the
-embedding of its aligned source word, over the norm at the last source position (the end token,
-whose state is h_Tx). The curve is the geometric mean of this ratio by steps. In every arm, steps
-are words on the shortest path without attention: through the encoder to h_Tx, and one step more.
+The ratio is the norm of a target word's loss gradient at the embedding of its aligned source word,
+over that at the last source position (the end token, whose state is h_Tx). The curve is the
+geometric mean of this ratio by steps. In every arm, steps are words on the shortest path without
+attention: through the encoder to h_Tx, and one step more.
 """
 
 from collections.abc import Iterable, Iterator
 from itertools import product
-from math import inf, log
+from math import inf, isinf, log
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from numpy import ndarray
 from ..corpus.batches import EncodedPairs, evaluation_batches, restore
 from ..corpus.vocabulary import tokenize
 from ..scoring.bootstrap import Estimate, draw, estimate, ratio_of_sums
-from ..tables.render import beyond
 from .arms import Arm, Estimates, Row, by_arm
 from .censored import Censored, text, unbounded
 from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
@@ -41,8 +40,8 @@ def probe(subject: Subject, sentences: int = 60) -> Columns:
     linked = [pair for pair in subject.corpus.test if pair.links]
     pairs = [pair for pairs in subject.first_of_each(linked, sentences) for pair in pairs]
     subject.tell("gradients")
-    networks, rows = (subject.weights, subject.untrained), []
-    norms = gradient_norms(subject.graph, subject.encode(pairs), networks)
+    networks = subject.weights, subject.untrained
+    norms, rows = gradient_norms(subject.graph, subject.encode(pairs), networks), []
     for sentence, (pair, *of_networks) in enumerate(zip(pairs, *norms, strict=True)):
         last = len(tokenize(pair.source))
         for source, target in pair.links:
@@ -69,11 +68,11 @@ def gradient_norms(
     from ..training.loss import decoder_inputs
 
     @jax.jit
-    def norms(weights: Any, source: Any, lengths: Any, target: Any) -> Any:
+    def norms(weights, source, lengths, target):
         translator = nnx.merge(graph, weights)
         decoder, mask = translator.decoder, real_positions(lengths, source.shape[1])
 
-        def log_likelihoods(embedded: Any) -> Any:
+        def log_likelihoods(embedded):
             values, last = translator.encoder(embedded, mask)
             memory = Memory(values, decoder.attention.keys(values), mask, last)
             outputs, _ = decoder(decoder_inputs(target), memory)
@@ -102,8 +101,8 @@ def summarise(arm: Arm) -> Iterator[Row]:
     probes, scoring = [run.found for run in arm.runs], arm.settings.scoring
     steps = 1 + max(int(columns["steps"].max()) for columns in probes)
     sentences = 1 + int(probes[0]["sentence"].max())
-    edges = len(scoring.lower_edges)
-    weights = draw(sentences, scoring.resamples, seed=scoring.seed, bucket=edges)
+    stream = len(scoring.lower_edges)
+    weights = draw(sentences, scoring.resamples, seed=scoring.seed, bucket=stream)
     for network, control in (("trained", ""), ("untrained", "untrained")):
         # By seed, sentence and number of steps: the sum of log ratios, and the number of links.
         sums = np.zeros((len(probes), sentences, steps, 2))
@@ -134,8 +133,8 @@ def half_distance(
     """Steps over which the exponential that fits the ratio best halves; None without two distances.
 
     The fit is least squares of the log ratio (its mean over seeds) on the distances that have links
-    in every seed, each distance weighted by its links. If the exponential does not halve within the
-    tested span, the result is "at least" that span.
+    in every seed, each weighted by its links. If the exponential does not halve within the tested
+    span, the result is "at least" that span.
     """
     distances = np.flatnonzero(sums[..., 1].sum(axis=1).all(axis=0))
     if len(distances) < 2:
@@ -158,12 +157,13 @@ def judge(estimates: Estimates) -> Judgement | str:
     fades, halves = {"": [], "untrained": []}, {}
     for control, arm in product(fades, estimates.arms):
         if half := estimates.get("half_distance", arm, control=control):
+            known = unbounded(half)
+            halves |= {} if control else {arm: known}
             fades[control].append(
                 f"{arm} does not halve within {half.value:.0f} steps"
-                if beyond(half.note, "value")
+                if isinf(known.value)
                 else f"{arm} halves every {text(half)} steps"
             )
-            halves |= {} if control else {arm: unbounded(half)}
     none = estimates.without_attention
     attending = [arm for arm in estimates.selective if arm in halves]
     if not (none in halves and attending):

@@ -21,8 +21,7 @@ from ..corpus.vocabulary import tokenize
 class IBM1:
     """A trained model: t(target | source) of every word pair that occurs in a sentence pair.
 
-    A word pair's key, in ascending order, is its source id times the number of target words, plus
-    its target id.
+    A key is the source id times the number of target words, plus the target id; keys ascend.
     """
 
     source_ids: dict[str, int]
@@ -36,7 +35,7 @@ class IBM1:
         f = np.array([self.target_ids.get(word, -1) for word in target], np.int64)
         keys = e[None, :] * len(self.target_ids) + f[:, None]
         entries = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        seen = (e[None, :] >= 0) & (f[:, None] >= 0) & (self.keys[entries] == keys)
+        seen = (f[:, None] >= 0) & (self.keys[entries] == keys)
         # A row per target word, NULL in column 0; 0 for pairs never seen.
         table = np.where(seen, self.probabilities[entries], 0.0)
         equal = table[:, 1:] == table.max(axis=1, keepdims=True)

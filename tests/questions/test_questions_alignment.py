@@ -19,12 +19,13 @@ from seq2seq_bottleneck.settings.errors import UsageError, UserError
 from seq2seq_bottleneck.settings.run import resolve
 
 
-def test_the_links_of_a_sentence_by_hand():
+def test_the_error_of_a_sentence_by_hand():
     sure, links = frozenset([(0, 0), (1, 1)]), frozenset([(0, 0), (2, 2), (4, 4)])
     possible = sure | {(2, 2), (3, 2)}
     item = LinkedPair(SentencePair("", ""), (["w"] * 5, ["w"] * 5), sure, possible)
     row = alignment.count_links(item, np.ones((6, 6)), np.ones((6, 6)), links)
-    assert (row["ibm1_agreements"], row["ibm1_links"]) == (1 + 2, 3 + 2)
+    error = alignment.error_rate(np.array([row["ibm1_agreements"], row["ibm1_links"]]))
+    assert float(error) == pytest.approx(1 - (1 + 2) / (3 + 2))
 
 
 LENGTHS = [6, 12] * 10

@@ -1,6 +1,7 @@
 """C2: curves and growth by hand, planted runs, the rule, the tables, a real run."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,28 +13,13 @@ from planted_pages import kept_rows, row_of
 
 from seq2seq_bottleneck.corpus.vocabulary import is_word, tokenize
 from seq2seq_bottleneck.questions import capacity
-from seq2seq_bottleneck.questions.capacity import QUESTION, change, growth, last_length
+from seq2seq_bottleneck.questions.capacity import QUESTION, change, growth
 from seq2seq_bottleneck.questions.censored import Censored
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 
 INF, NAN = math.inf, math.nan
-
-
-@pytest.mark.parametrize(
-    ("at", "survival", "share", "expected"),
-    [
-        ([5, 10, 20], [1.0, 0.99, 0.95], 0.9, INF),
-        ([5, 10, 20], [0.4, 0.2, 0.1], 0.5, -INF),
-        ([5, 10, 20], [1.0, 0.5, 0.0], 0.25, 15.0),
-        ([5, 10, 15, 20], [1.0, 0.6, 0.8, 0.2], 0.5, 17.0),  # a rise is pooled: 1, .7, .7, .2
-    ],
-)
-def test_a_length_is_the_last_at_the_share_or_a_bound(at, survival, share, expected):
-    words = np.full(len(at), 100.0)
-    length = last_length(np.array(at, float), np.array(survival), words, share)
-    assert length == pytest.approx(expected)
 
 
 def censored(value, *draws):
@@ -100,6 +86,24 @@ def summed(*runs, seed=None):
         for row in QUESTION.summarise(runs)
         if row.get("seed") == seed and not row.get("bucket")
     }
+
+
+@pytest.mark.parametrize(
+    ("at", "survival", "part", "value", "note"),
+    [
+        ([5, 10, 20], [1.0, 0.99, 0.95], "90 %", 20.0, "value at least"),
+        ([5, 10, 20], [0.4, 0.2, 0.1], "50 %", 5.0, "value under"),
+        ([5, 10, 20], [1.0, 0.6, 0.1], "50 %", 12.0, ""),
+        ([5, 10, 15, 20], [1.0, 0.6, 0.8, 0.2], "50 %", 17.0, ""),  # a rise is pooled: 1, .7, .7
+    ],
+)
+def test_a_length_is_the_last_at_the_share_or_a_bound(at, survival, part, value, note):
+    run, lengths = planted(16), np.repeat(np.array(at, float), 20)
+    columns = dict.fromkeys(("source_words", "point"), lengths)
+    columns |= {"kept": np.repeat(survival, 20), "kept_by_chance": 0 * lengths}
+    columns["words"] = np.ones(len(lengths))
+    row = summed(replace(run, found=columns))[16, 100, "length", part]
+    assert (row["value"], row["note"].split(",")[0]) == (pytest.approx(value), note)
 
 
 def test_the_length_is_where_the_share_beyond_chance_crosses():
