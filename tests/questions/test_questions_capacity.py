@@ -12,7 +12,6 @@ from planted_pages import frame as table_of
 from planted_pages import kept_rows, row_of
 
 from seq2seq_bottleneck.corpus.vocabulary import is_word, tokenize
-from seq2seq_bottleneck.questions import capacity
 from seq2seq_bottleneck.questions.capacity import QUESTION, change, growth
 from seq2seq_bottleneck.questions.censored import Censored
 from seq2seq_bottleneck.questions.question import Probed
@@ -54,7 +53,7 @@ def test_neighbouring_lengths_are_taken_together_until_they_are_enough(monkeypat
     words = np.repeat([2, 3, 5, 9, 30], [8, 12, 25, 19, 19])
     pairs = [SimpleNamespace(words=count) for count in words]
     word = pd.DataFrame({"sentence": [0], "survived": [1.0], "by_chance": [0.5]})
-    monkeypatch.setattr(capacity, "source_words", lambda *_: word)
+    monkeypatch.setattr("seq2seq_bottleneck.questions.capacity.source_words", lambda *_: word)
     found = QUESTION.probe(SimpleNamespace(tell=str, corpus=SimpleNamespace(test=pairs)))
     assert found["point"].tolist() == np.repeat([0, 1, 2], [20, 25, 38]).tolist()
 
@@ -99,9 +98,8 @@ def summed(*runs, seed=None):
 )
 def test_a_length_is_the_last_at_the_share_or_a_bound(at, survival, part, value, note):
     run, lengths = planted(16), np.repeat(np.array(at, float), 20)
-    columns = dict.fromkeys(("source_words", "point"), lengths)
+    columns = {"source_words": lengths, "point": lengths, "words": 0 * lengths + 1}
     columns |= {"kept": np.repeat(survival, 20), "kept_by_chance": 0 * lengths}
-    columns["words"] = np.ones(len(lengths))
     row = summed(replace(run, found=columns))[16, 100, "length", part]
     assert (row["value"], row["note"].split(",")[0]) == (pytest.approx(value), note)
 

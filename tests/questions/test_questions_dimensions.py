@@ -45,17 +45,17 @@ def probed(seed, trained, untrained):
     return Probed(Path(str(seed)), resolve("smoke", [f"training.seed={seed}"]), found)
 
 
+def half_of(replicates):
+    """Half of the interval's width: a t-interval of 20 groups."""
+    return 2.0930 * 19 * np.std(replicates[1:], ddof=1) / np.sqrt(20)
+
+
 def test_jackknife_of_a_mean_has_the_groups_standard_error():
     groups = np.random.default_rng(8).normal(size=20)
     mean, left_out = groups.mean(), (groups.sum() - groups) / 19
     rows = QUESTION.summarise([probed(1, [mean, *left_out], [mean, *left_out])])
     row, half = one_row(rows, "components", bucket="5-10"), half_of([0, *groups / 19])
     assert (row["low"], row["high"]) == pytest.approx((mean - half, mean + half), rel=1e-3)
-
-
-def half_of(replicates):
-    """Half of the interval's width: a t-interval of 20 groups."""
-    return 2.0930 * 19 * np.std(replicates[1:], ddof=1) / np.sqrt(20)
 
 
 def test_the_mean_over_seeds_has_the_jackknifes_interval_and_what_training_adds_is_paired():
