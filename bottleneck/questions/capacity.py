@@ -29,7 +29,7 @@ def probe(subject: Subject) -> Columns:
     """One row per test sentence: its point on the curve, words kept, by chance, and in all."""
     subject.tell("looking for the words")
     lengths = np.array([pair.words for pair in subject.corpus.test], np.int64)
-    # A point is a length, or neighbouring lengths that have 20 or more sentences together.
+    # A point is one or more neighbouring lengths with 20 or more sentences together.
     different, counts = np.unique(lengths, return_counts=True)
     point, inside, left, points = 0, 0, len(lengths), []
     for count in counts.tolist():

@@ -40,8 +40,8 @@ def probe(subject: Subject, sentences: int = 60) -> Columns:
     linked = [pair for pair in subject.corpus.test if pair.links]
     pairs = [pair for pairs in subject.first_of_each(linked, sentences) for pair in pairs]
     subject.tell("gradients")
-    networks = subject.weights, subject.untrained
-    norms, rows = gradient_norms(subject.graph, subject.encode(pairs), networks), []
+    networks, rows = (subject.weights, subject.untrained), []
+    norms = gradient_norms(subject.graph, subject.encode(pairs), networks)
     for sentence, (pair, *of_networks) in enumerate(zip(pairs, *norms, strict=True)):
         last = len(tokenize(pair.source))
         for source, target in pair.links:
@@ -57,7 +57,7 @@ def gradient_norms(
 ) -> list[list[Float[ndarray, "target source"]]]:
     """For each network's weights and each sentence, norms of loss gradients at source words.
 
-    There is one backward pass per target position, for all sentences of a batch at once.
+    There is one backward pass per target position, for a batch of sentences at once.
     """
     import jax
     import jax.numpy as jnp
@@ -81,8 +81,8 @@ def gradient_norms(
 
         scores, back = jax.vjp(log_likelihoods, translator.encoder.embedding[...][source])
         by_position = jax.lax.map(
-            lambda position: jnp.linalg.norm(
-                back(jnp.zeros_like(scores).at[position].set(1.0))[0], axis=-1
+            lambda position: jnp.sqrt(
+                jnp.sum(back(jnp.zeros_like(scores).at[position].set(1.0))[0] ** 2, axis=-1)
             ),
             jnp.arange(target.shape[1]),
         )
@@ -104,7 +104,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
     stream = len(scoring.lower_edges)
     weights = draw(sentences, scoring.resamples, seed=scoring.seed, bucket=stream)
     for network, control in (("trained", ""), ("untrained", "untrained")):
-        # By seed, sentence and number of steps: the sum of log ratios, and the number of links.
+        # By seed, sentence and steps: the sum of log ratios, and the number of links.
         sums = np.zeros((len(probes), sentences, steps, 2))
         for columns, cells in zip(probes, sums, strict=True):
             aligned, last = (columns[f"{network}_{name}"] for name in ("aligned", "last"))
