@@ -20,14 +20,9 @@ from .alignment import LinkedPair
 from .ibm1 import train, words_of
 from .question import Probed, Tell
 
-LINK = re.compile(r"(\d{1,9})([-?p])(\d{1,9})", re.ASCII)
-
 
 def probe_gold(run: Path, sentences: Sequence[LinkedPair], tell: Tell) -> Probed:
-    """Compare a run's weights with the gold links, in lower case if its text is.
-
-    The run's folder stays unchanged.
-    """
+    """Compare a run's weights with the gold links, in lower case if its text is."""
     from .subject import Subject
 
     tell(f"{run.name}: reading the gold set")
@@ -54,11 +49,10 @@ def running_text(words: Sequence[str], vocabulary: Container[str]) -> str:
     tokens = []
     for word in words:
         if word in ("(", "[", "{") or (len(word) > 1 and word.endswith(("'", "’"))):
-            tokens.append(word + JOINER)
+            word += JOINER
         elif word.startswith(("'", "’")) or not (word in vocabulary or any(map(str.isalnum, word))):
-            tokens.append(JOINER + word)
-        else:
-            tokens.append(word)
+            word = JOINER + word
+        tokens.append(word)
     return WORDS.text(tokens)
 
 
@@ -78,24 +72,26 @@ def read_gold(
     if len(set(map(len, texts.values()))) > 1:
         counts = ", ".join(f"{option} has {len(text)}" for option, text in texts.items())
         raise UserError(f"the files need the same number of lines, one per sentence: {counts}")
-    lines = [(line.split(), (a, b)) for line, a, b in zip(*texts.values(), strict=True)]
+    lines = [
+        (line.split(), (a.split(), b.split())) for line, a, b in zip(*texts.values(), strict=True)
+    ]
+    link = re.compile(r"(\d{1,9})([-?p])(\d{1,9})", re.ASCII)
     if first_word is None:
         places = [
-            (int(place), len(text.split()))
-            for entries, pair in lines
-            for match in filter(None, map(LINK.fullmatch, entries))
-            for place, text in zip(match.group(1, 3), pair, strict=True)
+            (int(place), len(side))
+            for entries, words in lines
+            for match in filter(None, map(link.fullmatch, entries))
+            for place, side in zip(match.group(1, 3), words, strict=True)
         ]
         zero = not places or any(place == 0 for place, _ in places)
-        if not (zero or any(place >= words for place, words in places)):
+        if not (zero or any(place >= length for place, length in places)):
             raise UsageError("--gold may count from 0 or 1: give --first-word 0 or --first-word 1")
         first_word = 0 if zero else 1
     sentences = []
-    for number, (entries, pair) in enumerate(lines, 1):
-        words = pair[0].split(), pair[1].split()
+    for number, (entries, words) in enumerate(lines, 1):
         sure, possible = set(), set()
         for entry in entries:
-            match = LINK.fullmatch(entry)
+            match = link.fullmatch(entry)
             i, j = (int(place) - first_word for place in match.group(1, 3)) if match else (-1, -1)
             if not (0 <= i < len(words[0]) and 0 <= j < len(words[1])):
                 raise UserError(
@@ -105,9 +101,8 @@ def read_gold(
                 )
             possible.add((i, j))
             sure |= {(i, j)} if match[2] == "-" else set()
-        sentences.append(
-            LinkedPair(SentencePair(*pair), words, frozenset(sure), frozenset(possible))
-        )
+        pair = SentencePair(*map(" ".join, words))
+        sentences.append(LinkedPair(pair, words, frozenset(sure), frozenset(possible)))
     return sentences, first_word
 
 

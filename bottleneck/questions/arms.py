@@ -18,8 +18,6 @@ from ..settings.sweep import Cell, declare
 
 Row = dict[str, Any]
 """A row of the bundle's ``probes/NAME.csv``, with the columns ``schema.PROBE_COLUMNS``."""
-KEYS = ("arm", "bucket", "control", "part")
-"""The columns that identify an estimate, besides its measure."""
 Statistics = Float[np.ndarray, "seeds sentences columns"]
 
 
@@ -34,15 +32,11 @@ class Probed:
 
 @dataclass(frozen=True, eq=False)
 class Arm:
-    """Runs that differ only in their seed, sorted by it; ``name`` distinguishes the arm."""
+    """Runs sorted by their seed; ``settings`` are those of the first."""
 
     name: str
     runs: tuple[Probed, ...]
-
-    @property
-    def settings(self) -> RunSettings:
-        """The settings of the first seed."""
-        return self.runs[0].settings
+    settings: RunSettings
 
     def row(self, measure: str, value: float | Number | Mapping[str, Any], **others: Any) -> Row:
         """The row of a number; ``others`` are bucket, part, n, ..."""
@@ -95,15 +89,19 @@ class Arm:
 def arms_of(probed: Sequence[Probed]) -> list[Arm]:
     """The runs by arm, seeds ascending; arms by attention (none first), context size, updates."""
     seeds = sorted(probed, key=lambda run: run.settings.training.seed)
-    arms: dict[str, list[Probed]] = {}
+    arms = {}
     for run, cell in zip(seeds, declare([Cell("", run.settings) for run in seeds]), strict=True):
         arms.setdefault(cell.arm, []).append(run)
-
-    def order(arm: Arm) -> tuple:
-        model, updates = arm.settings.model, arm.settings.training.updates
-        return model.attention != "none", model.attention, model.context_size, updates, arm.name
-
-    return sorted((Arm(name, tuple(runs)) for name, runs in arms.items()), key=order)
+    return sorted(
+        (Arm(name, tuple(runs), runs[0].settings) for name, runs in arms.items()),
+        key=lambda arm: (
+            arm.settings.model.attention != "none",
+            arm.settings.model.attention,
+            arm.settings.model.context_size,
+            arm.settings.training.updates,
+            arm.name,
+        ),
+    )
 
 
 def by_arm(summary: Callable[[Arm], Iterable[Row]]) -> Callable[[Sequence[Probed]], list[Row]]:
@@ -123,7 +121,7 @@ def rows_by_bucket(
     score takes. Each split is a part of the table. With ``whole``, all sentences come last, as
     bucket "".
     """
-    rows: list[Row] = []
+    rows = []
     for arm, split in product(arms_of(probed), splits):
         first = arm.runs[0].found
         buckets = bucket_members(first["source_words"], arm.settings.scoring.lower_edges)
@@ -139,20 +137,27 @@ def rows_by_bucket(
 
 
 class Estimates:
-    """The means over seeds in ``probes/NAME.csv``, by measure and `KEYS`.
+    """The means over seeds in ``probes/NAME.csv``, by measure, arm, bucket, control and part.
 
-    ``means`` are their rows; ``attention`` has each arm's attention, in the order of the arms.
+    ``means`` are their rows; ``buckets`` and ``arms`` are in the order of the table. ``attention``
+    has each arm's attention. ``selective`` are the arms that can attend to a word;
+    ``without_attention`` is the first arm without attention, or "".
     """
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self.means = frame[frame["seed"].isna()].fillna({"n": 0})
         self._rows = {
-            (row["measure"], *(row[key] for key in KEYS)): Measured(
-                row["value"], row["low"], row["high"], int(row["n"]), row["note"]
+            (row.measure, row.arm, row.bucket, row.control, row.part): Measured(
+                row.value, row.low, row.high, int(row.n), row.note
             )
-            for row in self.means.dropna(subset="value").to_dict("records")
+            for row in self.means.dropna(subset="value").itertuples()
         }
+        self.buckets = [*dict.fromkeys(bucket for _, _, bucket, _, _ in self._rows if bucket)]
         self.attention = dict(zip(self.means["arm"], self.means["attention"], strict=True))
+        self.arms = [*self.attention]
+        self.selective = [arm for arm in self.arms if self.attention[arm] not in UNSELECTIVE]
+        none = (arm for arm in self.arms if self.attention[arm] == "none")
+        self.without_attention = next(none, "")
 
     def get(
         self, measure: str, arm: str, bucket: str = "", control: str = "", part: str = ""
@@ -160,20 +165,7 @@ class Estimates:
         """The estimate with these keys; None where there is none."""
         return self._rows.get((measure, arm, bucket, control, part))
 
-    def without_attention(self) -> str:
-        """The first arm without attention; "" if there is none."""
-        return next((arm for arm, name in self.attention.items() if name == "none"), "")
-
-    def arms(self, selective: bool = False) -> list[str]:
-        """The arms in order; ``selective``: only those that can attend to a word."""
-        left_out = UNSELECTIVE if selective else ()
-        return [arm for arm, name in self.attention.items() if name not in left_out]
-
     def by_bucket(self, measure: str, arm: str, part: str = "") -> dict[str, Measured]:
         """The estimates of a trained arm's measure, by bucket."""
-        numbers = {name: self.get(measure, arm, name, part=part) for name in self.buckets()}
+        numbers = {name: self.get(measure, arm, name, part=part) for name in self.buckets}
         return {name: number for name, number in numbers.items() if number}
-
-    def buckets(self) -> list[str]:
-        """The buckets in the order of the table."""
-        return list(dict.fromkeys(bucket for _, _, bucket, _, _ in self._rows if bucket))

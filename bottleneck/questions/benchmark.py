@@ -1,14 +1,13 @@
 """What `bottleneck study cost` measures: a training step of each arm, by length (C9).
 
-Each length is measured in its own process, so that lengths do not affect each other. All arms are
-compiled first. Then they take turns, A B A B, with a group of steps each.
+Each length has its own process, so that lengths do not affect each other. All arms are compiled
+first. Then they take turns, A B A B, with a group of steps each.
 """
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import jax
 import numpy as np
@@ -24,24 +23,21 @@ from ..runs.translate import cache_programs
 from ..settings.concerns import ModelSettings, TrainingSettings
 from ..settings.errors import UserError
 from ..settings.machine import cores
-from ..training.step import TrainState, initial_state, make_update
+from ..training.step import initial_state, make_update
 from .arms import Row
-from .cost import OUTPUT, baseline, exponents
+from .cost import exponents
 from .probing import write_table
 from .question import Tell
 
 ARMS = ("none", "additive", "dot", "none-output", "dot-output")
-CONTEXT, EMBEDDING, BATCH, VOCABULARY = 256, 100, 64, 2_000
-"""The sizes of every step."""
-LENGTHS, QUICK_LENGTHS = (10, 20, 30, 50, 70, 100, 140, 200), (10, 30, 90)
-GROUPS = 5
-"""Groups of steps that are timed; one group before them is not."""
-TRAINING = TrainingSettings()
+"""Each arm's attention, and its placement if that is not ``input``."""
+CONTEXT = 256
+QUICK_LENGTHS = (10, 30, 90)
 
 
 def measure(folder: Path, quick: bool, tell: Tell) -> None:
-    """Time a step of each arm at each length, or at a few with ``quick``, and write the table."""
-    lengths, rows = QUICK_LENGTHS if quick else LENGTHS, []
+    """Time a step of each arm by length, with ``quick`` at a few lengths; write the table."""
+    lengths, rows = QUICK_LENGTHS if quick else (10, 20, 30, 50, 70, 100, 140, 200), []
 
     def listen(length: int, result: Event) -> None:
         if result["phase"] == "failed":
@@ -60,15 +56,17 @@ def measure(folder: Path, quick: bool, tell: Tell) -> None:
 def point_rows(
     length: int, arm: str, seconds: Mapping[str, Sequence[float]], machine: str
 ) -> list[Row]:
-    """The rows of an arm at a length; attention's seconds and share are computed round by round."""
-    step, without = (np.array(seconds[name]) for name in (arm, baseline(arm)))
+    """The rows of an arm at a length; attention's part is computed round by round."""
+    attention, _, placement = arm.partition("-")
+    step = np.array(seconds[arm])
     timed = {"seconds": step}
-    if arm != baseline(arm):
+    if attention != "none":
+        without = np.array(seconds["none-output" if placement else "none"])
         timed |= {"attention_seconds": step - without, "attention_share": 1 - without / step}
     keys = {
         "arm": arm,
-        "attention": arm.removesuffix(OUTPUT),
-        "placement": "output" if arm.endswith(OUTPUT) else "input",
+        "attention": attention,
+        "placement": placement or "input",
         "context_size": CONTEXT,
         "corpus": "random words",
         "bucket": str(length),
@@ -81,15 +79,14 @@ def point_rows(
     ]
 
 
-def measure_length(emit: Callable[[int, dict[str, Any]], None], length: int) -> None:
+def measure_length(emit: Callable[[int, dict], None], length: int) -> None:
     """The task of a worker process: seconds of each arm's groups of steps."""
     cache_programs()
     steps = {arm: Step(arm, length) for arm in ARMS}
     # A group takes 0.3 seconds, or one step if that is longer.
     counts = {arm: max(1, round(0.3 / step.seconds(1))) for arm, step in steps.items()}
-    rounds = [
-        {arm: step.seconds(counts[arm]) for arm, step in steps.items()} for _ in range(1 + GROUPS)
-    ]
+    rounds = [{arm: step.seconds(counts[arm]) for arm, step in steps.items()} for _ in range(6)]
+    # The first round is left out.
     seconds = {arm: [one_round[arm] for one_round in rounds[1:]] for arm in ARMS}
     facts = describe_environment()
     machine = f"{facts['processor']}, {cores()} cores, {facts['device'].removeprefix('cpu: ')}"
@@ -100,19 +97,21 @@ class Step:
     """A training step of one arm at one length; its first step compiles it."""
 
     def __init__(self, arm: str, length: int, context: int = CONTEXT):
+        attention, _, placement = arm.partition("-")
         model = ModelSettings(
-            attention=arm.removesuffix(OUTPUT),
-            placement="output" if arm.endswith(OUTPUT) else "input",
-            embedding_size=EMBEDDING,
+            attention=attention,
+            placement=placement or "input",
+            embedding_size=100,
             context_size=context,
         )
-        graph, weights = create(model, VOCABULARY, VOCABULARY, TRAINING.seed)
-        self.state: TrainState = initial_state(weights, TRAINING)
-        self.update = make_update(graph, TRAINING, Stack(1))
-        size = (2, BATCH, length)
-        source, target = np.random.default_rng(1).integers(UNK + 1, VOCABULARY, size, np.int32)
+        training, words = TrainingSettings(), 2_000
+        graph, weights = create(model, words, words, training.seed)
+        self.state = initial_state(weights, training)
+        self.update = make_update(graph, training, Stack(1))
+        size = (2, 64, length)
+        source, target = np.random.default_rng(1).integers(UNK + 1, words, size, np.int32)
         source[:, -1] = target[:, -1] = EOS
-        lengths = np.full(BATCH, length, np.int32)
+        lengths = np.full(len(source), length, np.int32)
         self.batch = Batch(source, lengths, target, lengths)
         self.seconds(1)
 

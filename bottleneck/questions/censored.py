@@ -17,8 +17,6 @@ from ..scoring.bootstrap import LEVEL
 from ..tables.page import in_line
 from ..tables.render import beyond, cell
 
-ENDS = ("value", "low", "high")
-
 
 @dataclass(frozen=True, eq=False)
 class Censored:
@@ -31,28 +29,14 @@ class Censored:
 
     def row(self) -> dict[str, Any]:
         """``value``, ``low``, ``high`` and ``note`` of a table's row."""
-        ends = dict(zip(ENDS, (self.value, *percentiles(self.draws)), strict=True))
-        inside = {
-            name: float(np.clip(end, self.lowest, self.highest)) for name, end in ends.items()
-        }
+        ends = {"value": self.value, "low": nan, "high": nan}
+        if len(self.draws):
+            ends["low"] = np.quantile(self.draws, (1 - LEVEL) / 2, method="lower")
+            ends["high"] = np.quantile(self.draws, (1 + LEVEL) / 2, method="higher")
+        row = {name: float(np.clip(end, self.lowest, self.highest)) for name, end in ends.items()}
         sides = {inf: "at least", -inf: "under"}
         bounds = [f"{name} {sides[end]}" for name, end in ends.items() if end in sides]
-        return inside | {"note": ", ".join(bounds)}
-
-    def bounds(self) -> tuple[Float[ndarray, "numbers"], Float[ndarray, "numbers"]]:
-        """Lower bounds and upper bounds: of the value, then of each resample."""
-        numbers = np.append(self.value, self.draws)
-        least = np.select([numbers == inf, numbers == -inf], [self.highest, 0.0], numbers)
-        return least, np.where(numbers == -inf, self.lowest, numbers)
-
-
-def percentiles(draws: Float[ndarray, "resamples"]) -> tuple[float, float]:
-    """The ends of the 95 % interval, which may be infinite; nan without draws."""
-    if not len(draws):
-        return nan, nan
-    low, high = (1 - LEVEL) / 2, (1 + LEVEL) / 2
-    ends = np.quantile(draws, low, method="lower"), np.quantile(draws, high, method="higher")
-    return float(ends[0]), float(ends[1])
+        return row | {"note": ", ".join(bounds)}
 
 
 def text(number: Measured, form: str = "{:.1f}") -> str:
@@ -64,5 +48,5 @@ def text(number: Measured, form: str = "{:.1f}") -> str:
 def unbounded(number: Measured) -> Measured:
     """A stored number whose ends beyond the tested range are infinite."""
     sides = {">": inf, "<": -inf}
-    ends = (sides.get(beyond(number.note, end), getattr(number, end)) for end in ENDS)
-    return Measured(*ends, number.n)
+    ends = {end: sides.get(beyond(number.note, end), known) for end, known in number.row().items()}
+    return Measured(**ends, n=number.n)

@@ -1,92 +1,64 @@
 """C9 and L15: does attention's cost grow with source length times target length?
 
-`benchmark` measures the ``seconds`` of a training step by arm and length (the same on both sides),
-and what attention adds to the same model without it, ``attention_seconds`` and ``attention_share``.
+`benchmark` measures the ``seconds`` of a training step by arm and length, and what attention adds
+to the same model without it, ``attention_seconds`` and ``attention_share``.
 Part of attention's work is done once per word, so its exponent climbs from 1 to 2 as sentences
 grow: the rule reads the exponent of the upper lengths.
 """
 
-import math
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
-from numpy import ndarray
 
 from ..lecture.slides import Exponent
 from ..results.bundle import load_probe
 from ..results.folders import probe_file
 from ..results.schema import BENCHMARK
-from .arms import Estimates, Measured
+from .arms import Estimates
 from .question import Axes, Judgement, Question, Row, StudyColumn, StudyTable
-
-OUTPUT = "-output"
-"""Suffix of the names of arms in Luong's placement."""
-FITTED = ("seconds", "attention_seconds")
-"""What exponents are fitted to."""
-
-
-def exponents(points: Sequence[Row]) -> list[Row]:
-    """The rows of exponents of the measured points, over all lengths and over the upper ones."""
-    frame, rows = pd.DataFrame(points), []
-    fitted = frame[frame["measure"].isin(FITTED)]
-    for (_, measure), part in fitted.groupby(["arm", "measure"], sort=False):
-        sizes, values = part["bucket"].to_numpy(np.float64), part["value"].to_numpy()
-        middle = math.sqrt(sizes.min() * sizes.max()) * (1 - 1e-9)
-        for bucket, least in (("all", 0.0), ("upper", middle)):
-            subset = (sizes >= least) & (values > 0)
-            if power := fit(sizes[subset], values[subset]):
-                keys = {"measure": "exponent", "control": measure, "bucket": bucket}
-                rows.append(part.iloc[0].to_dict() | keys | vars(power))
-    return rows
-
-
-def fit(sizes: Float[ndarray, "points"], values: Float[ndarray, "points"]) -> Measured | None:
-    """The exponent of values that grow as a power of their sizes; None without three sizes."""
-    from scipy.special import stdtrit  # here, because it takes half a second to import
-
-    x = np.log(sizes)
-    if len(np.unique(x)) < 3:
-        return None
-    line, covariance = np.polyfit(x, np.log(values), 1, cov=True)
-    # Rounded, because the last digits of a constant's exponent differ from machine to machine.
-    slope = round(float(line[0]), 12) + 0.0
-    half = float(stdtrit(len(x) - 2, 0.975) * np.sqrt(covariance[0, 0]))
-    return Measured(slope, slope - half, slope + half, len(x))
-
-
-def baseline(arm: str) -> str:
-    """The arm without attention in the same placement as an arm."""
-    return f"none{OUTPUT}" if arm.endswith(OUTPUT) else "none"
-
 
 FEWEST_POINTS, WIDEST, LINEAR, QUADRATIC = 4, 1.0, 1.0, (1.5, 2.5)
 """Fewest upper lengths; widest interval; exponents of linear and of quadratic growth."""
-RULE = (
-    "What counts are exponents of the length from a least-squares fit of log on log, with 95 % "
-    "intervals, over the lengths from the geometric middle of their range up: of the seconds that "
-    "attention adds to a training step, and of those of a step without attention. An arm grows "
-    f"with Tx x Ty if its interval lies within {QUADRATIC[0]:g} to {QUADRATIC[1]:g} and above that "
-    "of no attention in its placement. Held if every arm does; partly if some do, or if some arm's "
-    f"interval lies above {LINEAR:g} and above that of no attention; otherwise not held. Left out "
-    f"are arms with fewer than {FEWEST_POINTS} such lengths, where attention adds no time at one "
-    f"of them, or if its interval or that of no attention is wider than {WIDEST:g}; not measured "
-    "if that leaves none."
-)
+
+
+def exponents(points: Sequence[Row]) -> list[Row]:
+    """The rows of exponents with 95 % t-intervals, over all lengths and over the upper ones.
+
+    Least squares fit log quantity to log length. Under three lengths there is no exponent.
+    """
+    from scipy.special import stdtrit  # slow to import
+
+    frame, rows = pd.DataFrame(points), []
+    fitted = frame[frame["measure"].isin(["seconds", "attention_seconds"])]
+    for (_, measure), part in fitted.groupby(["arm", "measure"], sort=False):
+        sizes, values = part["bucket"].to_numpy(np.float64), part["value"].to_numpy()
+        middle = np.sqrt(sizes.min() * sizes.max()) * (1 - 1e-9)
+        for bucket, least in (("all", 0.0), ("upper", middle)):
+            subset = (sizes >= least) & (values > 0)
+            x, y = np.log(sizes[subset]), np.log(values[subset])
+            if len(np.unique(x)) < 3:
+                continue
+            line, covariance = np.polyfit(x, y, 1, cov=True)
+            # Rounded: the last digits of a constant's exponent differ from machine to machine.
+            slope = round(float(line[0]), 12) + 0.0
+            half = float(stdtrit(len(x) - 2, 0.975) * np.sqrt(covariance[0, 0]))
+            row = {"measure": "exponent", "control": measure, "bucket": bucket, "note": ""}
+            row |= {"value": slope, "low": slope - half, "high": slope + half, "n": len(x)}
+            rows.append(part.iloc[0].to_dict() | row)
+    return rows
 
 
 def judge(estimates: Estimates) -> Judgement | str:
     """C9: cost grows with Tx x Ty."""
     powers, above, clauses, others = {}, [], [], []
-    for arm in estimates.arms():
-        if estimates.attention[arm] == "none":
-            continue
+    for arm in estimates.selective:
+        none = "none-output" if arm.endswith("-output") else "none"  # of the same placement
         attention = estimates.get("exponent", arm, "upper", "attention_seconds")
         step, without = (
-            estimates.get("exponent", name, "upper", "seconds") for name in (arm, baseline(arm))
+            estimates.get("exponent", name, "upper", "seconds") for name in (arm, none)
         )
         if (
             None in (attention, step, without)
@@ -104,16 +76,15 @@ def judge(estimates: Estimates) -> Judgement | str:
             f"{without.text('{:.2f}')}; of a step of {shares['bucket'].iloc[-1]} tokens attention "
             f"takes {shares['value'].iloc[-1]:.0%}"
         )
-    reasons = "too few lengths, no added seconds at one, or too wide an interval"
-    left_out = f"left out, for {reasons}: {', '.join(others)}" if others else ""
+    if others:
+        reasons = "too few lengths, no added seconds at one, or too wide an interval"
+        clauses.append(f"left out, for {reasons}: {', '.join(others)}")
     if not powers:
-        return left_out or "no arm with attention"
-    first = next(iter(powers))
-    least, most = QUADRATIC
-    near = [least <= power.low and power.high <= most for power in powers.values()]
-    fully = all(above) and all(near)
+        return clauses[0] if clauses else "no arm with attention"
+    first, *_ = powers
+    fully = all(above) and all(power.within(*QUADRATIC) for power in powers.values())
     measure = f"exponent of the length, seconds that attention adds, {first}"
-    return Judgement(fully, any(above), [*clauses, left_out], measure, powers[first])
+    return Judgement(fully, any(above), clauses, measure, powers[first])
 
 
 def measured_exponent(folder: Path) -> Exponent | None:
@@ -121,16 +92,16 @@ def measured_exponent(folder: Path) -> Exponent | None:
     if not probe_file(folder, BENCHMARK):
         return None
     estimates = Estimates(load_probe(folder, BENCHMARK))
-    for arm in (f"dot{OUTPUT}", "dot", *estimates.arms()):
+    for arm in ("dot-output", "dot", *estimates.arms):
         if power := estimates.get("exponent", arm, "upper", "attention_seconds"):
-            return Exponent(arm, power.value, power.low, power.high)
+            return Exponent(arm, **power.row())
     return None
 
 
 def run_lines(frame: pd.DataFrame, over: str) -> tuple[str, list[str], str]:
     """``benchmark: 40 points on AMD EPYC, 2 cores, cpu, 2026-11-22`` (see `question.run_lines`)."""
-    points = frame[frame["measure"] == "seconds"]
-    line = f"benchmark: {len(points)} points on {points['note'].iloc[0]}"
+    machines = frame.loc[frame["measure"] == "seconds", "note"]
+    line = f"benchmark: {len(machines)} points on {machines.iloc[0]}"
     return line, [f"From a {line}."], f"Median of {over}; bars: least and greatest; {line}."
 
 
@@ -138,7 +109,18 @@ QUESTION = Question(
     name=BENCHMARK,
     question="Does attention's cost grow with Tx x Ty? `study cost` measures it. (C9, L15)",
     title="Cost of a training step (C9)",
-    rules={"C9": (RULE, judge)},
+    rules={"C9": (
+        "What counts are exponents of the length from a least-squares fit of log on log, with 95 % "
+        "intervals, over the lengths from the geometric middle of their range up: of the seconds "
+        "that attention adds to a training step, and of those of a step without attention. An arm "
+        f"grows with Tx x Ty if its interval lies within {QUADRATIC[0]:g} to {QUADRATIC[1]:g} and "
+        "above that of no attention in its placement. Held if every arm does; partly if some do, "
+        f"or if some arm's interval lies above {LINEAR:g} and above that of no attention; "
+        f"otherwise not held. Left out are arms with fewer than {FEWEST_POINTS} such lengths, "
+        "where attention adds no time at one of them, or if its interval or that of no attention "
+        f"is wider than {WIDEST:g}; not measured if that leaves none.",
+        judge,
+    )},
     notes=[
         "A training step of the lecture's GRU, hidden size = context (256), embedding 100, batches "
         "of 64, on random words: both sides have the same length. -output is Luong's placement, "
@@ -160,7 +142,7 @@ QUESTION = Question(
             StudyColumn("upper\nlengths", "exponent", bucket="upper", form="{:z.2f}"),
         ], heads=("quantity", "arm"), lines=lambda estimates: [
             ((quantity.replace("_", " "), arm), {"arm": arm, "control": quantity})
-            for quantity, arm in product(FITTED, estimates.arms())
+            for quantity, arm in product(("seconds", "attention_seconds"), estimates.arms)
         ], with_n=False),
     ],
     axes=[

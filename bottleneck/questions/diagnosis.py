@@ -24,12 +24,10 @@ FATES = {
     "not linked": ("?", "dim", "{}?"),
 }
 """Each fate's mark in the table of words, its style, and the format of its words in a sentence."""
-Reports = Mapping[str, tuple[str, Sequence[WordReport]]]
-"""Each arm's output, and its report on every source word."""
 
 
-def diagnose(sentence: str, runs: Mapping[str, Path]) -> tuple[SentencePair, Reports, list[str]]:
-    """A sentence with its reference, each arm's reports, and the sentence's unknown words."""
+def diagnose(sentence: str, runs: Mapping[str, Path]) -> tuple[SentencePair, dict, list[str]]:
+    """A sentence with its reference, each arm's output and reports, and the unknown words."""
     loaded = {arm: load_run(folder) for arm, folder in runs.items()}
     first = next(iter(loaded.values()))
     corpus, source = first.settings.corpus, first.prepare(sentence)
@@ -42,13 +40,16 @@ def diagnose(sentence: str, runs: Mapping[str, Path]) -> tuple[SentencePair, Rep
     reports = {}
     for arm, trained in loaded.items():
         (output,) = trained.translations([sentence])
-        texts = (tokenize(text) for text in (source, pair.target))
+        texts = map(tokenize, (source, pair.target))
         reports[arm] = output.text, word_reports(*texts, pair.links, tokenize(output.text))
     return pair, reports, list(filter(is_word, first.unknown(sentence)))
 
 
 def diagnosis_page(
-    pair: SentencePair, arms: Reports, unknown: Sequence[str], notes: Sequence[str]
+    pair: SentencePair,
+    arms: Mapping[str, tuple[str, Sequence[WordReport]]],
+    unknown: Sequence[str],
+    notes: Sequence[str],
 ) -> Page:
     """Each arm's sentence with its lost words marked, and one row per source word."""
     title, columns = "Survived and lost, word by word (C3, L-LOST)", {}
@@ -56,23 +57,20 @@ def diagnosis_page(
     sentences = Table.grid(padding=(0, 2, 0, 0))
     sentences.add_row("reference", Text(pair.target))
     for arm, (output, reports) in arms.items():
-        classes = [WORD_CLASS[item.word] for item in reports]
         columns |= {
             "word": [without_joiner(item.word) for item in reports],
-            "class": classes,
+            "class": [WORD_CLASS[item.word] for item in reports],
             "reference": [without_joiner(" ".join(item.targets)) for item in reports],
             arm: [item.fate for item in reports],
             f"{arm}_found": [without_joiner(" ".join(item.translated)) for item in reports],
         }
-        words = [
-            Text(FATES[r.fate][2].format(without_joiner(r.word)), FATES[r.fate][1]) for r in reports
-        ]
+        words, content = [], []
+        for item, word, kind in zip(reports, columns["word"], columns["class"], strict=True):
+            _, style, form = FATES[item.fate]
+            words.append(Text(form.format(word), style))
+            if item.fate != "not linked" and kind not in ("", *FUNCTION):
+                content.append(item.fate == "survived")
         sentences.add_row(arm, Text(" ").join(words))
-        content = [
-            item.fate == "survived"
-            for item, kind in zip(reports, classes, strict=True)
-            if item.fate != "not linked" and kind not in ("", *FUNCTION)
-        ]
         survived = f"{sum(content)} of {len(content)} content words survived"
         lines.append(f"Arm {arm}: {survived}. Output: {output}")
     frame, heads = pd.DataFrame(columns), ["word", "class", "reference", *arms]

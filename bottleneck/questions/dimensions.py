@@ -1,7 +1,7 @@
 """C4: how many of the context's numbers are in use ("capacity used: 200 of 256")?
 
-The probe measures contexts h_Tx of new sentences. A bootstrap resample repeats sentences and so has
-fewer dimensions: intervals are those of the delete-a-group jackknife (Quenouille 1949, Tukey 1958),
+A bootstrap resample repeats sentences and so has fewer dimensions: intervals are those of the
+delete-a-group jackknife (Quenouille 1949, Tukey 1958),
 se^2 = (G - 1) / G  sum_g (theta_(-g) - mean theta_(-g))^2,  value +- t_(G-1, .975) se.
 """
 
@@ -16,22 +16,12 @@ from ..settings.concerns import bucket_labels, holds
 from .arms import Arm, Estimates, Measured, Row, by_arm
 from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
-SLIDE_USED, SLIDE_SIZE, SENTENCE_WORDS = 200, 256, 30
+SLIDE_USED, SLIDE_SIZE, SLIDE_WORDS = 200, 256, 30
 TOLERANCE = 0.25
 """Share of the slide's number."""
 GROUPS = 20
 """Groups of sentences that the jackknife leaves out in turn."""
 REPLICATES = ("value", *(f"without_{group}" for group in range(GROUPS)))
-RULE = (
-    "The rule reads how many principal components explain 95 % of the variance of the contexts "
-    f"without attention, in the bucket of {SENTENCE_WORDS} words. The slide says {SLIDE_USED} of "
-    f"{SLIDE_SIZE}, in proportion for other sizes. Held if the 95 % interval (over groups of newly "
-    "drawn sentences) lies within "
-    f"{TOLERANCE:.0%} of that, and training adds to the components of an untrained encoder "
-    "(interval of the paired difference above 0); partly if training adds to them, and they grow "
-    "from the shortest filled bucket to the longest (interval of the difference above 0); "
-    "otherwise not held. A bucket of fewer than 40 contexts does not count."
-)
 
 
 def probe(subject: Subject, wanted: int = 2_500) -> Columns:
@@ -66,20 +56,12 @@ def dimensions(contexts: Float[ndarray, "sentences context"]) -> Float[ndarray, 
     return np.array(counts)
 
 
-def jackknife(replicates: Float[ndarray, "replicates"]) -> Measured:
-    """The first replicate with its 95 % t-interval; each of the others leaves out one group."""
-    from scipy.special import stdtrit  # here, because it takes half a second to import
-
-    value, left_out = float(replicates[0]), replicates[1:]
-    less = len(left_out) - 1
-    half = stdtrit(less, 0.975) * less * float(left_out.std(ddof=1)) / np.sqrt(less + 1)
-    return Measured(value, value - half, value + half)
-
-
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """The components of every arm, and those that training adds."""
-    found = arm.runs[0].found
+    """The components of every arm, and those that training adds, with 95 % t-intervals."""
+    from scipy.special import stdtrit  # slow to import
+
+    found, less = arm.runs[0].found, GROUPS - 1
     trained, untrained = np.split(arm.statistics(REPLICATES), 2, axis=1)
     for measure, control, replicates in (
         ("components", "", trained),
@@ -89,29 +71,29 @@ def summarise(arm: Arm) -> Iterator[Row]:
         for place in range(replicates.shape[1]):
             seeds, bucket = replicates[:, place], str(found["bucket"][place])
             keys = {"bucket": bucket, "control": control, "n": int(found["n"][place])}
-            mean = jackknife(seeds.mean(axis=0))
+            value, *left_out = seeds.mean(axis=0).tolist()
+            half = stdtrit(less, 0.975) * less * np.std(left_out, ddof=1) / np.sqrt(GROUPS)
+            mean = Measured(value, value - half, value + half)
             yield from arm.with_seeds(measure, mean, seeds[:, 0], **keys)
 
 
 def judge(estimates: Estimates) -> Judgement | str:
     """C4: 200 of 256 numbers are in use."""
-    arm = estimates.without_attention()
+    arm = estimates.without_attention
     components = estimates.by_bucket("components", arm)
-    bucket = next((name for name in components if holds(name, SENTENCE_WORDS)), None)
+    bucket = next((name for name in components if holds(name, SLIDE_WORDS)), None)
     if bucket is None:
-        return f"no run without attention has contexts of {SENTENCE_WORDS} words"
+        return f"no run without attention has contexts of {SLIDE_WORDS} words"
     used, numbers = components[bucket], [*components.values()]
     size = int(estimates.means.loc[estimates.means["arm"] == arm, "context_size"].iloc[0])
     added = estimates.get("components_added", arm, bucket)
-    growth, expected = numbers[-1].minus(numbers[0]), SLIDE_USED / SLIDE_SIZE * size
-    least, most = expected * (1 - TOLERANCE), expected * (1 + TOLERANCE)
-    near_slide = least <= used.low and used.high <= most
-    more, less = "training adds {} to", "training takes {} away from"
+    growth, slide = numbers[-1].minus(numbers[0]), SLIDE_USED / SLIDE_SIZE * size
+    near_slide = used.within(slide * (1 - TOLERANCE), slide * (1 + TOLERANCE))
     clauses = [
         f"{used.text('{:z.0f}')} of {size} components ({used.value / size:.0%}) hold 95 % of the "
-        f"variance of {used.n:,} contexts of {bucket} words (the slide: {SLIDE_USED} of "
-        f"{SLIDE_SIZE}, {SLIDE_USED / SLIDE_SIZE:.0%})",
-        added.change(more, less, "{:z.0f}") + " an untrained encoder's",
+        f"variance of {used.n:,} contexts of {bucket} words (the slide: 200 of 256, 78%)",
+        added.change("training adds {} to", "training takes {} away from", "{:z.0f}")
+        + " an untrained encoder's",
         "from the shortest bucket to the longest the number "
         + growth.change("grows by {}", "shrinks by {}", "{:z.0f}"),
     ]
@@ -127,17 +109,27 @@ QUESTION = Question(
     version=3,
     probe=probe,
     summarise=summarise,
-    rules={"C4": (RULE, judge)},
+    rules={"C4": (
+        "The rule reads how many principal components explain 95 % of the variance of the contexts "
+        f"without attention, in the bucket of {SLIDE_WORDS} words. The slide says {SLIDE_USED} "
+        f"of {SLIDE_SIZE}, in proportion for other sizes. Held if the 95 % interval (over groups "
+        f"of newly drawn sentences) lies within {TOLERANCE:.0%} of that, and training adds to the "
+        "components of an untrained encoder (interval of the paired difference above 0); partly if "
+        "training adds to them, and they grow from the shortest filled bucket to the longest "
+        "(interval of the difference above 0); otherwise not held. A bucket of fewer than 40 "
+        "contexts does not count.",
+        judge,
+    )},
     notes=[
-        "Contexts h_Tx of new sentences of the run's language, the same for all runs. Slide: "
-        f"{SLIDE_USED} of {SLIDE_SIZE}, for one sentence of {SENTENCE_WORDS} words.",
+        "Contexts h_Tx of new sentences of the run's language, the same for all runs. Slide: 200 "
+        "of 256, for one sentence of 30 words.",
     ],
     tables=[
         StudyTable("Principal components for 95 % of the contexts' variance (C4)", [
             StudyColumn("trained", "components", form="{:z.0f}"),
             StudyColumn("un-\ntrained", "components", control="untrained", form="{:z.0f}"),
             StudyColumn("training\nadds", "components_added", form="{:+z.0f}"),
-        ], slide=(f"{SLIDE_USED} of\n{SLIDE_SIZE}", SENTENCE_WORDS))
+        ], slide=("200 of\n256", SLIDE_WORDS))
     ],
     over="groups of sentences (jackknife)",
     axes=[
@@ -145,7 +137,7 @@ QUESTION = Question(
              printed=lambda frame: {
                  bucket: SLIDE_USED
                  for bucket in frame.loc[frame["context_size"] == SLIDE_SIZE, "bucket"].unique()
-                 if bucket and holds(bucket, SENTENCE_WORDS)
+                 if bucket and holds(bucket, SLIDE_WORDS)
              })
     ],
 )  # fmt: skip

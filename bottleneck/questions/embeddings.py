@@ -15,22 +15,11 @@ from ..corpus.grammar import NOUN_GENDER, WORD_CLASS
 from ..corpus.vocabulary import UNK
 from ..scoring.bootstrap import ratio_of_sums
 from .arms import Arm, Estimates, Row, by_arm
-from .question import PERCENT, Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
+from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
-CONTROLS = {"untrained": "untrained", "frequency": "next in frequency"}
-"""``frequency``: neighbours are next to the word in order of frequency in the training text."""
 LABELS = {"class": "Word class", "gender": "Gender of nouns"}
 LEAST_ADDED = 0.2
 """The share of a word's neighbours that training must add."""
-RULE = (
-    "The rule reads the share of each word's nearest neighbours (by cosine, among the encoder's "
-    "embeddings) that have its word class, and the share of each noun's nearest nouns that have "
-    "its gender in French. Held if in every arm training adds to the class's share, compared with "
-    f"the same network untrained, at least {LEAST_ADDED:.0%} of the neighbours (lower end of the "
-    "95 % interval over words), the class's interval lies above that of the words next in "
-    "frequency, and training adds to the gender's share (lower end above 0); partly if the "
-    "conditions on the class hold in every arm; otherwise not held."
-)
 
 
 def probe(subject: Subject) -> Columns:
@@ -39,15 +28,12 @@ def probe(subject: Subject) -> Columns:
     subject.tell("neighbours of words")
     words = list(subject.vocabularies[0].words)
     kinds = [WORD_CLASS[word] for word in words]
-    genders = [
-        NOUN_GENDER[word] if kind == "noun" else "" for word, kind in zip(words, kinds, strict=True)
-    ]
-    # On a quarter circle, cosines fall with the distance in order of frequency.
+    genders = [NOUN_GENDER.get(word, "") for word in words]
+    # Neighbours in order of frequency: on a quarter circle, cosines fall with the distance.
     angles = np.linspace(0, np.pi / 2, len(words))
     vectors = {"frequency": np.stack([np.cos(angles), np.sin(angles)], axis=1)}
     for control, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
-        table = np.asarray(weights["encoder"]["embedding"][...], np.float64)
-        vectors[control] = table[UNK + 1 :]
+        vectors[control] = np.asarray(weights["encoder"]["embedding"][...])[UNK + 1 :]
     columns = {"word": words, "class": kinds}
     for (label, names), control in product((("class", kinds), ("gender", genders)), vectors):
         inside, share = np.array(names) != "", np.full(len(words), np.nan)
@@ -73,7 +59,7 @@ def same_label(
 def summarise(arm: Arm) -> Iterator[Row]:
     """Shares of like neighbours, and what training adds."""
     for label in LABELS:
-        names = [f"{label}_{control}" for control in ("trained", *CONTROLS)]
+        names = [f"{label}_{control}" for control in ("trained", "untrained", "frequency")]
         labelled = ~np.isnan(arm.runs[0].found[names[0]])
         trained, untrained, frequency = np.moveaxis(arm.statistics(names)[:, labelled], -1, 0)
         for measure, control, share in (
@@ -83,8 +69,8 @@ def summarise(arm: Arm) -> Iterator[Row]:
             (f"same_{label}_added", "", trained - untrained),
         ):
             sums = np.stack([share, np.ones_like(share)], axis=-1)
-            keys = {"part": "source", "stream": 0, "control": control}
-            yield from arm.rows(measure, ratio_of_sums, sums, **keys)
+            keys = {"control": control, "part": "source"}
+            yield from arm.rows(measure, ratio_of_sums, sums, stream=0, **keys)
 
 
 def judge(estimates: Estimates) -> Judgement | str:
@@ -92,7 +78,7 @@ def judge(estimates: Estimates) -> Judgement | str:
     keys = [("same_class", ""), ("same_class", "frequency"), ("same_class_added", ""),
             ("same_gender", ""), ("same_gender_added", "")]  # fmt: skip
     clauses, by_class, by_gender, added = [], [], [], {}
-    for arm in estimates.arms():
+    for arm in estimates.arms:
         numbers = [estimates.get(name, arm, control=key, part="source") for name, key in keys]
         if None in numbers:
             continue
@@ -111,11 +97,9 @@ def judge(estimates: Estimates) -> Judgement | str:
         return "no arm has embeddings of enough words"
     least = min(added, key=lambda arm: added[arm].value)
     measure = f"points, same-class neighbours added by training, {least}"
-    fully = all(by_class) and all(by_gender)
-    return Judgement(fully, all(by_class), clauses, measure, added[least])
+    return Judgement(all(by_class + by_gender), all(by_class), clauses, measure, added[least])
 
 
-SHARE = PERCENT | {"part": "source"}
 QUESTION = Question(
     name="embeddings",
     question="Does training place words of a class, and nouns of a gender, near each other? (C13)",
@@ -124,21 +108,34 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.name == "grammar",
-    rules={"C13": (RULE, judge)},
+    rules={"C13": (
+        "The rule reads the share of each word's nearest neighbours (by cosine, among the "
+        "encoder's embeddings) that have its word class, and the share of each noun's nearest "
+        "nouns that have its gender in French. Held if in every arm training adds to the class's "
+        f"share, compared with the same network untrained, at least {LEAST_ADDED:.0%} of the "
+        "neighbours (lower end of the 95 % interval over words), the class's interval lies above "
+        "that of the words next in frequency, and training adds to the gender's share (lower end "
+        "above 0); partly if the conditions on the class hold in every arm; otherwise not held.",
+        judge,
+    )},
     notes=["Embeddings are the encoder's. Next in freq.: the words next in order of frequency."],
     tables=[
         StudyTable(f"{name} (C13), % of the nearest five that share the word's", [
-            StudyColumn("trained", f"same_{label}", **SHARE),
-            StudyColumn("un-\ntrained", f"same_{label}", control="untrained", **SHARE),
-            StudyColumn("next in\nfreq.", f"same_{label}", control="frequency", **SHARE),
-            StudyColumn("training\nadds", f"same_{label}_added", **SHARE | {"form": "{:+z.0f}"}),
+            StudyColumn(head, f"same_{label}{added}", control=control, part="source", scale=100.0,
+                        form=form)
+            for head, added, control, form in (
+                ("trained", "", "", "{:z.0f}"),
+                ("un-\ntrained", "", "untrained", "{:z.0f}"),
+                ("next in\nfreq.", "", "frequency", "{:z.0f}"),
+                ("training\nadds", "_added", "", "{:+z.0f}"),
+            )
         ], heads=("arm",))
         for label, name in LABELS.items()
     ],
     over="words",
     axes=[
         Axes(name, "% of nearest five", "", "words", joined=False, measure=f"same_{label}",
-             scale=100.0, by="like", names={"": "trained"} | CONTROLS,
+             scale=100.0, by="like", names={"": "trained", "frequency": "next in frequency"},
              select=lambda rows: rows.assign(like=rows["control"], control=""))
         for label, name in LABELS.items()
     ],

@@ -25,8 +25,7 @@ def probe(subject: Subject) -> Columns:
     for split in SPLITS:
         subject.tell(f"translating, {split}")
         pairs = list(chain(*subject.first_of_each(getattr(subject.corpus, split), 240)))
-        batches = evaluation_batches(subject.encode(pairs), BATCH)
-        _, _, outputs = subject.trained.decode(batches)
+        _, _, outputs = subject.trained.decode(evaluation_batches(subject.encode(pairs), BATCH))
         references, tokenizer = [pair.target for pair in pairs], subject.settings.scoring.tokenize
         counts = bleu_statistics(outputs, references, tokenize=tokenizer)
         part = pd.DataFrame(counts, columns=list(BLEU_COLUMNS))

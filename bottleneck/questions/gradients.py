@@ -1,14 +1,14 @@
 """C8: does attention shorten the path for gradients?
 
-For each target word with gold links, the probe takes the norm of the gradient of its loss at the
-embedding of its aligned source word, over the norm at the last source position (the end token,
-whose state is h_Tx). The curve is the geometric mean of this ratio by steps. In every arm, steps
-are words on the shortest path without attention: through the encoder to h_Tx, and one step more.
+The ratio is the norm of a target word's loss gradient at the embedding of its aligned source word,
+over that at the last source position (the end token, whose state is h_Tx). The curve is the
+geometric mean of this ratio by steps. In every arm, steps are words on the shortest path without
+attention: through the encoder to h_Tx, and one step more.
 """
 
 from collections.abc import Iterable, Iterator
 from itertools import product
-from math import inf, log
+from math import inf, isinf, log
 from typing import Any
 
 import numpy as np
@@ -19,27 +19,19 @@ from numpy import ndarray
 from ..corpus.batches import EncodedPairs, evaluation_batches, restore
 from ..corpus.vocabulary import tokenize
 from ..scoring.bootstrap import Estimate, draw, estimate, ratio_of_sums
-from ..settings.concerns import bucket_labels
-from ..tables.render import beyond
 from .arms import Arm, Estimates, Row, by_arm
 from .censored import Censored, text, unbounded
 from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
-BANDS = (1, 6, 11, 21, 31, 41)
-"""First steps of each band of the curve."""
-BAND_NAMES = bucket_labels(BANDS)
-LEAST_RATIO = 1e-12
-"""A smaller ratio counts as this."""
-RULE = (
-    "The rule reads, for each target word in trained networks, the norm of its loss's gradient at "
-    "its aligned source word, divided by that at the last source position, by the steps between "
-    "the two words without attention. Two numbers count: the half-distance (the steps over which "
-    "the exponential that fits this ratio best halves), and the ratio in the farthest band of "
-    "steps that both arms have. A number is clear if its 95 % interval with attention lies above "
-    "the one without; a half-distance beyond the tested steps counts as infinite. Held if both are "
-    "clear in every arm with attention; partly if the same one is clear in every such arm; "
-    "otherwise not held. Arms with equal weights (uniform) do not count."
-)
+BANDS = {
+    "1-5": slice(1, 6),
+    "6-10": slice(6, 11),
+    "11-20": slice(11, 21),
+    "21-30": slice(21, 31),
+    "31-40": slice(31, 41),
+    "41+": slice(41, None),
+}
+"""The curve's bands of steps."""
 
 
 def probe(subject: Subject, sentences: int = 60) -> Columns:
@@ -65,7 +57,7 @@ def gradient_norms(
 ) -> list[list[Float[ndarray, "target source"]]]:
     """For each network's weights and each sentence, norms of loss gradients at source words.
 
-    There is one backward pass per target position, for all sentences of a batch at once.
+    There is one backward pass per target position, for a batch of sentences at once.
     """
     import jax
     import jax.numpy as jnp
@@ -76,23 +68,25 @@ def gradient_norms(
     from ..training.loss import decoder_inputs
 
     @jax.jit
-    def norms(weights: Any, source: Any, lengths: Any, target: Any) -> Any:
+    def norms(weights, source, lengths, target):
         translator = nnx.merge(graph, weights)
         decoder, mask = translator.decoder, real_positions(lengths, source.shape[1])
 
-        def log_likelihoods(embedded: Any) -> Any:
+        def log_likelihoods(embedded):
             values, last = translator.encoder(embedded, mask)
             memory = Memory(values, decoder.attention.keys(values), mask, last)
             outputs, _ = decoder(decoder_inputs(target), memory)
             scores = jax.nn.log_softmax(decoder.output_layer().logits(outputs))
             return jnp.take_along_axis(scores, target.T[..., None], axis=-1)[..., 0]
 
-        def norms_of(position: Any) -> Any:
-            (slopes,) = back(jnp.zeros_like(scores).at[position].set(1.0))
-            return jnp.sqrt(jnp.sum(slopes**2, axis=-1))
-
         scores, back = jax.vjp(log_likelihoods, translator.encoder.embedding[...][source])
-        return jnp.swapaxes(jax.lax.map(norms_of, jnp.arange(target.shape[1])), 0, 1)
+        by_position = jax.lax.map(
+            lambda position: jnp.sqrt(
+                jnp.sum(back(jnp.zeros_like(scores).at[position].set(1.0))[0] ** 2, axis=-1)
+            ),
+            jnp.arange(target.shape[1]),
+        )
+        return jnp.swapaxes(by_position, 0, 1)
 
     batches = evaluation_batches(pairs, 20)
     return [
@@ -107,23 +101,23 @@ def summarise(arm: Arm) -> Iterator[Row]:
     probes, scoring = [run.found for run in arm.runs], arm.settings.scoring
     steps = 1 + max(int(columns["steps"].max()) for columns in probes)
     sentences = 1 + int(probes[0]["sentence"].max())
-    edges = len(scoring.lower_edges)
-    weights = draw(sentences, scoring.resamples, seed=scoring.seed, bucket=edges)
+    stream = len(scoring.lower_edges)
+    weights = draw(sentences, scoring.resamples, seed=scoring.seed, bucket=stream)
     for network, control in (("trained", ""), ("untrained", "untrained")):
-        # By seed, sentence and number of steps: the sum of log ratios, and the number of links.
+        # By seed, sentence and steps: the sum of log ratios, and the number of links.
         sums = np.zeros((len(probes), sentences, steps, 2))
         for columns, cells in zip(probes, sums, strict=True):
             aligned, last = (columns[f"{network}_{name}"] for name in ("aligned", "last"))
             used = last > 0
-            logs = np.log(np.maximum(aligned[used] / last[used], LEAST_RATIO))
+            logs = np.log(np.maximum(aligned[used] / last[used], 1e-12))  # a gradient may vanish
             places = (columns[name][used].astype(np.int64) for name in ("sentence", "steps"))
             np.add.at(cells, tuple(places), np.stack([logs, np.ones_like(logs)], axis=-1))
         if half := half_distance(sums, weights):
             alone = [half_distance(part[None], weights[:0]).row() for part in sums]
             keys = {"control": control, "n": len(probes[0]["steps"])}
             yield from arm.with_seeds("half_distance", half.row(), alone, **keys)
-        for name, first, end in zip(BAND_NAMES, BANDS, [*BANDS[1:], None], strict=True):
-            band = sums[:, :, first:end].sum(axis=2)
+        for name, inside in BANDS.items():
+            band = sums[:, :, inside].sum(axis=2)
             totals = band.sum(axis=1)
             if totals[:, 1].all():
                 logs = estimate(ratio_of_sums, band, weights)
@@ -139,8 +133,8 @@ def half_distance(
     """Steps over which the exponential that fits the ratio best halves; None without two distances.
 
     The fit is least squares of the log ratio (its mean over seeds) on the distances that have links
-    in every seed, each distance weighted by its links. If the exponential does not halve within the
-    tested span, the result is "at least" that span.
+    in every seed, each weighted by its links. If the exponential does not halve within the tested
+    span, the result is "at least" that span.
     """
     distances = np.flatnonzero(sums[..., 1].sum(axis=1).all(axis=0))
     if len(distances) < 2:
@@ -161,21 +155,22 @@ def half_distance(
 def judge(estimates: Estimates) -> Judgement | str:
     """C8: with attention a gradient fades later, and more of it arrives from far away."""
     fades, halves = {"": [], "untrained": []}, {}
-    for control, arm in product(fades, estimates.arms()):
+    for control, arm in product(fades, estimates.arms):
         if half := estimates.get("half_distance", arm, control=control):
+            known = unbounded(half)
+            halves |= {} if control else {arm: known}
             fades[control].append(
                 f"{arm} does not halve within {half.value:.0f} steps"
-                if beyond(half.note, "value")
+                if isinf(known.value)
                 else f"{arm} halves every {text(half)} steps"
             )
-            halves |= {} if control else {arm: unbounded(half)}
-    none = estimates.without_attention()
-    attending = [arm for arm in estimates.arms(selective=True) if arm in halves]
+    none = estimates.without_attention
+    attending = [arm for arm in estimates.selective if arm in halves]
     if not (none in halves and attending):
         return "the rule needs arms with and without attention that differ in nothing else"
     slower, more, clauses = [], [], [f"the gradient of {', '.join(fades[''])}"]
     for arm in attending:
-        for band in reversed(BAND_NAMES):
+        for band in reversed(BANDS):
             ratio, plain = (estimates.get("ratio", name, part=band) for name in (arm, none))
             if ratio and plain:
                 break
@@ -200,7 +195,18 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.is_drawn,
-    rules={"C8": (RULE, judge)},
+    rules={"C8": (
+        "The rule reads, for each target word in trained networks, the norm of its loss's gradient "
+        "at its aligned source word, divided by that at the last source position, by the steps "
+        "between the two words without attention. Two numbers count: the half-distance (the steps "
+        "over which the exponential that fits this ratio best halves), and the ratio in the "
+        "farthest band of steps that both arms have. A number is clear if its 95 % interval with "
+        "attention lies above the one without; a half-distance beyond the tested steps counts as "
+        "infinite. Held if both are clear in every arm with attention; partly if the same one is "
+        "clear in every such arm; otherwise not held. Arms with equal weights (uniform) do not "
+        "count.",
+        judge,
+    )},
     notes=[
         "Geometric means over links (n). Half-distance: steps over which the exponential that fits "
         "all links best halves; >N: it does not halve within the N steps that were tested.",
@@ -212,7 +218,7 @@ QUESTION = Question(
             StudyColumn("end of\ntraining", "ratio", form="{:.2g}"),
         ], heads=("steps", "arm"), lines=lambda estimates: [
             ((band, arm), {"arm": arm, "part": band})
-            for band, arm in product(BAND_NAMES, estimates.arms())
+            for band, arm in product(BANDS, estimates.arms)
         ]),
         StudyTable("Half-distance of the gradient in steps (C8)", [
             StudyColumn("start of\ntraining", "half_distance", control="untrained"),
@@ -226,7 +232,7 @@ QUESTION = Question(
              "links", log_y=True, measure="ratio", by="part",
              # The trained network before the untrained, the nearest band first.
              select=lambda rows: rows.assign(
-                 place=rows["part"].map(BAND_NAMES.index)
+                 place=rows["part"].map([*BANDS].index)
              ).sort_values(["control", "place"], kind="stable"))
     ],
 )  # fmt: skip

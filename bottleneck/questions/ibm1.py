@@ -16,32 +16,28 @@ from numpy import ndarray
 from ..corpus.pair import Link, SentencePair
 from ..corpus.vocabulary import tokenize
 
-Tokens = Sequence[str]
-CHUNK = 500
-"""Sentence pairs that are counted at once."""
-
 
 @dataclass(frozen=True, eq=False)
 class IBM1:
-    """A trained model: t(target | source) of every word pair that occurs in a sentence pair."""
+    """A trained model: t(target | source) of every word pair that occurs in a sentence pair.
+
+    A key is the source id times the number of target words, plus the target id; keys ascend.
+    """
 
     source_ids: dict[str, int]
     target_ids: dict[str, int]
     keys: Int[ndarray, "entries"]
     probabilities: Float[ndarray, "entries"]
 
-    def table(self, source: Tokens, target: Tokens) -> Float[ndarray, "target source_and_null"]:
-        """t(target word | source word), NULL in column 0; 0 for pairs never seen."""
+    def align(self, source: Sequence[str], target: Sequence[str]) -> frozenset[Link]:
+        """Link each target word to its likeliest source word, if that is not NULL."""
         e = np.array([0, *(self.source_ids.get(word, -1) for word in source)], np.int64)
         f = np.array([self.target_ids.get(word, -1) for word in target], np.int64)
         keys = e[None, :] * len(self.target_ids) + f[:, None]
         entries = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        seen = (e[None, :] >= 0) & (f[:, None] >= 0) & (self.keys[entries] == keys)
-        return np.where(seen, self.probabilities[entries], 0.0)
-
-    def align(self, source: Tokens, target: Tokens) -> frozenset[Link]:
-        """Link each target word to its likeliest source word, if that is not NULL."""
-        table = self.table(source, target)
+        seen = (f[:, None] >= 0) & (self.keys[entries] == keys)
+        # A row per target word, NULL in column 0; 0 for pairs never seen.
+        table = np.where(seen, self.probabilities[entries], 0.0)
         equal = table[:, 1:] == table.max(axis=1, keepdims=True)
         nearest = nearest_to_diagonal(equal) if source and target else ()
         return frozenset((i, j) for i, j in nearest if equal[j, i])
@@ -60,17 +56,19 @@ def nearest_to_diagonal(allowed: Bool[ndarray, "target source"]) -> frozenset[Li
     return frozenset(zip(nearest.tolist(), range(targets), strict=True))
 
 
-def train(pairs: Iterable[tuple[Tokens, Tokens]], *, iterations: int = 5) -> IBM1:
-    """Train IBM model 1 by EM on pairs without an empty side."""
+def train(
+    pairs: Iterable[tuple[Sequence[str], Sequence[str]]], *, iterations: int = 5, chunk: int = 500
+) -> IBM1:
+    """Train IBM model 1 by EM on pairs without an empty side, counted ``chunk`` pairs at once."""
     full = [pair for pair in pairs if all(pair)]
     source_ids, target_ids = (
         {word: index for index, word in enumerate(dict.fromkeys(chain(*side)), first)}
         for side, first in zip(zip(*full, strict=True), (1, 0), strict=True)
     )
     chunks = []
-    for start in range(0, len(full), CHUNK):
+    for start in range(0, len(full), chunk):
         cells, widths = [], []
-        for source, target in full[start : start + CHUNK]:
+        for source, target in full[start : start + chunk]:
             columns = [0, *(source_ids[word] * len(target_ids) for word in source)]
             cells.append(np.add.outer([target_ids[word] for word in target], columns).ravel())
             widths += [len(columns)] * len(target)

@@ -107,8 +107,8 @@ def _summary(arm: Arm) -> tuple[list[Row], dict[str, Estimate]]:
 
 def _lost(estimates: Estimates) -> Judgement | str:
     """C5: both measures are lower bounds, so the one that recovers more is judged."""
-    none = estimates.without_attention()
-    bucket = next((name for name in estimates.buckets() if holds(name, LOST_WORDS)), "")
+    none = estimates.without_attention
+    bucket = next((name for name in estimates.buckets if holds(name, LOST_WORDS)), "")
     by_part = {name: estimates.by_bucket("share", none, name) for name in ("probe", "translator")}
     shares = {part: by[bucket] for part, by in by_part.items() if bucket in by}
     part = max(shares, key=lambda part: shares[part].value, default="")
@@ -132,7 +132,7 @@ def _lost(estimates: Estimates) -> Judgement | str:
 def _kept(estimates: Estimates) -> Judgement | str:
     """C6: judges the first arm with attention that has a baseline without."""
     measured = []
-    for arm, part in product(estimates.arms(selective=True), ("probe", "translator")):
+    for arm, part in product(estimates.selective, ("probe", "translator")):
         longer = f"{part} longer"
         gain = estimates.get("kept_gain", arm, part=longer)
         theirs = estimates.get("kept", gain.note, part=longer) if gain else None
@@ -214,7 +214,7 @@ QUESTION = Question(
                         form="{:+z.0f}", ends="{:+z.0f}"),
         ], heads=("arm", "measure"), lines=lambda estimates: [
             ((arm, part), {"arm": arm, "part": f"{part} longer"})
-            for part, arm in product(("probe", "translator"), estimates.arms())
+            for part, arm in product(("probe", "translator"), estimates.arms)
         ]),
     ],
     axes=[

@@ -48,15 +48,14 @@ def repeats(tokens: Sequence[str]) -> bool:
 def judge(estimates: Estimates) -> Judgement | str:
     """C11: outputs are as long as they should be, whatever the length."""
     ratios, failed = {}, []
-    for arm in estimates.arms(selective=True):
+    for arm in estimates.selective:
         for bucket, ratio in estimates.by_bucket("length_ratio", arm).items():
             ratios[arm, bucket] = ratio
             empty, unfinished, repeating, of_references = (
                 estimates.get(fault, arm, bucket) for fault in FAULTS
             )
             most = max(empty.high, unfinished.high, repeating.high - of_references.value)
-            as_long = RATIO[0] <= ratio.low and ratio.high <= RATIO[1]
-            if not (as_long and most < MOST_FAULTS):
+            if not (ratio.within(*RATIO) and most < MOST_FAULTS):
                 failed.append(f"{bucket} ({arm})")
     if len({bucket for _, bucket in ratios}) < 2:
         return "fewer than two buckets of an arm with attention are filled"

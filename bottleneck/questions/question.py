@@ -25,7 +25,7 @@ from ..settings.run import RunSettings
 from ..tables.comparison import what_was_run
 from ..tables.page import Page
 from ..tables.render import cell, new_table
-from .arms import KEYS, Estimates, Probed, Row
+from .arms import Estimates, Probed, Row
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -70,7 +70,7 @@ class StudyTable:
     heads: Sequence[str] = ("source\nwords", "arm")
     lines: Callable[[Estimates], Iterable] = lambda estimates: [
         ((bucket or "all", arm), {"arm": arm, "bucket": bucket})
-        for bucket, arm in product((*estimates.buckets(), ""), estimates.arms())
+        for bucket, arm in product((*estimates.buckets, ""), estimates.arms)
     ]
     slide: tuple[str, int] | None = None
     with_n: bool = True
@@ -79,7 +79,8 @@ class StudyTable:
         """The table for a terminal."""
         heads = [*self.heads, *["n"] * self.with_n, *(column.head for column in self.columns)]
         heads += ["slide"] if self.slide else []
-        table, names = new_table(self.title, heads, texts=len(self.heads)), ("measure", *KEYS)
+        table = new_table(self.title, heads, texts=len(self.heads))
+        names = ("measure", "arm", "bucket", "control", "part")
         for texts, keys in self.lines(estimates):
             numbers = []
             for column in self.columns:

@@ -180,7 +180,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
 
 def judge(estimates: Estimates) -> Judgement | str:
     """C14: the words so far can be read from the state."""
-    arm = estimates.without_attention()
+    arm = estimates.without_attention
     asked, readable, read, added = (
         estimates.by_bucket(f"words_{name}", arm)
         for name in ("asked", "readable", "read", "read_added")

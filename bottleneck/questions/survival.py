@@ -229,7 +229,7 @@ def rate(
 
 def judge(estimates: Estimates) -> Judgement | str:
     """C3: the gist of a sentence survives the fixed context, and its detail is lost."""
-    none = estimates.without_attention()
+    none = estimates.without_attention
     recall = estimates.by_bucket("corrected", none)
     if len(recall) < 2:
         return "fewer than two buckets of an arm without attention are filled"
@@ -246,7 +246,7 @@ def judge(estimates: Estimates) -> Judgement | str:
     clear = [kind for kind in DETAILS if all(more[bucket, kind].low > 0 for bucket in buckets)]
     survives = [estimates.get("corrected", none, bucket, part="gist").value for bucket in buckets]
     clauses = []
-    for arm, bucket in product(estimates.arms(), buckets):
+    for arm, bucket in product(estimates.arms, buckets):
         if gist := estimates.get("corrected", arm, bucket, part="gist"):
             share = gist.scaled(100.0).text("{:z.0f}", " %")
             clause = f"{arm}, {bucket}: {share} of the gist survives"
@@ -269,7 +269,7 @@ def by_part(parts: Sequence[str], first: int = 0) -> Callable[[Estimates], list]
     """Rows for each part, arm and filled bucket, from the ``first`` bucket on."""
     return lambda estimates: [
         ((part, bucket, arm), {"arm": arm, "bucket": bucket, "part": part})
-        for part, arm in product(parts, estimates.arms())
+        for part, arm in product(parts, estimates.arms)
         for bucket in [*estimates.by_bucket("corrected", arm)][first:]
     ]
 

@@ -28,6 +28,10 @@ class Number:
         """``value``, ``low`` and ``high`` for a table's row."""
         return {"value": self.value, "low": self.low, "high": self.high}
 
+    def within(self, low: float, high: float) -> bool:
+        """Whether the interval lies between these ends."""
+        return low <= self.low and self.high <= high
+
     def text(self, form: str = "{:.1f}", unit: str = "", sign: int = 1) -> str:
         """``44 % [42, 46]``: the number times ``sign``, its unit, and its interval."""
         ends = (self.value, *(self.low, self.high)[::sign])

@@ -8,8 +8,8 @@ from seq2seq_bottleneck.corpus.vocabulary import EOS, UNK
 from seq2seq_bottleneck.model.parts import Stack
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.questions import benchmark
-from seq2seq_bottleneck.questions.benchmark import TRAINING, VOCABULARY, Step
-from seq2seq_bottleneck.settings.concerns import ModelSettings
+from seq2seq_bottleneck.questions.benchmark import Step
+from seq2seq_bottleneck.settings.concerns import ModelSettings, TrainingSettings
 from seq2seq_bottleneck.training.step import initial_state, make_update
 
 
@@ -34,11 +34,12 @@ def test_the_step_is_a_runs_update_of_words_without_padding() -> None:
     for side in (step.batch.source, step.batch.target):
         assert side.shape == (64, 5)
         assert (side[:, -1] == EOS).all()
-        assert ((side[:, :-1] > UNK) & (side[:, :-1] < VOCABULARY)).all()
+        assert ((side[:, :-1] > UNK) & (side[:, :-1] < 2_000)).all()
     assert [*step.batch.source_lengths, *step.batch.target_lengths] == [5] * 128
     model = ModelSettings(attention="dot", placement="output", context_size=8, embedding_size=100)
-    graph, weights = create(model, VOCABULARY, VOCABULARY, TRAINING.seed)
-    state, update = initial_state(weights, TRAINING), make_update(graph, TRAINING, Stack(1))
+    training = TrainingSettings()
+    graph, weights = create(model, 2_000, 2_000, training.seed)
+    state, update = initial_state(weights, training), make_update(graph, training, Stack(1))
     for _ in range(3):
         state, _ = update(state, step.batch)
     assert int(step.state.update) == 3

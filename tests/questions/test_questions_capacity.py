@@ -1,7 +1,9 @@
 """C2: curves and growth by hand, planted runs, the rule, the tables, a real run."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,28 +12,13 @@ from planted_pages import frame as table_of
 from planted_pages import kept_rows, row_of
 
 from seq2seq_bottleneck.corpus.vocabulary import is_word, tokenize
-from seq2seq_bottleneck.questions.capacity import QUESTION, change, growth, last_length, points_of
+from seq2seq_bottleneck.questions.capacity import QUESTION, change, growth
 from seq2seq_bottleneck.questions.censored import Censored
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 
 INF, NAN = math.inf, math.nan
-
-
-@pytest.mark.parametrize(
-    ("at", "survival", "share", "expected"),
-    [
-        ([5, 10, 20], [1.0, 0.99, 0.95], 0.9, INF),
-        ([5, 10, 20], [0.4, 0.2, 0.1], 0.5, -INF),
-        ([5, 10, 20], [1.0, 0.5, 0.0], 0.25, 15.0),
-        ([5, 10, 15, 20], [1.0, 0.6, 0.8, 0.2], 0.5, 17.0),  # a rise is pooled: 1, .7, .7, .2
-    ],
-)
-def test_a_length_is_the_last_at_the_share_or_a_bound(at, survival, share, expected):
-    words = np.full(len(at), 100.0)
-    length = last_length(np.array(at, float), np.array(survival), words, share)
-    assert length == pytest.approx(expected)
 
 
 def censored(value, *draws):
@@ -62,9 +49,13 @@ def test_a_change_says_what_censored_lengths_allow(once, twice, expected, note):
     assert row["note"] == note
 
 
-def test_neighbouring_lengths_are_taken_together_until_they_are_enough():
+def test_neighbouring_lengths_are_taken_together_until_they_are_enough(monkeypatch):
     words = np.repeat([2, 3, 5, 9, 30], [8, 12, 25, 19, 19])
-    assert points_of(words).tolist() == np.repeat([0, 1, 2], [20, 25, 38]).tolist()
+    pairs = [SimpleNamespace(words=count) for count in words]
+    word = pd.DataFrame({"sentence": [0], "survived": [1.0], "by_chance": [0.5]})
+    monkeypatch.setattr("seq2seq_bottleneck.questions.capacity.source_words", lambda *_: word)
+    found = QUESTION.probe(SimpleNamespace(tell=str, corpus=SimpleNamespace(test=pairs)))
+    assert found["point"].tolist() == np.repeat([0, 1, 2], [20, 25, 38]).tolist()
 
 
 LENGTHS = np.repeat(np.arange(2.0, 41.0), 20)
@@ -94,6 +85,23 @@ def summed(*runs, seed=None):
         for row in QUESTION.summarise(runs)
         if row.get("seed") == seed and not row.get("bucket")
     }
+
+
+@pytest.mark.parametrize(
+    ("at", "survival", "part", "value", "note"),
+    [
+        ([5, 10, 20], [1.0, 0.99, 0.95], "90 %", 20.0, "value at least"),
+        ([5, 10, 20], [0.4, 0.2, 0.1], "50 %", 5.0, "value under"),
+        ([5, 10, 20], [1.0, 0.6, 0.1], "50 %", 12.0, ""),
+        ([5, 10, 15, 20], [1.0, 0.6, 0.8, 0.2], "50 %", 17.0, ""),  # a rise is pooled: 1, .7, .7
+    ],
+)
+def test_a_length_is_the_last_at_the_share_or_a_bound(at, survival, part, value, note):
+    run, lengths = planted(16), np.repeat(np.array(at, float), 20)
+    columns = {"source_words": lengths, "point": lengths, "words": 0 * lengths + 1}
+    columns |= {"kept": np.repeat(survival, 20), "kept_by_chance": 0 * lengths}
+    row = summed(replace(run, found=columns))[16, 100, "length", part]
+    assert (row["value"], row["note"].split(",")[0]) == (pytest.approx(value), note)
 
 
 def test_the_length_is_where_the_share_beyond_chance_crosses():

@@ -10,7 +10,7 @@ from planted_cost import PAIR, plant_costs
 from planted_pages import printed
 from scipy import stats
 
-from seq2seq_bottleneck.questions.cost import QUESTION, fit, measured_exponent
+from seq2seq_bottleneck.questions.cost import QUESTION, exponents, measured_exponent
 from seq2seq_bottleneck.results.bundle import load_probe
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.claims import decide_all
@@ -21,22 +21,28 @@ SIZES = np.array(LENGTHS, np.float64)
 FILE = Path("probes", "cost.csv")
 
 
+def fitted(values):
+    """The rows of exponents of an arm's seconds at the first lengths."""
+    keys = {"arm": "dot", "measure": "seconds"}
+    points = zip(LENGTHS, values, strict=False)
+    return exponents([keys | {"bucket": str(size), "value": value} for size, value in points])
+
+
 @pytest.mark.parametrize("power", [0.0, 2.7])
 def test_a_power_gives_its_exponent(power: float) -> None:
-    estimate = fit(SIZES, 3e-4 * SIZES**power)
-    assert estimate.value == pytest.approx(power, abs=1e-12)
-    assert estimate.high - estimate.low < 1e-9
-    assert estimate.n == 8
-    assert fit(SIZES[:2], SIZES[:2] ** power) is None
+    row, _ = fitted(3e-4 * SIZES**power)
+    assert (row["value"], row["n"]) == (pytest.approx(power, abs=1e-12), 8)
+    assert row["high"] - row["low"] < 1e-9
+    assert fitted(SIZES[:2] ** power) == []
 
 
 def test_slope_and_interval_are_those_of_scipy() -> None:
     values = 2e-3 * SIZES**1.3 * np.random.default_rng(0).lognormal(0, 0.2, len(SIZES))
     line = stats.linregress(np.log(SIZES), np.log(values))
     half = stats.t.ppf(0.975, len(SIZES) - 2) * line.stderr
-    estimate = fit(SIZES, values)
-    assert estimate.value == pytest.approx(line.slope, rel=1e-12)
-    assert (estimate.low, estimate.high) == pytest.approx((line.slope - half, line.slope + half))
+    row, _ = fitted(values)
+    assert row["value"] == pytest.approx(line.slope, rel=1e-12)
+    assert (row["low"], row["high"]) == pytest.approx((line.slope - half, line.slope + half))
 
 
 def verdict(intervals, none=(0.95, 1.05), points=5, lengths=5):
