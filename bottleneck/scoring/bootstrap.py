@@ -7,6 +7,7 @@ sentences, not other seeds.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int, Real
@@ -44,16 +45,22 @@ class Number:
         return phrase.format(self.text(form, unit, sign))
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Estimate(Number):
     """A statistic of the test set, and the same statistic of each resample."""
 
     value: float
     draws: Float[ndarray, "resamples"]
 
-    def __post_init__(self) -> None:
-        ends = np.quantile(self.draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        self.low, self.high = map(float, ends)
+    @cached_property
+    def low(self) -> float:
+        """The lower end of the percentile interval."""
+        return float(np.quantile(self.draws, (1 - LEVEL) / 2))
+
+    @cached_property
+    def high(self) -> float:
+        """The upper end of the percentile interval."""
+        return float(np.quantile(self.draws, (1 + LEVEL) / 2))
 
     @property
     def filled(self) -> bool:
