@@ -14,7 +14,6 @@ import pandas as pd
 
 from ..corpus.vocabulary import UNK
 from ..results.bundle import read_table
-from ..results.folders import SENTENCES
 from ..scoring.bootstrap import Estimate, difference, ratio_of_sums
 from ..settings.concerns import bucket_members, holds
 from ..settings.run import RunSettings
@@ -72,7 +71,7 @@ def probe(subject: Subject) -> Columns:
         "source_words": [pair.words for pair in pairs],
         "bits": [pair.bits for pair in pairs],
         "unknown": [float(any(UNK in ids for ids in both)) for both in zip(*encoded, strict=True)],
-        "nll": read_table(subject.folder / SENTENCES, {"nll": "f8"})["nll"],
+        "nll": read_table(subject.folder / "sentences.csv", {"nll": "f8"})["nll"],
         "probe": nats,
         "probe_untrained": untrained,
     }

@@ -13,10 +13,11 @@ import pandas as pd
 
 from ..results.bundle import tidy_csv
 from ..results.folders import read_checked, read_settings, reading
-from ..results.schema import PROBE_COLUMNS, PROBES
-from ..runs.pool import Event, divide, run_workers
+from ..results.schema import PROBE_COLUMNS
+from ..runs.pool import Event, has_accelerator, run_workers
 from ..settings.errors import UserError
 from ..settings.files import write_listed
+from ..settings.machine import cores
 from ..settings.run import RunSettings
 from .question import Probed, Question, Row, Tell, find_question
 
@@ -35,7 +36,8 @@ def probe_runs(study: Question, runs: Sequence[Path], tell: Tell) -> list[Probed
         tell(f"{run.name} ({number} of {len(missing)}): {event['phase']}")
 
     orders = [([run], {"study": study.name, "run": str(run.resolve())}) for run in missing]
-    run_workers("questions.probing:probe_run", orders, listen, divide(1, threads=1)[0])
+    width = 1 if has_accelerator() else cores()
+    run_workers("questions.probing:probe_run", orders, listen, width)
     return [read_kept(run, read_settings(run), study) for run in runs]
 
 
@@ -47,13 +49,13 @@ def probe_run(emit: Callable[[int, dict[str, Any]], None], study: str, run: str)
     subject = Subject(folder, tell=lambda words: emit(0, {"phase": words}))
     columns = question.probe(subject)
     content = tidy_csv(pd.DataFrame(columns)).encode()
-    write_listed(folder, [(f"{PROBES}/{kept_file(folder, question).name}", content)])
+    write_listed(folder, [(f"probes/{kept_file(folder, question).name}", content)])
     emit(0, {"phase": "done"})
 
 
 def kept_file(run: Path, study: Question) -> Path:
     """The file of this version's result on a run; it exists once the run is probed."""
-    return run / PROBES / f"{study.name}-{study.version}.csv"
+    return run / "probes" / f"{study.name}-{study.version}.csv"
 
 
 def read_kept(run: Path, settings: RunSettings, study: Question) -> Probed:
@@ -73,6 +75,6 @@ def read_kept(run: Path, settings: RunSettings, study: Question) -> Probed:
 def write_table(study: str, rows: Sequence[Row], folder: Path) -> Path:
     """Write the rows of a study's table, ``probes/NAME.csv`` of the folder."""
     table = pd.DataFrame(rows, columns=list(PROBE_COLUMNS), dtype=object)
-    name = f"{PROBES}/{study}.csv"
+    name = f"probes/{study}.csv"
     write_listed(folder, [(name, tidy_csv(table).encode())])
     return folder / name

@@ -21,11 +21,6 @@ from . import folders, schema
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Example = Mapping[str, Any]
-"""``sentence`` (its place in the test set, below 0 for one of the lecture's), ``source`` and
-``hypothesis`` (tokens), ``reference`` (a text), and ``weights``: one row per token of the
-hypothesis, one column per source token."""
-
 
 @dataclass(frozen=True, eq=False)
 class Counts:
@@ -70,7 +65,7 @@ class Results:
                 return cls.merged(folder, parts)
             folders.check_one(folder)
             raise UserError(f"no results in folder {str(folder)!r}: {folders.WRITTEN}")
-        environment = folders.read_object(folder / schema.ENVIRONMENT)
+        environment = folders.read_object(folder / "environment.json")
         if environment.get("schema") != schema.VERSION:
             raise UserError(
                 f"{str(folder)!r} has results of schema {environment.get('schema')}, this program "
@@ -81,9 +76,10 @@ class Results:
                 f"{str(folder)!r} is incomplete: an export or a merge was stopped between two "
                 "files; run the same command again"
             )
-        table, counts = read_table(folder / schema.RUNS, schema.RUN_COLUMNS), {}
+        table, counts = read_table(folder / "runs.csv", schema.RUN_COLUMNS), {}
         if sentences:
-            rows = read_table(folder / schema.SENTENCES, {"run": "str"} | schema.COUNTED)
+            columns = {"run": "str"} | schema.COUNTED
+            rows = read_table(folder / "sentences.csv.gz", columns)
             counts = {str(run): _counts(part) for run, part in rows.groupby("run", sort=False)}
         return cls(folder, table, counts, environment, dict.fromkeys(table["run"], folder))
 
@@ -108,12 +104,16 @@ class Results:
         measured = {name: kind for name, kind in schema.RUN_COLUMNS.items() if name not in skipped}
         scores, rows, counts = [], [], {}
         for run, known in stored.done.items():
-            text = {"corpus_fingerprint": plain(known["environment"].get("fingerprint") or "")}
-            rows.append({"run": run.name} | setting_columns(folders.read_settings(run)) | text)
-            scores.append(read_table(run / folders.SCORES, measured))
+            settings, text = folders.read_settings(run), known["environment"].get("fingerprint")
+            row = {"run": run.name, "corpus_fingerprint": plain(text or "")}
+            for column, (place, kind) in schema.SETTING_COLUMNS.items():
+                value = settings.value(place)  # not set: an empty text, or None for other types
+                row[column] = plain(value or "") if kind == "str" else value
+            rows.append(row)
+            scores.append(read_table(run / "scores.csv", measured))
             scores[-1].insert(0, "run", run.name)
             if sentences:
-                counts[run.name] = _counts(read_table(run / folders.SENTENCES, schema.COUNTED))
+                counts[run.name] = _counts(read_table(run / "sentences.csv", schema.COUNTED))
         described = pd.DataFrame(rows, columns=list(kinds), dtype=object).astype(kinds)
         table = pd.concat(scores).merge(described, on="run", validate="many_to_one")
         members = pd.DataFrame(members, columns=["run", *schema.MEMBER], dtype=str)
@@ -168,14 +168,19 @@ class Results:
         }
         return [f"{counted(count, 'run')} {words}" for words, count in counts.items() if count]
 
-    def examples(self) -> Iterator[tuple[str, Sequence[Example]]]:
-        """Example sentences with attention weights, one run at a time to save memory."""
+    def examples(self) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
+        """Example sentences of each run, one run at a time to save memory.
+
+        ``sentence`` is its place in the test set, below 0 for one of the lecture's; ``source`` and
+        ``hypothesis`` are tokens, ``reference`` is a text. ``weights`` have a row per token of the
+        hypothesis, and a column per source token.
+        """
         of_bundle = cache(folders.read_object)
         for run in self.names:
             source = self.sources[run]
             if folders.is_run(source):
-                yield run, folders.read_object(source / folders.EXAMPLES)
-            elif run in (examples := of_bundle(source / schema.EXAMPLES)):
+                yield run, folders.read_object(source / "examples.json")
+            elif run in (examples := of_bundle(source / "examples.json.gz")):
                 yield run, examples[run]
 
     def table(self, name: str, like_slide: bool = False) -> pd.DataFrame:
@@ -227,15 +232,6 @@ def load_probe(folder: Path, study: str) -> pd.DataFrame:
         f"{str(folder)!r} has no numbers of study {study}: `bottleneck study {command} "
         "--results DIR` measures them in a folder of trained runs"
     )
-
-
-def setting_columns(settings: RunSettings) -> dict[str, Any]:
-    """Settings by column; a setting that is not set is an empty text, or None for other types."""
-    columns = {}
-    for column, (place, kind) in schema.SETTING_COLUMNS.items():
-        value = settings.value(place)
-        columns[column] = plain(value or "") if kind == "str" else value
-    return columns
 
 
 def tidy_csv(table: pd.DataFrame) -> str:

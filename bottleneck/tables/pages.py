@@ -13,7 +13,7 @@ from ..claims.registry import CLAIMS, verdict_on
 from ..claims.rules import Row
 from ..claims.verdict import LEAST_BASE, Verdict, small_buckets
 from ..lecture.slides import L4, L_FAIL, L_VIND
-from ..results.bundle import Results, load_probe, setting_columns
+from ..results.bundle import Results, load_probe
 from ..results.schema import ALL_TABLES, SETTING_COLUMNS, TABLES
 from ..scoring.bootstrap import Estimate, percent_change
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
@@ -227,12 +227,12 @@ def _arm_line(arm: Arm, bundle: Results) -> str:
 
 def _facts(used: pd.DataFrame, bundle: Results) -> list[str]:
     """Settings unlike the default preset's, how intervals are made, and sacreBLEU's signatures."""
-    preset = setting_columns(resolve("lecture"))
+    preset = resolve("lecture")
     unlike = [
         f"{column} {list_values(used[column])}"
-        for column in SETTING_COLUMNS
+        for column, (place, _) in SETTING_COLUMNS.items()
         if column not in ("attention", "seed")
-        and (used[column].map(as_condition) != as_condition(preset[column])).any()
+        and (used[column].map(as_condition) != as_condition(preset.value(place))).any()
     ]
     signatures = set(bundle.runs.loc[bundle.runs["run"].isin(used["run"]), "signature"]) - {""}
     resamples = bundle.settings(used["run"].iloc[0]).scoring.resamples
