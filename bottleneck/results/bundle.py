@@ -61,8 +61,8 @@ class Results:
             )
         if not folders.is_bundle(folder):
             inside = [cls.find(place, sentences) for place in folders.results_inside(folder)]
-            if parts := [part for part in inside if part]:
-                return cls.merged(folder, parts)
+            if any(inside):
+                return cls.merged(folder, list(filter(None, inside)))
             folders.check_one(folder)
             raise UserError(f"no results in folder {str(folder)!r}: {folders.WRITTEN}")
         environment = folders.read_object(folder / "environment.json")
@@ -91,18 +91,16 @@ class Results:
 
     @classmethod
     def of_runs(cls, folder: Path, stored: folders.StoredRuns, sentences: bool = True) -> "Results":
-        """The finished runs of a store, in the order of ``experiments.json``."""
+        """The finished runs of a store, in the order of ``experiments.json``, others last."""
         store = next(iter(stored.done)).resolve().parent
         members = [
             [*map(plain, (run, experiment, *names))]
             for experiment, runs in folders.read_experiments(store).items()
             for run, names in runs.items()
         ]
-        given = ("run", *schema.SETTING_COLUMNS, "corpus_fingerprint")
-        kinds = {name: schema.RUN_COLUMNS[name] for name in given}
-        skipped = {*given, *schema.MEMBER}
-        measured = {name: kind for name, kind in schema.RUN_COLUMNS.items() if name not in skipped}
-        scores, rows, counts = [], [], {}
+        declared = {run for run, *_ in members}
+        members += [[run.name, "", "", ""] for run in stored.done if run.name not in declared]
+        rows, counts = [], {}
         for run, known in stored.done.items():
             settings, text = folders.read_settings(run), known["environment"].get("fingerprint")
             row = {"run": run.name, "corpus_fingerprint": plain(text or "")}
@@ -110,13 +108,18 @@ class Results:
                 value = settings.value(place)  # not set: an empty text, or None for other types
                 row[column] = plain(value or "") if kind == "str" else value
             rows.append(row)
-            scores.append(read_table(run / "scores.csv", measured))
-            scores[-1].insert(0, "run", run.name)
             if sentences:
                 counts[run.name] = _counts(read_table(run / "sentences.csv", schema.COUNTED))
-        described = pd.DataFrame(rows, columns=list(kinds), dtype=object).astype(kinds)
+        described = pd.DataFrame(rows, dtype=object)
+        described = described.astype({name: schema.RUN_COLUMNS[name] for name in described})
+        others = {*described, *schema.MEMBER}
+        measured = {name: kind for name, kind in schema.RUN_COLUMNS.items() if name not in others}
+        scores = [
+            read_table(run / "scores.csv", measured).assign(run=run.name) for run in stored.done
+        ]
         table = pd.concat(scores).merge(described, on="run", validate="many_to_one")
-        members = pd.DataFrame(members, columns=["run", *schema.MEMBER], dtype=str)
+        members = pd.DataFrame(members, columns=["run", *schema.MEMBER], dtype="str")
+        table = members.merge(table, on="run")[list(schema.RUN_COLUMNS)]
         environment = {
             "schema": schema.VERSION,
             "runs": {run.name: known for run, known in stored.done.items()},
@@ -124,7 +127,7 @@ class Results:
             "replaced": stored.replaced,
         }
         sources = {run.name: run for run in stored.done}
-        return cls(folder, _with_members(table, members), counts, environment, sources)
+        return cls(folder, table, counts, environment, sources)
 
     @classmethod
     def merged(cls, folder: Path, parts: Sequence["Results"]) -> "Results":
@@ -145,7 +148,8 @@ class Results:
             "unfinished": {run: item for run, item in unfinished.items() if run not in described},
             "replaced": sum(part.environment.get("replaced", 0) for part in parts),
         }
-        table = _with_members(pd.concat(frames), pd.concat(members).drop_duplicates())
+        table = pd.concat(members).drop_duplicates().merge(pd.concat(frames), on="run")
+        table = table[list(schema.RUN_COLUMNS)]
         return cls(folder, table, counts, environment, sources)
 
     def __repr__(self) -> str:
@@ -204,13 +208,6 @@ class Results:
         """Every claim of the lecture with its verdict and the reason, as in `table claims`."""
         claims = import_module("...tables.claims", __name__)
         return claims.claims_page(claims.decide_all(self.folder)).frame
-
-
-def _with_members(table: pd.DataFrame, members: pd.DataFrame) -> pd.DataFrame:
-    """Rows of runs in the order of ``members`` (run and `schema.MEMBER`), others last."""
-    rest = table[["run"]][~table["run"].isin(members["run"])].drop_duplicates()
-    members = pd.concat([members, rest]).fillna("").astype("str")
-    return members.merge(table, on="run")[list(schema.RUN_COLUMNS)]
 
 
 def _counts(rows: pd.DataFrame) -> Counts:

@@ -3,7 +3,6 @@
 import json
 import zlib
 from functools import partial
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +39,7 @@ def write_bundle(bundle: Results, folder: Path, text: bool = True) -> list[str]:
     probes, lacking, gone = {}, [], set()
     if folder.resolve() not in places:
         names = {"", *bundle.names}
-        for table in chain.from_iterable(map(folders.tables, sorted(homes))):
+        for table in [table for home in sorted(homes) for table in folders.tables(home)]:
             of_runs = table.stem != schema.BENCHMARK
             runs = read_table(table, {"run": "str"})["run"] if of_runs else ()
             if len(places) == 1 and names.issuperset(runs):

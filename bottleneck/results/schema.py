@@ -30,7 +30,7 @@ def _typed(columns: str) -> dict[str, str]:
     return {name: kind or "Int64" for name, _, kind in items}
 
 
-SETTING_COLUMNS: dict[str, tuple[str, str]] = {
+SETTING_COLUMNS = {
     item.partition("=")[0].rpartition(".")[2]: (item.rpartition("=")[2], kind)
     for item, kind in _typed("""
 model.attention:str model.context_size training.seed model.placement:str model.cell:str
@@ -57,7 +57,7 @@ They have every setting but the names of the user's files: ``corpus_fingerprint`
 text. ``asked_..._pairs`` are the settings, ``train_pairs`` is the number of pairs there were.
 """
 
-RUN_COLUMNS: dict[str, str] = {
+RUN_COLUMNS = {
     **_typed("""
     run:str attention:str context_size seed bucket:str n compression_ratio:float64 bleu:float64
     bleu_low:float64 bleu_high:float64 brevity_penalty:float64 length_ratio:float64
@@ -83,7 +83,8 @@ MEMBER = ("experiment", "arm", "baseline")
 """Columns of ``runs.csv`` with an experiment of the run, and the run's arm and baseline in it."""
 
 BLEU_COLUMNS = (
-    *("hypothesis_tokens", "reference_tokens"),
+    "hypothesis_tokens",
+    "reference_tokens",
     *(f"{count}_{order}" for count in ("correct", "total") for order in range(1, 5)),
 )
 COUNTED = dict.fromkeys(("sentence", "source_words", *BLEU_COLUMNS), "i8")
@@ -91,7 +92,7 @@ COUNTED = dict.fromkeys(("sentence", "source_words", *BLEU_COLUMNS), "i8")
 
 # What commands print and draw, by name.
 
-STUDIES: tuple[str, ...] = (
+STUDIES = (
     *("survival", "dimensions", "information", "capacity", "alignment"),
     *("gradients", "length", "fit", "embeddings", "reading"),
 )
@@ -109,7 +110,7 @@ ENDINGS = {".csv": "csv", ".md": "markdown", ".tex": "latex", ".json": "json", "
 FIGURES_OF_RUNS = ("bleu", "arms", "compression", "learning", "attention")
 FIGURES = (*FIGURES_OF_RUNS, *STUDIES, GOLD, BENCHMARK)
 
-PROBE_COLUMNS: dict[str, str] = _typed("""
+PROBE_COLUMNS = _typed("""
 run:str arm:str attention:str placement:str context_size corpus:str updates seed control:str
 bucket:str part:str measure:str value:float64 low:float64 high:float64 n note:str
 """)

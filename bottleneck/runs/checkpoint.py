@@ -95,10 +95,8 @@ class Checkpoints:
         states, stack = jax.device_get(snapshot.state), Stack(len(snapshot.trained))
         for place, folder in enumerate(self.folders):
             trained = snapshot.trained[place]
-            leaves = jax.tree.leaves((stack.part(states, place), trained.weights))
-            tensors = {
-                str(number): np.asarray(leaf, order="C") for number, leaf in enumerate(leaves)
-            }
+            leaves = enumerate(jax.tree.leaves((stack.part(states, place), trained.weights)))
+            tensors = {str(number): np.asarray(leaf, order="C") for number, leaf in leaves}
             facts = {name: value for name, value in vars(trained).items() if name != "weights"}
             facts["log"] = [asdict(progress) for progress in trained.log]
             losses = [float(loss[place]) for loss in snapshot.losses]

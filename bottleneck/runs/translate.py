@@ -105,8 +105,7 @@ class TrainedRun:
     ) -> tuple[list[list[int]], list[list[str]], list[str]]:
         """The ids (also of end tokens), tokens and text of every output."""
         search = make_search(self.graph, self.settings.decoding)
-        given = [(item.batch.source, item.batch.source_lengths) for item in batches]
-        results = [search(self.weights, *item) for item in given]
+        results = [search(self.weights, *item.batch[:2]) for item in batches]
         rows = restore([on_host(result.tokens) for result in results], batches)
         lengths = restore([on_host(result.lengths) for result in results], batches)
         ids = [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
