@@ -124,7 +124,8 @@ def _translate(
                 say("\n".join(["", *matrix, "", LEGEND, ""]).encode())
         count += len(lines)
         lacking, size = trained.unknown(lines)
-        unknown, tokens = unknown + lacking, tokens + size
+        unknown += lacking
+        tokens += size
         cut += sum(not item.ended for item in translations)
     if count != 1 or cut or unknown:
         words = ", ".join([*dict.fromkeys(unknown)][:10])

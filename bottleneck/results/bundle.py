@@ -132,15 +132,16 @@ class Results:
     @classmethod
     def merged(cls, folder: Path, parts: Sequence["Results"]) -> "Results":
         """All runs of several results as those of one folder; a shared run comes from the first."""
-        frames, members, counts, sources, described, unfinished = [], [], {}, {}, {}, {}
-        for part in parts:
-            members.append(part.runs[["run", *schema.MEMBER]])
-            table = part.runs.drop(columns=[*schema.MEMBER]).drop_duplicates(["run", "bucket"])
-            frames.append(table[~table["run"].isin(sources)])
-            counts = {**part.sentences, **counts}
-            sources = {**part.sources, **sources}
-            described = part.environment["runs"] | described
-            unfinished = part.environment["unfinished"] | unfinished
+        rows = pd.concat([part.runs for part in parts])
+        members = rows[["run", *schema.MEMBER]].drop_duplicates()
+        rows = rows.drop(columns=[*schema.MEMBER]).drop_duplicates(["run", "bucket"])
+        table = members.merge(rows, on="run")[list(schema.RUN_COLUMNS)]
+        counts, sources, described, unfinished = {}, {}, {}, {}
+        for part in reversed(parts):
+            counts |= part.sentences
+            sources |= part.sources
+            described |= part.environment["runs"]
+            unfinished |= part.environment["unfinished"]
         environment = {
             "schema": schema.VERSION,
             "runs": described,
@@ -148,8 +149,6 @@ class Results:
             "unfinished": {run: item for run, item in unfinished.items() if run not in described},
             "replaced": sum(part.environment.get("replaced", 0) for part in parts),
         }
-        table = pd.concat(members).drop_duplicates().merge(pd.concat(frames), on="run")
-        table = table[list(schema.RUN_COLUMNS)]
         return cls(folder, table, counts, environment, sources)
 
     def __repr__(self) -> str:

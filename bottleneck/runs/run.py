@@ -30,12 +30,13 @@ from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from ..training.loop import Learner, Snapshot, Trained, train
 from .checkpoint import Checkpoints, read_checkpoint, save_vocabularies, save_weights
 from .evaluation import evaluate, scoring_notes
+from .pool import Event
 from .store import locked, write_status
 from .translate import BATCH, cache_programs
 
 
 def execute_stack(
-    emit: Callable[[int, dict[str, Any]], None], stack: Sequence[Mapping[str, Any]], store: str
+    emit: Callable[[int, Event], None], stack: Sequence[Mapping[str, Any]], store: str
 ) -> None:
     """The task of a worker process: execute runs; SIGTERM asks it to stop."""
     checkpoints = Checkpoints()
@@ -52,7 +53,7 @@ class Run:
 
     settings: RunSettings
     folder: Path
-    report: Callable[[dict[str, Any]], None]
+    report: Callable[[Event], None]
     learner: Learner | None = None
     snapshot: Snapshot | None = None
 
@@ -60,7 +61,7 @@ class Run:
 def execute(
     given: Sequence[RunSettings],
     store: Path,
-    report: Callable[[int, dict[str, Any]], None],
+    report: Callable[[int, Event], None],
     checkpoints: Checkpoints,
 ) -> None:
     """Train runs that differ only in their seed as one stack, and evaluate each.

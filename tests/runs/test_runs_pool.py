@@ -81,23 +81,22 @@ def test_a_run_on_several_cores_ends_as_on_one(tmp_path):
 
 
 def test_runs_share_the_available_cores(tmp_path, monkeypatch):
-    monkeypatch.setattr(pool, "cores", lambda: 8)
-    monkeypatch.setattr(pool, "has_accelerator", lambda: False)
     made = []
-    monkeypatch.setattr(pool, "run_workers", lambda _, *order: made.append(order) or {})
 
-    def divided(runs, **options):
+    def run_workers(_task, orders, _listener, *sizes):
+        made.append((*sizes, len(orders)))
+        return {}
+
+    monkeypatch.setattr(pool, "cores", lambda: 8)
+    monkeypatch.setattr(pool, "run_workers", run_workers)
+    cases = [(runs, {}) for runs in (1, 2, 3, 8, 100, 20)]
+    cases[5:5] = [(1, {"threads": threads}) for threads in (1, 3, 8, 16)] + [(4, {"width": 3})]
+    for runs, options in cases:
+        monkeypatch.setattr(pool, "has_accelerator", lambda runs=runs: runs == 20)
         with pytest.raises(KeyError):  # no run has ended
             run_cells(seeds_of(*range(runs)), tmp_path, quiet, **options)
-        orders, _, width, threads = made[-1]
-        return width, threads, len(orders)
-
-    widths_and_threads = [divided(runs)[:2] for runs in (1, 2, 3, 8, 100)]
-    assert widths_and_threads == [(1, 8), (2, 4), (4, 2), (8, 1), (8, 1)]
-    assert [divided(1, threads=threads)[0] for threads in (1, 3, 8, 16)] == [8, 2, 1, 1]
-    assert divided(4, width=3) == (3, 1, 4)
-    monkeypatch.setattr(pool, "has_accelerator", lambda: True)
-    assert divided(20) == (1, 1, 2)
+    assert made[:5] == [(1, 8, 1), (2, 4, 2), (4, 2, 3), (8, 1, 8), (8, 1, 100)]
+    assert made[5:] == [(8, 1, 1), (2, 3, 1), (1, 8, 1), (1, 16, 1), (3, 1, 4), (1, 1, 2)]
 
 
 def test_variables_that_would_make_other_numbers_do_not_reach_a_worker(monkeypatch):
