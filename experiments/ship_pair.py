@@ -14,7 +14,7 @@ import numpy as np
 from safetensors.numpy import load_file, save
 
 from seq2seq_bottleneck.results import folders
-from seq2seq_bottleneck.results.folders import ENVIRONMENT, SHIPPED, STATUS, STORE, WEIGHTS
+from seq2seq_bottleneck.results.folders import SHIPPED, STORE
 from seq2seq_bottleneck.settings.files import seal, write_bytes, write_text
 from seq2seq_bottleneck.settings.run import resolve
 
@@ -27,13 +27,13 @@ if __name__ == "__main__":
     for run in runs:
         copy = SHIPPED / STORE / run.name
         shutil.copytree(run, copy, ignore=shutil.ignore_patterns(*UNUSED))
-        facts = folders.read_object(run / ENVIRONMENT)
+        facts = folders.read_object(run / "environment.json")
         facts["command"] = re.sub(r" --out \S+", "", facts["command"])  # a path on this machine
-        write_text(copy / ENVIRONMENT, folders.json_text(facts))
-        weights = load_file(run / WEIGHTS).items()
+        write_text(copy / "environment.json", folders.json_text(facts))
+        weights = load_file(run / "weights.safetensors").items()
         halved = {name: array.astype(np.float16) for name, array in weights}
-        write_bytes(copy / WEIGHTS, save(halved))
-        seal(copy, [STATUS])
+        write_bytes(copy / "weights.safetensors", save(halved))
+        seal(copy, ["status.json"])
         settings = folders.read_settings(run)
         arm = settings.model.attention
         members[run.name] = [arm, "" if arm == "none" else "none"]
@@ -44,7 +44,7 @@ if __name__ == "__main__":
         for name, value in values.items()
         if value != usual[section][name] and name != "seed"
     ]
-    day = date.fromtimestamp((run / STATUS).stat().st_mtime)
+    day = date.fromtimestamp((run / "status.json").stat().st_mtime)
     about = ["preset lecture", *changed, f"seed {settings.training.seed}", f"trained {day}"]
-    write_text(SHIPPED / folders.EXPERIMENTS, folders.json_text({", ".join(about): members}))
+    write_text(SHIPPED / "experiments.json", folders.json_text({", ".join(about): members}))
     seal(SHIPPED, ["README.md"])

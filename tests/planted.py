@@ -9,9 +9,10 @@ import pandas as pd
 
 from seq2seq_bottleneck.results.bundle import Results, tidy_csv
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import ENDED, EXPERIMENTS, STATUS
-from seq2seq_bottleneck.runs.evaluation import bucket_rows, with_counts
-from seq2seq_bottleneck.runs.store import UNLISTED
+from seq2seq_bottleneck.results.folders import ENDED
+from seq2seq_bottleneck.results.schema import BLEU_COLUMNS
+from seq2seq_bottleneck.runs.evaluation import bucket_rows
+from seq2seq_bottleneck.scoring.bleu import bleu_statistics
 from seq2seq_bottleneck.scoring.bootstrap import Estimate
 from seq2seq_bottleneck.settings.files import seal, write_listed
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, RunSettings, resolve
@@ -83,7 +84,7 @@ def write_run(
         _CELLS[folder] = known
         cells = zip(known, declare(known.values()), strict=True)
         declared = {PLANTED: {run: [cell.arm, cell.baseline] for run, cell in cells}}
-        write_listed(folder, [(EXPERIMENTS, json.dumps(declared).encode())])
+        write_listed(folder, [("experiments.json", json.dumps(declared).encode())])
     return run
 
 
@@ -95,13 +96,14 @@ def _scored(
     words = np.array([len(reference.split()) for reference in references])
     texts = {"sentence": range(len(words)), "hypothesis": hypotheses, "reference": references}
     lengths = {"source_words": words, "nll": 1.5 * words, "target_tokens": words + 1}
-    sentences = with_counts(pd.DataFrame(texts | lengths).assign(ended=True))
+    counts = zip(BLEU_COLUMNS, bleu_statistics(hypotheses, references).T, strict=True)
+    sentences = pd.DataFrame(texts | lengths | {"ended": True} | dict(counts))
     return sentences.drop(columns=["reference", "hypothesis"]), bucket_rows(sentences, settings)
 
 
 def reseal(folder: Path) -> None:
     """List a folder's files as they are now, for tests that change what a file says."""
-    seal(folder, UNLISTED)
+    seal(folder, ["status.json"])
 
 
 def write_begun(
@@ -120,7 +122,7 @@ def write_begun(
     known |= {"source_vocabulary": 1234, "target_vocabulary": 60}
     known |= {"fingerprint": "planted", "schema": SCHEMA_VERSION}
     (run / "environment.json").write_text(json.dumps(known | facts))
-    (run / STATUS).write_text(json.dumps({"status": status, "reason": reason}))
+    (run / "status.json").write_text(json.dumps({"status": status, "reason": reason}))
     if status in ENDED:
         reseal(run)
     return run

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from listed import relist
 
-from seq2seq_bottleneck.results.schema import PROBE_COLUMNS, PROBES
+from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 
 BUCKETS = ("5-10", "11-20", "21-30")
 ARMS = ("none", "additive")
@@ -62,7 +62,7 @@ def rows_of(study: str, seeds: int = 2) -> list[dict]:
 
 def plant(folder: Path, study: str, rows: list[dict] | None = None) -> Path:
     """Write a study's table into a folder."""
-    path = folder / PROBES / f"{study}.csv"
+    path = folder / "probes" / f"{study}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf8", newline="") as file:
         writer = csv.DictWriter(file, list(PROBE_COLUMNS), restval="")

@@ -1,5 +1,6 @@
 """The package as installed, and a copy of it with the attention score of README added."""
 
+import json
 import re
 import shutil
 import tomllib
@@ -9,15 +10,7 @@ import pytest
 from ordinary_user import bottleneck
 from safetensors.numpy import load_file
 
-from seq2seq_bottleneck.results.folders import (
-    ENVIRONMENT,
-    SHIPPED,
-    WEIGHTS,
-    arms,
-    read_experiments,
-    read_object,
-    read_settings,
-)
+from seq2seq_bottleneck.results.folders import SHIPPED, arms, read_experiments, read_settings
 from seq2seq_bottleneck.settings.run import resolve
 
 ROOT = Path(__file__).parents[1]
@@ -49,8 +42,10 @@ def test_the_shipped_pair_is_small_and_what_its_name_says():
         chosen = [f"model.attention={attention}", f"training.seed={seed.removeprefix('seed ')}"]
         expected = resolve(preset.removeprefix("preset "), [*changed, *chosen])
         assert read_settings(run) == expected
-        assert {str(array.dtype) for array in load_file(run / WEIGHTS).values()} == {"float16"}
-        assert "/" not in read_object(run / ENVIRONMENT)["command"]
+        assert {str(array.dtype) for array in load_file(run / "weights.safetensors").values()} == {
+            "float16"
+        }
+        assert "/" not in json.loads((run / "environment.json").read_text())["command"]
 
 
 def test_pandas_imports_beside_the_repository_root_and_our_folder_is_not_pydatas_bottleneck():

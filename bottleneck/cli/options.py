@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from typer import Option
 
-from ..results.schema import ALL_TABLES, BENCHMARK, FIGURES, FORMATS, GOLD, QUESTIONS
+from ..results.schema import ALL_TABLES, BENCHMARK, ENDINGS, FIGURES, GOLD, QUESTIONS
 from ..settings.errors import UsageError, UserError
 from ..settings.machine import DEFAULT_OUT
 
@@ -38,7 +38,7 @@ Where = Annotated[
     list[str] | None, Option(metavar="COLUMN=VALUE", help="Use only these runs. Repeatable.")
 ]
 Beam = Annotated[int | None, Option(min=1, help="Beam size; 1 is greedy [default: the run's].")]
-Form = Annotated[Literal[*FORMATS], Option("--format", help="Output format.")]
+Form = Annotated[Literal["rich", *ENDINGS.values()], Option("--format", help="Output format.")]
 Details = Annotated[bool, Option("--details", help="Print the rules and the whole caption, too.")]
 Quiet = Annotated[bool, Option("--quiet", help="Print no progress.")]
 

@@ -234,7 +234,7 @@ def _write_csv(folder: Path, where: Sequence[str] | None, out: Path | None) -> N
 
 def _write_all(folder: Path) -> None:
     from ..report.page import write_out, write_report
-    from ..results.folders import STORE, has_results, results_inside, runs_in
+    from ..results.folders import STORE, results_inside, runs_in
     from ..runs.sweep import gather
     from ..tables.claims import claims_page, decide_all
     from ..tables.page import page_files
@@ -242,8 +242,7 @@ def _write_all(folder: Path) -> None:
     if runs_in(folder) and not (folder / STORE).is_dir():
         raise UsageError(f"{str(folder)!r} is a store of runs: name the folder that it is in")
     check_place(folder)
-    places = [folder] if has_results(folder) else []
-    for place in (*places, *results_inside(folder)):
+    for place in results_inside(folder, itself=True):
         gather(place)
         made, figures, missing = (len(part) for part in write_out(place))
         say(f"{place}: {made} tables, {figures} figures, {missing} left out (CONTENTS.md)")

@@ -48,7 +48,7 @@ def reproduce(
     """Train with and without attention; print the lecture's tables."""
     given = options.given_settings(locals())
     from ..runs.pool import run_cells
-    from ..runs.sweep import VINDICATION, check_text, plan_comparison, run_sweep
+    from ..runs.sweep import check_text, plan_comparison, run_sweep
     from ..settings.run import resolve
     from ..settings.sweep import Cell, folder_name
     from ..tables.page import page_files
@@ -64,13 +64,13 @@ def reproduce(
     folder = out or DEFAULT_OUT / folder_name(preset, [Cell("", settings)])
     execute = partial(run_cells, threads=threads)
     with display(cells, quiet) as listener:
-        outcomes = run_sweep(VINDICATION, cells, folder, listener, execute)
+        outcomes = run_sweep("vindication", cells, folder, listener, execute)
     for outcome in outcomes:
         if outcome.phase != "done":
             raise UserError(f"run {outcome.cell.label!r} {outcome.phase}: {outcome.reason}")
     # The tables of these runs only; the store may have more.
     runs = ",".join(outcome.run for outcome in outcomes)
-    conditions = [f"experiment={VINDICATION}", f"run={runs}"]
+    conditions = ["experiment=vindication", f"run={runs}"]
     pages = default_pages(options.open_runs(folder, conditions))
     write_listed(folder, [(name, text.encode()) for name, text in page_files(pages).items()])
     for page in pages:

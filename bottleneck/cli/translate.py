@@ -121,8 +121,9 @@ def _translate(
                 matrix = heatmap(item.source, item.output, item.weights, output().width)
                 say("\n".join(["", *matrix, "", LEGEND, ""]).encode())
         count += len(lines)
-        tokens += sum(len(trained.tokens(line)) for line in lines)
-        unknown += [word for line in lines for word in trained.unknown(line)]
+        lacking, size = trained.unknown(lines)
+        unknown += lacking
+        tokens += size
         cut += sum(not item.ended for item in translations)
     if count != 1 or cut or unknown:
         words = ", ".join([*dict.fromkeys(unknown)][:10])
@@ -138,13 +139,13 @@ def print_notes(where: str, arms: Mapping[str, Path]) -> None:
     """Name the runs on stderr, and warn of each that has not learned to translate."""
     from ..claims.verdict import learned
     from ..results.bundle import read_table
-    from ..results.folders import SCORES, was_written
+    from ..results.folders import was_written
 
     names = ", ".join(f"{arm} {run.name}" for arm, run in arms.items())
     say(f"Runs of {where}: {names}.", err=True)
     for arm, run in arms.items():
-        if was_written(run / SCORES):
-            scores = read_table(run / SCORES, {"bleu": "f8"})["bleu"].dropna().to_list()
+        if was_written(run / "scores.csv"):
+            scores = read_table(run / "scores.csv", {"bleu": "f8"})["bleu"].dropna().to_list()
             if scores and not learned(scores[0]):
                 words = f"BLEU {scores[0]:.1f} on short sentences"
                 say(f"{arm} has not learned to translate: {words}", err=True)

@@ -38,9 +38,9 @@ def probe_gold(run: Path, sentences: Sequence[LinkedPair], tell: Tell) -> Probed
         texts = running_text(source, model.source_ids), running_text(target, model.target_ids)
         pairs.append(item._replace(pair=SentencePair(*texts), words=(source, target)))
     sources, trained = [item.pair.source for item in pairs], subject.trained
-    if unknown := sum(len(trained.unknown(text)) for text in sources):
-        tokens = sum(len(trained.tokens(text)) for text in sources)
-        tell(f"{unknown:,} of {tokens:,} source tokens are not in the training vocabulary")
+    unknown, tokens = trained.unknown(sources)
+    if unknown:
+        tell(f"{len(unknown):,} of {tokens:,} source tokens are not in the training vocabulary")
     return Probed(run, subject.settings, alignment.measure(subject, pairs, model))
 
 

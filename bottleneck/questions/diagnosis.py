@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ..corpus.grammar import FUNCTION, WORD_CLASS, english_french
 from ..corpus.pair import SentencePair
-from ..corpus.vocabulary import is_word, tokenize, without_joiner
+from ..corpus.vocabulary import is_word, prepare_source, tokenize, without_joiner
 from ..runs.translate import load_run
 from ..settings.errors import UserError, counted
 from ..tables.page import Page
@@ -30,7 +30,8 @@ def diagnose(sentence: str, runs: Mapping[str, Path]) -> tuple[SentencePair, dic
     """A sentence with its reference, each arm's output and reports, and the unknown words."""
     loaded = {arm: load_run(folder) for arm, folder in runs.items()}
     first = next(iter(loaded.values()))
-    corpus, source = first.settings.corpus, first.prepare(sentence)
+    corpus = first.settings.corpus
+    source = prepare_source(sentence, corpus)
     pair = english_french(corpus.lexicon).parse(source) if corpus.name == "grammar" else None
     if pair is None:
         raise UserError(
@@ -42,7 +43,7 @@ def diagnose(sentence: str, runs: Mapping[str, Path]) -> tuple[SentencePair, dic
         (output,) = trained.translations([sentence])
         texts = map(tokenize, (source, pair.target))
         reports[arm] = output.text, word_reports(*texts, pair.links, tokenize(output.text))
-    return pair, reports, list(filter(is_word, first.unknown(sentence)))
+    return pair, reports, list(filter(is_word, first.unknown([sentence])[0]))
 
 
 def diagnosis_page(

@@ -14,7 +14,6 @@ import pandas as pd
 
 from ..corpus.vocabulary import UNK
 from ..results.bundle import read_table
-from ..results.folders import SENTENCES
 from ..scoring.bootstrap import Estimate, difference, ratio_of_sums
 from ..settings.concerns import bucket_members, holds
 from .arms import Arm, Estimates, Measured, Probed, Row, arms_of
@@ -40,7 +39,7 @@ def probe(subject: Subject) -> Columns:
         "source_words": [pair.words for pair in pairs],
         "bits": [pair.bits for pair in pairs],
         "unknown": [float(UNK in source or UNK in target) for source, target in encoded],
-        "nll": read_table(subject.folder / SENTENCES, {"nll": "f8"})["nll"],
+        "nll": read_table(subject.folder / "sentences.csv", {"nll": "f8"})["nll"],
         "probe": train_reader(subject, subject.weights, "probe of the source")[0],
         "probe_untrained": train_reader(subject, untrained, "probe of an untrained encoder")[0],
     }

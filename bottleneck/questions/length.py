@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from ..claims.verdict import small_buckets
 from ..corpus.vocabulary import tokenize
 from ..results.bundle import read_table
-from ..results.folders import SENTENCES, read_texts
+from ..results.folders import read_texts
 from ..scoring.bootstrap import ratio_of_sums
 from .arms import Estimates, rows_by_bucket
 from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
@@ -25,7 +25,7 @@ def probe(subject: Subject) -> Columns:
     """Count tokens and faults of every test sentence, in the run's own translations."""
     subject.tell("counting")
     texts = read_texts(subject.folder)
-    rows = read_table(subject.folder / SENTENCES, {"source_words": "i8", "ended": "bool"})
+    rows = read_table(subject.folder / "sentences.csv", {"source_words": "i8", "ended": "bool"})
     outputs, references = ([*map(tokenize, texts[name])] for name in ("hypothesis", "reference"))
     columns = {
         "source_words": rows["source_words"],

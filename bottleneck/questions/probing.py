@@ -10,16 +10,17 @@ import pandas as pd
 
 from ..results.bundle import tidy_csv
 from ..results.folders import read_checked, read_settings, reading
-from ..results.schema import PROBE_COLUMNS, PROBES
-from ..runs.pool import Event, divide, run_workers
+from ..results.schema import PROBE_COLUMNS
+from ..runs.pool import Event, has_accelerator, run_workers
 from ..settings.errors import UserError
 from ..settings.files import write_listed
+from ..settings.machine import cores
 from .question import Probed, Question, Row, Tell, find_question
 
 
 def probe_runs(study: Question, runs: Sequence[Path], tell: Tell) -> list[Probed]:
     """The results of the study's probe, made now where missing; a failure is a ``UserError``."""
-    kept = f"{PROBES}/{study.name}-{study.version}.csv"
+    kept = f"probes/{study.name}-{study.version}.csv"
     missing = [run for run in runs if not (run / kept).is_file()]
 
     def listen(run: Path, event: Event) -> None:
@@ -31,7 +32,7 @@ def probe_runs(study: Question, runs: Sequence[Path], tell: Tell) -> list[Probed
     orders = [
         ([run], {"study": study.name, "run": str(run.resolve()), "kept": kept}) for run in missing
     ]
-    run_workers("questions.probing:probe_run", orders, listen, divide(1, threads=1)[0])
+    run_workers("questions.probing:probe_run", orders, listen, 1 if has_accelerator() else cores())
     probed = []
     for run in runs:
         with reading(run / kept):
@@ -60,6 +61,6 @@ def probe_run(emit: Callable[[int, dict[str, Any]], None], study: str, run: str,
 def write_table(study: str, rows: Sequence[Row], folder: Path) -> Path:
     """Write the rows of a study's table, ``probes/NAME.csv`` of the folder."""
     table = pd.DataFrame(rows, columns=list(PROBE_COLUMNS), dtype=object)
-    name = f"{PROBES}/{study}.csv"
+    name = f"probes/{study}.csv"
     write_listed(folder, [(name, tidy_csv(table).encode())])
     return folder / name

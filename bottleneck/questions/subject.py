@@ -28,7 +28,7 @@ from ..model.attention import Memory
 from ..model.parts import Stack, on_host
 from ..model.recurrence import Key
 from ..model.translator import Translator, Weights, create, real_positions
-from ..results.folders import ENVIRONMENT, read_object
+from ..results.folders import read_object
 from ..runs.translate import BATCH, TrainedRun, load_run
 from ..settings.concerns import OUTSIDE, bucket_members, bucket_of
 from ..settings.errors import UserError
@@ -65,7 +65,7 @@ class Subject:
     def corpus(self) -> Corpus:
         """The run's text, made or read again; a ``UserError`` if it has changed."""
         corpus = load_corpus(self.settings.corpus, self.edges)
-        if corpus.fingerprint != read_object(self.folder / ENVIRONMENT).get("fingerprint"):
+        if corpus.fingerprint != read_object(self.folder / "environment.json").get("fingerprint"):
             raise UserError(
                 f"the text of run {self.folder.name} has changed since it was trained: put the old "
                 "files back, or train again"

@@ -9,7 +9,7 @@ import platform
 import re
 import shlex
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -33,8 +33,8 @@ from ..lecture.walkthroughs import audit
 from ..questions.cost import measured_exponent
 from ..questions.survival import word_reports
 from ..results import schema
-from ..results.bundle import Example, Results, tidy_csv
-from ..results.folders import has_results, probe_file, results_inside
+from ..results.bundle import Results, tidy_csv
+from ..results.folders import probe_file, results_inside
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import FileError, UserError, counted
 from ..settings.files import write_text
@@ -59,7 +59,7 @@ def write_report(folder: Path, path: Path) -> int:
 
     A folder without results, or with damaged ones, is a ``UserError``.
     """
-    if not (has_results(folder) or results_inside(folder)):
+    if not results_inside(folder, itself=True):
         raise UserError(
             f"no results in {str(folder)!r}: name a folder that `bottleneck reproduce`, "
             "`bottleneck sweep` or `bottleneck study cost` wrote"
@@ -247,7 +247,7 @@ def explorer_data(bundle: Results) -> dict[str, Any] | None:
     }
 
 
-def _sentence(examples: Sequence[Example], corpus: CorpusSettings) -> dict[str, Any]:
+def _sentence(examples: Sequence[Mapping[str, Any]], corpus: CorpusSettings) -> dict[str, Any]:
     """A sentence through every arm. Weights are in thousandths, one row per output token.
 
     If the grammar gives links, source words are judged as in the question ``survival``. Otherwise

@@ -21,11 +21,6 @@ from . import folders, schema
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Example = Mapping[str, Any]
-"""``sentence`` (its place in the test set, below 0 for one of the lecture's), ``source`` and
-``hypothesis`` (tokens), ``reference`` (a text), and ``weights``: one row per token of the
-hypothesis, one column per source token."""
-
 
 @dataclass(frozen=True, eq=False)
 class Counts:
@@ -66,11 +61,11 @@ class Results:
             )
         if not folders.is_bundle(folder):
             inside = [cls.find(place, sentences) for place in folders.results_inside(folder)]
-            if parts := [part for part in inside if part]:
-                return cls.merged(folder, parts)
+            if any(inside):
+                return cls.merged(folder, list(filter(None, inside)))
             folders.check_one(folder)
             raise UserError(f"no results in folder {str(folder)!r}: {folders.WRITTEN}")
-        environment = folders.read_object(folder / schema.ENVIRONMENT)
+        environment = folders.read_object(folder / "environment.json")
         if environment.get("schema") != schema.VERSION:
             raise UserError(
                 f"{str(folder)!r} has results of schema {environment.get('schema')}, this program "
@@ -81,9 +76,10 @@ class Results:
                 f"{str(folder)!r} is incomplete: an export or a merge was stopped between two "
                 "files; run the same command again"
             )
-        table, counts = read_table(folder / schema.RUNS, schema.RUN_COLUMNS), {}
+        table, counts = read_table(folder / "runs.csv", schema.RUN_COLUMNS), {}
         if sentences:
-            rows = read_table(folder / schema.SENTENCES, {"run": "str"} | schema.COUNTED)
+            columns = {"run": "str"} | schema.COUNTED
+            rows = read_table(folder / "sentences.csv.gz", columns)
             counts = {str(run): _counts(part) for run, part in rows.groupby("run", sort=False)}
         return cls(folder, table, counts, environment, dict.fromkeys(table["run"], folder))
 
@@ -95,28 +91,35 @@ class Results:
 
     @classmethod
     def of_runs(cls, folder: Path, stored: folders.StoredRuns, sentences: bool = True) -> "Results":
-        """The finished runs of a store, in the order of ``experiments.json``."""
+        """The finished runs of a store, in the order of ``experiments.json``, others last."""
         store = next(iter(stored.done)).resolve().parent
         members = [
             [*map(plain, (run, experiment, *names))]
             for experiment, runs in folders.read_experiments(store).items()
             for run, names in runs.items()
         ]
-        given = ("run", *schema.SETTING_COLUMNS, "corpus_fingerprint")
-        kinds = {name: schema.RUN_COLUMNS[name] for name in given}
-        skipped = {*given, *schema.MEMBER}
-        measured = {name: kind for name, kind in schema.RUN_COLUMNS.items() if name not in skipped}
-        scores, rows, counts = [], [], {}
+        declared = {run for run, *_ in members}
+        members += [[run.name, "", "", ""] for run in stored.done if run.name not in declared]
+        rows, counts = [], {}
         for run, known in stored.done.items():
-            text = {"corpus_fingerprint": plain(known["environment"].get("fingerprint") or "")}
-            rows.append({"run": run.name} | setting_columns(folders.read_settings(run)) | text)
-            scores.append(read_table(run / folders.SCORES, measured))
-            scores[-1].insert(0, "run", run.name)
+            settings, text = folders.read_settings(run), known["environment"].get("fingerprint")
+            row = {"run": run.name, "corpus_fingerprint": plain(text or "")}
+            for column, (place, kind) in schema.SETTING_COLUMNS.items():
+                value = settings.value(place)  # not set: an empty text, or None for other types
+                row[column] = plain(value or "") if kind == "str" else value
+            rows.append(row)
             if sentences:
-                counts[run.name] = _counts(read_table(run / folders.SENTENCES, schema.COUNTED))
-        described = pd.DataFrame(rows, columns=list(kinds), dtype=object).astype(kinds)
+                counts[run.name] = _counts(read_table(run / "sentences.csv", schema.COUNTED))
+        described = pd.DataFrame(rows, dtype=object)
+        described = described.astype({name: schema.RUN_COLUMNS[name] for name in described})
+        others = {*described, *schema.MEMBER}
+        measured = {name: kind for name, kind in schema.RUN_COLUMNS.items() if name not in others}
+        scores = [
+            read_table(run / "scores.csv", measured).assign(run=run.name) for run in stored.done
+        ]
         table = pd.concat(scores).merge(described, on="run", validate="many_to_one")
-        members = pd.DataFrame(members, columns=["run", *schema.MEMBER], dtype=str)
+        members = pd.DataFrame(members, columns=["run", *schema.MEMBER], dtype="str")
+        table = members.merge(table, on="run")[list(schema.RUN_COLUMNS)]
         environment = {
             "schema": schema.VERSION,
             "runs": {run.name: known for run, known in stored.done.items()},
@@ -124,20 +127,21 @@ class Results:
             "replaced": stored.replaced,
         }
         sources = {run.name: run for run in stored.done}
-        return cls(folder, _with_members(table, members), counts, environment, sources)
+        return cls(folder, table, counts, environment, sources)
 
     @classmethod
     def merged(cls, folder: Path, parts: Sequence["Results"]) -> "Results":
         """All runs of several results as those of one folder; a shared run comes from the first."""
-        frames, members, counts, sources, described, unfinished = [], [], {}, {}, {}, {}
-        for part in parts:
-            members.append(part.runs[["run", *schema.MEMBER]])
-            table = part.runs.drop(columns=[*schema.MEMBER]).drop_duplicates(["run", "bucket"])
-            frames.append(table[~table["run"].isin(sources)])
-            counts = {**part.sentences, **counts}
-            sources = {**part.sources, **sources}
-            described = part.environment["runs"] | described
-            unfinished = part.environment["unfinished"] | unfinished
+        rows = pd.concat([part.runs for part in parts])
+        members = rows[["run", *schema.MEMBER]].drop_duplicates()
+        rows = rows.drop(columns=[*schema.MEMBER]).drop_duplicates(["run", "bucket"])
+        table = members.merge(rows, on="run")[list(schema.RUN_COLUMNS)]
+        counts, sources, described, unfinished = {}, {}, {}, {}
+        for part in reversed(parts):
+            counts |= part.sentences
+            sources |= part.sources
+            described |= part.environment["runs"]
+            unfinished |= part.environment["unfinished"]
         environment = {
             "schema": schema.VERSION,
             "runs": described,
@@ -145,7 +149,6 @@ class Results:
             "unfinished": {run: item for run, item in unfinished.items() if run not in described},
             "replaced": sum(part.environment.get("replaced", 0) for part in parts),
         }
-        table = _with_members(pd.concat(frames), pd.concat(members).drop_duplicates())
         return cls(folder, table, counts, environment, sources)
 
     def __repr__(self) -> str:
@@ -168,14 +171,19 @@ class Results:
         }
         return [f"{counted(count, 'run')} {words}" for words, count in counts.items() if count]
 
-    def examples(self) -> Iterator[tuple[str, Sequence[Example]]]:
-        """Example sentences with attention weights, one run at a time to save memory."""
+    def examples(self) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
+        """Example sentences of each run, one run at a time to save memory.
+
+        ``sentence`` is its place in the test set, below 0 for one of the lecture's; ``source`` and
+        ``hypothesis`` are tokens, ``reference`` is a text. ``weights`` have a row per token of the
+        hypothesis, and a column per source token.
+        """
         of_bundle = cache(folders.read_object)
         for run in self.names:
             source = self.sources[run]
             if folders.is_run(source):
-                yield run, folders.read_object(source / folders.EXAMPLES)
-            elif run in (examples := of_bundle(source / schema.EXAMPLES)):
+                yield run, folders.read_object(source / "examples.json")
+            elif run in (examples := of_bundle(source / "examples.json.gz")):
                 yield run, examples[run]
 
     def table(self, name: str, like_slide: bool = False) -> pd.DataFrame:
@@ -201,13 +209,6 @@ class Results:
         return claims.claims_page(claims.decide_all(self.folder)).frame
 
 
-def _with_members(table: pd.DataFrame, members: pd.DataFrame) -> pd.DataFrame:
-    """Rows of runs in the order of ``members`` (run and `schema.MEMBER`), others last."""
-    rest = table[["run"]][~table["run"].isin(members["run"])].drop_duplicates()
-    members = pd.concat([members, rest]).fillna("").astype("str")
-    return members.merge(table, on="run")[list(schema.RUN_COLUMNS)]
-
-
 def _counts(rows: pd.DataFrame) -> Counts:
     """The rows of a run in order, as a read-only array of a small type."""
     _, *counted = schema.COUNTED
@@ -227,15 +228,6 @@ def load_probe(folder: Path, study: str) -> pd.DataFrame:
         f"{str(folder)!r} has no numbers of study {study}: `bottleneck study {command} "
         "--results DIR` measures them in a folder of trained runs"
     )
-
-
-def setting_columns(settings: RunSettings) -> dict[str, Any]:
-    """Settings by column; a setting that is not set is an empty text, or None for other types."""
-    columns = {}
-    for column, (place, kind) in schema.SETTING_COLUMNS.items():
-        value = settings.value(place)
-        columns[column] = plain(value or "") if kind == "str" else value
-    return columns
 
 
 def tidy_csv(table: pd.DataFrame) -> str:

@@ -1,5 +1,10 @@
 """Folders of runs and of results: what a folder is, what it holds, and its files.
 
+A run's folder has ``status.json``, ``settings.json``, ``environment.json`` and the vocabularies,
+while it is trained ``checkpoint.safetensors``, then ``log.jsonl``, ``weights.safetensors``,
+``hypotheses.jsonl``, ``sentences.csv``, ``scores.csv`` and ``examples.json``. An output folder has
+its runs in `STORE`, next to it ``experiments.json``, and the bundle (`schema`).
+
 Reading a file checks it against ``SHA256SUMS`` of its folder (of a run: once it has ended, and not
 its status). It is an error if a listed file is missing.
 """
@@ -17,27 +22,10 @@ from typing import Any, NamedTuple
 from ..settings.errors import FileError, UsageError, UserError
 from ..settings.files import SUMS, digest_of, listed_digests, read_sums
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
-from . import schema
-from .schema import PROBES
 
 STORE = "runs"
 """Folder of the run folders, inside an output folder."""
-EXPERIMENTS = "experiments.json"
-"""File next to the store: the names that each experiment gives its runs."""
 REPLACED = ""  # in place of an experiment's name: runs that later runs replaced
-
-# Files of a run's folder.
-STATUS = "status.json"
-SETTINGS = "settings.json"
-ENVIRONMENT = "environment.json"
-LOG = "log.jsonl"
-WEIGHTS = "weights.safetensors"
-CHECKPOINT = "checkpoint.safetensors"
-HYPOTHESES = "hypotheses.jsonl"
-SENTENCES = "sentences.csv"
-SCORES = "scores.csv"
-EXAMPLES = "examples.json"
-
 SHIPPED = Path(__file__).parents[1] / "pair"
 """The output folder of the trained pair that comes with the package; see the README in it."""
 ENDED = ("done", "diverged")
@@ -50,12 +38,12 @@ WRITTEN = "name one that `bottleneck reproduce` or `bottleneck sweep` wrote"
 
 def is_run(folder: Path) -> bool:
     """Whether this is the folder of one run, even if files are missing."""
-    return (folder / STATUS).exists() or was_written(folder / SETTINGS)
+    return (folder / "status.json").exists() or was_written(folder / "settings.json")
 
 
 def is_bundle(folder: Path) -> bool:
     """Whether there is a bundle in a folder, or a part of one."""
-    marks = (schema.RUNS, schema.SENTENCES, schema.EXAMPLES)
+    marks = ("runs.csv", "sentences.csv.gz", "examples.json.gz")
     return any(was_written(folder / name) for name in marks)
 
 
@@ -70,29 +58,27 @@ def runs_in(folder: Path) -> list[Path]:
 def tables(folder: Path) -> list[Path]:
     """The studies' tables of a folder by name, including listed ones that are missing."""
     listed = (folder / name for name in read_sums(folder) or ())
-    lost = (path for path in listed if path.parent == folder / PROBES and path.suffix == ".csv")
-    return sorted({*(folder / PROBES).glob("*.csv"), *lost})
+    probes = folder / "probes"
+    lost = (path for path in listed if path.parent == probes and path.suffix == ".csv")
+    return sorted({*probes.glob("*.csv"), *lost})
 
 
-def has_results(folder: Path) -> bool:
-    """Whether there is a bundle, a study's table or a finished run in a folder itself."""
-    return is_bundle(folder) or bool(tables(folder) or find_runs(folder).done)
+def results_inside(folder: Path, itself: bool = False) -> list[Path]:
+    """The folders directly inside a folder that have a bundle, a study's table or a finished run.
 
-
-def results_inside(folder: Path) -> list[Path]:
-    """The folders with results directly inside a folder, by name, without its store."""
-    return [
-        path
-        for path in sorted(folder.glob("*/"))
-        if not (path.name == STORE and any(map(is_run, path.glob("[!.]*"))))
-        and not is_run(path)
-        and has_results(path)
-    ]
+    They come by name, without the folder's store; with ``itself``, the folder first if it has one.
+    """
+    places = [folder] if itself else []
+    for path in sorted(folder.glob("*/")):
+        is_store = path.name == STORE and any(map(is_run, path.glob("[!.]*")))
+        if not (is_store or is_run(path)):
+            places.append(path)
+    return [path for path in places if is_bundle(path) or tables(path) or find_runs(path).done]
 
 
 def latest_output(results: Path, otherwise: Path | None = None) -> Path:
     """The output folder under ``results`` that was written last; ``otherwise`` if there is none."""
-    bundles = sorted(results.glob(f"*/{schema.RUNS}"), key=lambda path: path.stat().st_mtime)
+    bundles = sorted(results.glob("*/runs.csv"), key=lambda path: path.stat().st_mtime)
     if not bundles and otherwise is None:
         raise UserError(
             f"no finished run in {str(results)!r}; run `bottleneck reproduce` first, "
@@ -132,36 +118,31 @@ def check_trainable(folder: Path) -> None:
 # The files of a folder, each read against its checksum.
 
 
-def damaged(path: Path, reason: object) -> FileError:
-    """The error for a file that cannot be read, with advice."""
-    run, delete = path.parent, f"delete it and its line in {SUMS}"
-    if isinstance(reason, PermissionError):  # its content may be intact
-        way = "check its permissions"
-    elif path.is_relative_to(SHIPPED):
-        way = "install the package again"
-    elif is_run(run):
-        way = f"delete the run with `rm -r {shlex.quote(str(run))}` and train it again"
-    elif path.name == EXPERIMENTS:
-        way = f"{delete}: the sweep's command writes it again"
-    elif run.name == PROBES:
-        study = re.split("[-_]", path.stem)[0]
-        again = f"bottleneck study {study} --results {shlex.quote(str(run.parent))}"
-        way = f"make it again with `{again}`, or {delete}"
-    else:
-        way = "export it again"
-    words = str(getattr(reason, "strerror", None) or reason).partition("\n")[0]
-    return FileError(f"{str(path)!r} cannot be read ({words}); {way}")
-
-
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn an error in the block into `damaged`."""
+    """Turn an error in the block into a ``FileError`` for this file, with advice."""
     try:
         yield
     except (
         OSError, ValueError, TypeError, LookupError, OverflowError, EOFError, zlib.error, UsageError
     ) as error:  # fmt: skip
-        raise damaged(path, error) from None
+        run, delete = path.parent, f"delete it and its line in {SUMS}"
+        if isinstance(error, PermissionError):  # its content may be intact
+            way = "check its permissions"
+        elif path.is_relative_to(SHIPPED):
+            way = "install the package again"
+        elif is_run(run):
+            way = f"delete the run with `rm -r {shlex.quote(str(run))}` and train it again"
+        elif path.name == "experiments.json":
+            way = f"{delete}: the sweep's command writes it again"
+        elif run.name == "probes":
+            study = re.split("[-_]", path.stem)[0]
+            again = f"bottleneck study {study} --results {shlex.quote(str(run.parent))}"
+            way = f"make it again with `{again}`, or {delete}"
+        else:
+            way = "export it again"
+        words = str(getattr(error, "strerror", None) or error).partition("\n")[0]
+        raise FileError(f"{str(path)!r} cannot be read ({words}); {way}") from None
 
 
 def was_written(path: Path) -> bool:
@@ -170,7 +151,7 @@ def was_written(path: Path) -> bool:
 
 
 def read_checked(path: Path) -> bytes:
-    """A file's content, unpacked if it is ``.gz``; `damaged` if it does not match its checksum."""
+    """A file's content, unpacked if it is ``.gz``; it must match its checksum (`reading`)."""
     run = path.parent
     with reading(path):
         for _ in range(3):  # a writer may replace file and sums between two reads
@@ -184,7 +165,7 @@ def read_checked(path: Path) -> bytes:
                 fault = "" if digest_of(content) in digests else "it does not match its checksum"
             if not fault:
                 return gzip.decompress(content) if path.suffix == ".gz" else content
-    raise damaged(path, fault)
+        raise ValueError(fault)
 
 
 def read_object(path: Path) -> Any:
@@ -200,13 +181,14 @@ def json_text(values: Any) -> str:
 
 def read_settings(run: Path) -> RunSettings:
     """The settings of a run; a ``UserError`` if they cannot be read."""
-    with reading(run / SETTINGS):
-        return parse_settings(read_object(run / SETTINGS))
+    path = run / "settings.json"
+    with reading(path):
+        return parse_settings(read_object(path))
 
 
 def read_status(run: Path) -> dict[str, Any]:
     """A run's ``status.json``, which has no checksum; empty if there is none."""
-    path = run / STATUS
+    path = run / "status.json"
     with reading(path):
         return json.loads(path.read_bytes()) if path.exists() else {}
 
@@ -215,16 +197,18 @@ def read_experiments(folder: Path) -> dict[str, dict[str, Sequence[str]]]:
     """By experiment and run, in order: the run's arm, and the arm that it is compared with."""
     whole = folder.resolve()
     places = (whole, whole.parent) if whole.name == STORE else (whole,)
-    files = [place / EXPERIMENTS for place in places if was_written(place / EXPERIMENTS)]
-    return read_object(files[0]) if files else {}
+    files = filter(was_written, (place / "experiments.json" for place in places))
+    path = next(files, None)
+    return read_object(path) if path else {}
 
 
 def read_texts(run: Path) -> dict[str, list[str]]:
     """``source``, ``reference`` and ``hypothesis`` of a finished run's test sentences, in order."""
-    path = run / HYPOTHESES
+    path = run / "hypotheses.jsonl"
     if not was_written(path):
         raise UserError(
-            f"{str(run)!r} has no {HYPOTHESES}: the run did not end; repeat its command to continue"
+            f"{str(run)!r} has no hypotheses.jsonl: the run did not end; "
+            "repeat its command to continue"
         )
     with reading(path):
         # Not splitlines: it also splits at other characters, which a text may have.
@@ -251,29 +235,26 @@ def find_runs(folder: Path) -> StoredRuns:
     """The runs of an output folder, of a store, or of one run's folder."""
     done, order, unfinished = {}, {}, {}
     for run in runs_in(folder):
-        status = read_status(run).get("status")
+        status, path = read_status(run).get("status"), run / "environment.json"
         if status is None:
-            raise damaged(run / STATUS, "it is missing")
-        if not is_current(run):
+            with reading(run / "status.json"):
+                raise ValueError("it is missing")
+        # A run may have stopped before it wrote its version.
+        environment = read_object(path) if status == "done" or path.is_file() else None
+        if environment is not None and environment.get("schema") != SCHEMA_VERSION:
             unfinished[run] = "of another version"
         elif status != "done":
             unfinished[run] = status
         else:
-            settings = read_object(run / SETTINGS)
+            settings = read_object(run / "settings.json")
             model, seed = settings["model"], settings["training"]["seed"]
             order[run] = model["attention"], model["context_size"], seed, run.name
-            done[run] = {"settings": settings, "environment": read_object(run / ENVIRONMENT)}
+            done[run] = {"settings": settings, "environment": environment}
     runs = sorted(done, key=order.__getitem__)
     names = read_experiments(folder).get(REPLACED, {}) if done else {}
     current = [run for run in runs if run.name not in names] or runs
     replaced = len(runs) - len(current)
     return StoredRuns({run: done[run] for run in current}, unfinished, replaced)
-
-
-def is_current(run: Path) -> bool:
-    """Whether this version made a run; also true if it stopped before it wrote its version."""
-    path = run / ENVIRONMENT
-    return not path.is_file() or read_object(path).get("schema") == SCHEMA_VERSION
 
 
 def arms(folder: Path) -> dict[str, Path]:
@@ -291,7 +272,7 @@ def arms(folder: Path) -> dict[str, Path]:
         training = settings["training"] | {"seed": None}
         text = known["environment"].get("fingerprint")
         others[run] = settings | {"model": model, "training": training, "text": text}
-    latest = max(others, key=lambda run: (run / STATUS).stat().st_mtime)
+    latest = max(others, key=lambda run: (run / "status.json").stat().st_mtime)
     chosen: dict[str, Path] = {}
     for run, known in done.items():
         if others[run] == others[latest]:
@@ -301,5 +282,5 @@ def arms(folder: Path) -> dict[str, Path]:
 
 def probe_file(folder: Path, study: str) -> Path | None:
     """The file of a study's numbers in a folder; None if it was never written."""
-    path = folder / PROBES / f"{study}.csv"
+    path = folder / "probes" / f"{study}.csv"
     return path if was_written(path) else None

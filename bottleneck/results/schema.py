@@ -11,7 +11,8 @@
   ``replaced``: how many finished runs were replaced by later ones of the same arms.
 - ``SHA256SUMS``: a digest of each file here and under ``probes/``, for `sha256sum -c`. A run's
   folder has its own.
-- ``probes/NAME.csv``: the numbers of a study of `QUESTIONS`, in long form (`PROBE_COLUMNS`).
+- ``probes/NAME.csv``: the numbers of a study of `QUESTIONS`, in long form (`PROBE_COLUMNS`). In a
+  run's folder, ``probes/`` has what was measured on that run.
 
 Types are pandas' own names. ``Int64`` and ``boolean`` columns may have blanks (a bucket without
 sentences, a setting that is not set). In a spreadsheet, import runs and buckets (5-10) as text.
@@ -19,11 +20,7 @@ sentences, a setting that is not set). In a spreadsheet, import runs and buckets
 
 VERSION = 8
 
-RUNS = "runs.csv"
-SENTENCES = "sentences.csv.gz"
-EXAMPLES = "examples.json.gz"
-ENVIRONMENT = "environment.json"
-FILES = (RUNS, SENTENCES, EXAMPLES, ENVIRONMENT)
+FILES = ("runs.csv", "sentences.csv.gz", "examples.json.gz", "environment.json")
 """The files that an export writes together."""
 
 
@@ -33,7 +30,9 @@ def _typed(columns: str) -> dict[str, str]:
     return {name: kind or "Int64" for name, _, kind in items}
 
 
-_SETTINGS = _typed("""
+SETTING_COLUMNS = {
+    item.partition("=")[0].rpartition(".")[2]: (item.rpartition("=")[2], kind)
+    for item, kind in _typed("""
 model.attention:str model.context_size training.seed model.placement:str model.cell:str
 model.embedding_size hidden_size=model.hidden attention_size=model.attention_width model.layers
 model.dropout:float64 model.tied_output:boolean model.bidirectional:boolean
@@ -50,10 +49,7 @@ corpus.source_vocabulary corpus.target_vocabulary corpus.lowercase:boolean decod
 decoding.length_penalty:float64 decoding.cap_factor:float64 decoding.cap_extra
 scoring.edges:str scoring.resamples scoring_seed=scoring.seed
 scoring.tokenize:str
-""")
-SETTING_COLUMNS: dict[str, tuple[str, str]] = {
-    item.partition("=")[0].rpartition(".")[2]: (item.rpartition("=")[2], kind)
-    for item, kind in _SETTINGS.items()
+""").items()
 }
 """Columns that repeat a run's settings: which setting, and its type.
 
@@ -61,7 +57,7 @@ They have every setting but the names of the user's files: ``corpus_fingerprint`
 text. ``asked_..._pairs`` are the settings, ``train_pairs`` is the number of pairs there were.
 """
 
-RUN_COLUMNS: dict[str, str] = {
+RUN_COLUMNS = {
     **_typed("""
     run:str attention:str context_size seed bucket:str n compression_ratio:float64 bleu:float64
     bleu_low:float64 bleu_high:float64 brevity_penalty:float64 length_ratio:float64
@@ -87,7 +83,8 @@ MEMBER = ("experiment", "arm", "baseline")
 """Columns of ``runs.csv`` with an experiment of the run, and the run's arm and baseline in it."""
 
 BLEU_COLUMNS = (
-    *("hypothesis_tokens", "reference_tokens"),
+    "hypothesis_tokens",
+    "reference_tokens",
     *(f"{count}_{order}" for count in ("correct", "total") for order in range(1, 5)),
 )
 COUNTED = dict.fromkeys(("sentence", "source_words", *BLEU_COLUMNS), "i8")
@@ -95,7 +92,7 @@ COUNTED = dict.fromkeys(("sentence", "source_words", *BLEU_COLUMNS), "i8")
 
 # What commands print and draw, by name.
 
-STUDIES: tuple[str, ...] = (
+STUDIES = (
     *("survival", "dimensions", "information", "capacity", "alignment"),
     *("gradients", "length", "fit", "embeddings", "reading"),
 )
@@ -110,14 +107,10 @@ TABLES = ("failure-pattern", "vindication", "context-size", "compression", "arms
 ALL_TABLES = (*TABLES, *QUESTIONS, GOLD)
 ENDINGS = {".csv": "csv", ".md": "markdown", ".tex": "latex", ".json": "json", ".html": "html"}
 """The format of a table's file, by its ending."""
-FORMATS = ("rich", *ENDINGS.values())
 FIGURES_OF_RUNS = ("bleu", "arms", "compression", "learning", "attention")
 FIGURES = (*FIGURES_OF_RUNS, *STUDIES, GOLD, BENCHMARK)
 
-PROBES = "probes"
-"""Folder of the studies' tables; in a run's folder, of what was measured on that run."""
-
-PROBE_COLUMNS: dict[str, str] = _typed("""
+PROBE_COLUMNS = _typed("""
 run:str arm:str attention:str placement:str context_size corpus:str updates seed control:str
 bucket:str part:str measure:str value:float64 low:float64 high:float64 n note:str
 """)

@@ -11,43 +11,42 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import jax
 import numpy as np
+from jax.tree_util import keystr, tree_leaves_with_path
 from safetensors.numpy import load, save
 
 from ..corpus.subwords import Subwords
 from ..corpus.vocabulary import WORDS, Vocabulary
 from ..model.parts import Stack
 from ..model.translator import Weights
-from ..results.folders import CHECKPOINT, read_checked
+from ..results.folders import read_checked
 from ..settings.concerns import CorpusSettings
 from ..settings.files import digest_of, write_bytes
 from ..training.loop import Learner, Progress, Snapshot, Trained
 from ..training.step import initial_state
 
 FORMAT = b"8"  # raised when the content of checkpoints changes
-EVERY = 60.0
-"""Seconds between two checkpoints."""
 
 
 def save_weights(path: Path, weights: Weights) -> None:
-    """Write all parameters as float32 tensors."""
-    leaves = jax.tree_util.tree_leaves_with_path(weights)
-    write_bytes(path, save({_name(place): np.ascontiguousarray(leaf) for place, leaf in leaves}))
+    """Write all parameters as float32 tensors, named such as ``decoder.cells.0.weights.1``."""
+    tensors = {}
+    for place, leaf in tree_leaves_with_path(weights):
+        name = keystr(place, simple=True, separator=".").removesuffix(".value")
+        tensors[name] = np.ascontiguousarray(leaf)
+    write_bytes(path, save(tensors))
 
 
 def read_weights(content: bytes, like: Weights) -> Weights:
     """The parameters in a file's bytes, in the structure of ``like``."""
-    tensors = load(content)
-    return jax.tree_util.tree_map_with_path(
-        lambda place, leaf: jax.numpy.asarray(tensors[_name(place)], leaf.dtype), like
-    )
-
-
-def _name(place: tuple) -> str:
-    """``decoder.cells.0.weights.1`` for the path to a leaf."""
-    return jax.tree_util.keystr(place, simple=True, separator=".").removesuffix(".value")
+    tensors, arrays = load(content), []
+    for place, leaf in tree_leaves_with_path(like):
+        name = keystr(place, simple=True, separator=".").removesuffix(".value")
+        arrays.append(jax.numpy.asarray(tensors[name], leaf.dtype))
+    return jax.tree.unflatten(jax.tree.structure(like), arrays)
 
 
 def save_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
@@ -76,6 +75,7 @@ def load_vocabularies(folder: Path, corpus: CorpusSettings) -> tuple[Vocabulary,
 class Checkpoints:
     """Writes a checkpoint of each run in training, at intervals and before a ``SystemExit``."""
 
+    seconds: ClassVar[float] = 60.0  # between two checkpoints
     folders: Sequence[Path] = ()
     asked: bool = False
     last: float = field(default_factory=time.monotonic)
@@ -88,35 +88,30 @@ class Checkpoints:
 
     def wanted(self) -> bool:
         """Whether the last checkpoint is old, or the run has to stop."""
-        return self.asked or time.monotonic() - self.last > EVERY
+        return self.asked or time.monotonic() - self.last > self.seconds
 
     def keep(self, snapshot: Snapshot) -> None:
         """Write the checkpoint of each run; then stop if asked to."""
-        on_host = snapshot._replace(state=jax.device_get(snapshot.state))
+        states, stack = jax.device_get(snapshot.state), Stack(len(snapshot.trained))
         for place, folder in enumerate(self.folders):
-            write_bytes(folder / CHECKPOINT, to_bytes(on_host, place))
+            trained = snapshot.trained[place]
+            leaves = enumerate(jax.tree.leaves((stack.part(states, place), trained.weights)))
+            tensors = {str(number): np.asarray(leaf, order="C") for number, leaf in leaves}
+            facts = {name: value for name, value in vars(trained).items() if name != "weights"}
+            facts["log"] = [asdict(progress) for progress in trained.log]
+            losses = [float(loss[place]) for loss in snapshot.losses]
+            text = json.dumps({"losses": losses, "trained": facts})
+            content = save(tensors | {"facts": np.frombuffer(text.encode(), np.uint8)})
+            digest = digest_of(FORMAT + content).encode()
+            write_bytes(folder / "checkpoint.safetensors", digest + content)
         self.last = time.monotonic()
         if self.asked:
             raise SystemExit(0)
 
 
-def to_bytes(snapshot: Snapshot, place: int) -> bytes:
-    """The content of the checkpoint of one run of a stack."""
-    trained = snapshot.trained[place]
-    state = Stack(len(snapshot.trained)).part(snapshot.state, place)
-    leaves = jax.tree.leaves((state, trained.weights))
-    tensors = {str(number): np.asarray(leaf, order="C") for number, leaf in enumerate(leaves)}
-    facts = {name: value for name, value in vars(trained).items() if name != "weights"}
-    facts["log"] = [asdict(progress) for progress in trained.log]
-    losses = [float(loss[place]) for loss in snapshot.losses]
-    text = json.dumps({"losses": losses, "trained": facts})
-    content = save(tensors | {"facts": np.frombuffer(text.encode(), np.uint8)})
-    return digest_of(FORMAT + content).encode() + content
-
-
 def read_checkpoint(folder: Path, learner: Learner) -> Snapshot | None:
     """A run's checkpoint, in the structure of this learner; None if missing or damaged."""
-    path = folder / CHECKPOINT
+    path = folder / "checkpoint.safetensors"
     whole = path.read_bytes() if path.exists() else b""
     digest, content = whole[:64], whole[64:]
     if digest_of(FORMAT + content).encode() != digest:
@@ -130,14 +125,3 @@ def read_checkpoint(folder: Path, learner: Learner) -> Snapshot | None:
     known["log"] = [Progress(**progress) for progress in known["log"]]
     losses = [np.array([loss], dtype=np.float64) for loss in facts["losses"]]
     return Snapshot(state, [Trained(best, **known)], losses)
-
-
-def join(snapshots: Sequence[Snapshot]) -> Snapshot:
-    """Join snapshots of the same update into one stack."""
-    stack = Stack(len(snapshots))
-    losses = zip(*(snapshot.losses for snapshot in snapshots), strict=True)
-    return Snapshot(
-        stack.join([snapshot.state for snapshot in snapshots]),
-        [snapshot.trained[0] for snapshot in snapshots],
-        [np.concatenate(item) for item in losses],
-    )

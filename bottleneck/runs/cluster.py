@@ -16,7 +16,7 @@ from typing import Any
 from uuid import uuid4
 
 from ..corpus.corpus import load_corpus
-from ..results.folders import ENDED, SETTINGS, json_text, read_status
+from ..results.folders import ENDED, json_text, read_status
 from ..settings.concerns import FILES, CorpusSettings
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
@@ -45,16 +45,8 @@ def run_cells_on_cluster(
         ) from None
     outcomes: dict[Cell, Outcome] = {}
     running: dict[str, tuple[Cell, Path]] = {}  # by the cell's label
+    sent: dict[CorpusSettings, Any] = {}  # each text as a task: Dask keeps one copy for all runs
     topic, news = f"seq2seq-bottleneck-{uuid4().hex[:12]}", Queue()
-
-    @cache
-    def send(corpus: CorpusSettings) -> Any:
-        """Send each text as a task, so that Dask keeps one copy for all runs."""
-        given = {key: getattr(corpus, key) for key in FILES if getattr(corpus, key)}
-        paths = {key: Path(name).expanduser() for key, name in given.items()}
-        texts = {key: (path.name, path.read_bytes()) for key, path in paths.items()}
-        return client.submit(dict, texts, pure=False)
-
     with client:
         client.subscribe_topic(topic, lambda event: news.put(event[1]))
         load = cache(lambda corpus, edges: load_corpus(corpus, edges).fingerprint)
@@ -68,7 +60,12 @@ def run_cells_on_cluster(
                 end = {"phase": known["status"], "run": folder.name, "reason": known["reason"]}
                 news.put((cell.label, end))
                 continue
-            futures.append(client.submit(execute_task, topic, cell, send(corpus), pure=False))
+            if corpus not in sent:
+                given = {key: getattr(corpus, key) for key in FILES if getattr(corpus, key)}
+                paths = {key: Path(name).expanduser() for key, name in given.items()}
+                texts = {key: (path.name, path.read_bytes()) for key, path in paths.items()}
+                sent[corpus] = client.submit(dict, texts, pure=False)
+            futures.append(client.submit(execute_task, topic, cell, sent[corpus], pure=False))
             futures[-1].add_done_callback(lambda future, cell=cell: news.put((cell.label, future)))
         while running:
             label, event = news.get()
@@ -127,7 +124,7 @@ def _arrived(future: Any, folder: Path, settings: RunSettings) -> Event:
         reason = "the worker made another run of these settings; install the same version there"
         return {"phase": "failed", "reason": reason}
     if "run" in event:  # it has ended; its settings get this machine's file names back
-        files[SETTINGS] = json_text(settings.model_dump()).encode()
+        files["settings.json"] = json_text(settings.model_dump()).encode()
         with locked(folder):
             replace_run(folder, files)
     return event

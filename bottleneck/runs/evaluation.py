@@ -12,13 +12,12 @@ from ..corpus.batches import encode_pairs, evaluation_batches
 from ..corpus.corpus import Corpus, share
 from ..corpus.drawing import note
 from ..corpus.grammar import LECTURE_SENTENCES, english_french
-from ..corpus.pair import SentencePair
 from ..corpus.vocabulary import EOS, tokenizer_advice
 from ..decoding.search import caps
 from ..model.parts import Stack, parts_of
 from ..model.translator import count_parameters
 from ..results.bundle import tidy_csv
-from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES, json_text
+from ..results.folders import json_text
 from ..results.schema import BLEU_COLUMNS
 from ..scoring import bleu
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
@@ -40,8 +39,8 @@ def scoring_notes(corpus: Corpus, settings: RunSettings) -> list[str]:
     way = "decoding.cap_factor and decoding.cap_extra raise the cap"
     note(notes, longer, "test reference", f"longer than the cap of its output ({way})")
     references = [pair.target for pair in corpus.test]
-    tokenize = settings.scoring.tokenize
-    return notes + tokenizer_advice(references, tokenize, "--set scoring.tokenize=")
+    option = "--set scoring.tokenize="
+    return notes + tokenizer_advice(references, settings.scoring.tokenize, option)
 
 
 def evaluate(
@@ -55,19 +54,21 @@ def evaluate(
     outputs, _, texts = run.decode(batches)
     # Each core of the process computes a part of a batch.
     losses = make_sentence_losses(graph, Stack(1, parts_of(BATCH)))
+    references = [pair.target for pair in corpus.test]
     columns = {
         "sentence": range(len(texts)),
         "source": [pair.source for pair in corpus.test],
-        "reference": [pair.target for pair in corpus.test],
+        "reference": references,
         "hypothesis": texts,
         "source_words": [pair.words for pair in corpus.test],
         "nll": np.float32(losses(trained.weights, batches)),  # as computed
         "target_tokens": list(map(len, encoded.target)),
         "ended": [EOS in ids for ids in outputs],
     }
-    sentences = with_counts(pd.DataFrame(columns), settings.scoring.tokenize)
+    counts = bleu.bleu_statistics(texts, references, tokenize=settings.scoring.tokenize)
+    sentences = pd.DataFrame(columns | dict(zip(BLEU_COLUMNS, counts.T, strict=True)))
     spelled = ["source", "reference", "hypothesis"]
-    write_text(folder / SENTENCES, tidy_csv(sentences.drop(columns=spelled)))
+    write_text(folder / "sentences.csv", tidy_csv(sentences.drop(columns=spelled)))
     # These are the same for every bucket of the run.
     epoch = sum(len(target.numbers(pair.target)) + 1 for pair in corpus.train)  # with end tokens
     facts = {
@@ -87,26 +88,31 @@ def evaluate(
         facts | row | {"near_copies": share(corpus.near_copies[place] for place in places)}
         for row, places in zip(bucket_rows(sentences, settings), members, strict=True)
     ]
-    write_text(folder / SCORES, tidy_csv(pd.DataFrame(rows, dtype=object)))
+    write_text(folder / "scores.csv", tidy_csv(pd.DataFrame(rows, dtype=object)))
     lines = [
         f"{json.dumps(row, ensure_ascii=False)}\n"
         for row in sentences[["sentence", *spelled]].to_dict("records")
     ]
-    write_text(folder / HYPOTHESES, "".join(lines))
-    first = np.concatenate([places[:2] for places in members]).tolist()
-    examples = make_examples(run, {place: corpus.test[place] for place in first})
-    write_text(folder / EXAMPLES, json_text(examples))
-
-
-def with_counts(sentences: pd.DataFrame, tokenize: str = "13a") -> pd.DataFrame:
-    """The sentences with the n-gram counts from which BLEU is computed."""
-    texts = sentences["hypothesis"].to_list(), sentences["reference"].to_list()
-    counts = bleu.bleu_statistics(*texts, tokenize=tokenize)
-    return sentences.assign(**dict(zip(BLEU_COLUMNS, counts.T, strict=True)))
+    write_text(folder / "hypotheses.jsonl", "".join(lines))
+    # The lecture's sentences, with numbers below 0, and two of each bucket.
+    pairs, examples = {}, []
+    if settings.corpus.name == "grammar":
+        lecture = map(english_french(settings.corpus.lexicon).parse, LECTURE_SENTENCES)
+        pairs = dict(enumerate(lecture, -len(LECTURE_SENTENCES)))
+    pairs |= {place: corpus.test[place] for places in members for place in places[:2].tolist()}
+    translations = run.translations([pair.source for pair in pairs.values()], attended=True)
+    for (number, pair), item in zip(pairs.items(), translations, strict=True):
+        example = {"sentence": number, "source": item.source, "reference": pair.target}
+        weights = item.weights.round(3).tolist()
+        examples.append(example | {"hypothesis": item.output, "weights": weights})
+    write_text(folder / "examples.json", json_text(examples))
 
 
 def bucket_rows(sentences: pd.DataFrame, settings: RunSettings) -> list[dict[str, Any]]:
-    """One row per bucket: n, compression ratio, scores with interval, and what explains them."""
+    """One row per bucket: n, compression ratio, scores with interval, and what explains them.
+
+    ``sentences`` have `BLEU_COLUMNS`, the n-gram counts from which BLEU is computed.
+    """
     model, scoring, rows = settings.model, settings.scoring, []
     members = bucket_members(sentences["source_words"].to_numpy(), scoring.lower_edges)
     for bucket, (name, places) in enumerate(members.items()):
@@ -138,21 +144,3 @@ def bucket_rows(sentences: pd.DataFrame, settings: RunSettings) -> list[dict[str
             "signature": bleu.bleu_signature(scoring.tokenize),
         }
     return rows
-
-
-def make_examples(run: TrainedRun, chosen: dict[int, SentencePair]) -> list[dict[str, Any]]:
-    """Source, reference, hypothesis and weights (hypothesis x source) of a few sentences.
-
-    They are the lecture's sentences (numbers below 0), and the chosen ones of the test set.
-    """
-    corpus, pairs, examples = run.settings.corpus, {}, []
-    if corpus.name == "grammar":
-        lecture = map(english_french(corpus.lexicon).parse, LECTURE_SENTENCES)
-        pairs = dict(enumerate(lecture, -len(LECTURE_SENTENCES)))
-    pairs |= chosen
-    translations = run.translations([pair.source for pair in pairs.values()], attended=True)
-    for (number, pair), item in zip(pairs.items(), translations, strict=True):
-        example = {"sentence": number, "source": item.source, "reference": pair.target}
-        weights = item.weights.round(3).tolist()
-        examples.append(example | {"hypothesis": item.output, "weights": weights})
-    return examples

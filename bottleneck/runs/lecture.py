@@ -11,11 +11,11 @@ from flax import nnx
 
 from ..corpus.pair import SentencePair
 from ..corpus.subwords import by_word, shares_of
-from ..corpus.vocabulary import BOS, EOS, UNK, tokenize, without_joiner
+from ..corpus.vocabulary import BOS, EOS, SPECIAL, UNK, prepare_source, tokenize, without_joiner
 from ..decoding.search import without_symbols
 from ..lecture.slides import SLIDES, ArmOutput, Evidence, Grid
 from ..settings.concerns import UNSELECTIVE
-from .translate import END, TrainedRun, load_run, readable
+from .translate import TrainedRun, load_run
 
 
 def trained_evidence(evidence: Evidence, name: str, arms: Mapping[str, Path]) -> Evidence:
@@ -26,38 +26,35 @@ def trained_evidence(evidence: Evidence, name: str, arms: Mapping[str, Path]) ->
     slide, outputs, learned = SLIDES[name], [], None
     for arm in sorted(arms, key=lambda arm: (arm != "none", arm)):
         trained, steps = load_run(arms[arm]), []
-        if trained.settings.corpus.reverse_direction:
+        corpus = trained.settings.corpus
+        if corpus.reverse_direction:
             continue
-        if name == "L10":
-            sentences, learned = [], learned_weights(trained)
+        sentences = []
+        if name == "L10":  # attention over its words, while the decoder reads the slide's French
+            sides = slide["english"], slide["french"]
+            texts = [prepare_source(" ".join(words), corpus) for words in sides]
+            (matrix,) = trained.attention(trained.encode([SentencePair(*texts)]), 1)
+            source, target = words = [tokenize(text) for text in texts]
+            vocabularies = trained.source_vocabulary, trained.target_vocabulary
+            shares = [
+                shares_of(vocabulary.tokenizer.pieces(text), tokens, vocabulary.tokenizer)
+                for vocabulary, text, tokens in zip(vocabularies, texts, words, strict=True)
+            ]
+            learned = Grid(
+                f"learned: {trained.settings.model.attention}",
+                [*map(without_joiner, target)],
+                [*map(without_joiner, source), SPECIAL[EOS]],
+                by_word(matrix, *shares)[: len(target)],
+                slide["gold"],
+            )
         elif name == "L17":
             sentences = [slide["source"]]
             steps = _first_steps(trained, slide["source"], slide["steps"])
         else:
             sentences = [source for source, _ in slide["pairs"]]
-        texts = [translation.text for translation in trained.translations(sentences)]
-        outputs.append(ArmOutput(arm, arms[arm].name, texts, steps))
+        translations = [item.text for item in trained.translations(sentences)]
+        outputs.append(ArmOutput(arm, arms[arm].name, translations, steps))
     return replace(evidence, learned=learned, arms=outputs)
-
-
-def learned_weights(trained: TrainedRun) -> Grid:
-    """Attention over the words of L10, while the decoder reads the slide's French."""
-    slide = SLIDES["L10"]
-    source, target = (trained.prepare(" ".join(slide[side])) for side in ("english", "french"))
-    vocabularies = trained.source_vocabulary, trained.target_vocabulary
-    (matrix,) = trained.attention(trained.encode([SentencePair(source, target)]), 1)
-    words = tokenize(source), tokenize(target)
-    shares = [
-        shares_of(vocabulary.tokenizer.pieces(text), tokens, vocabulary.tokenizer)
-        for vocabulary, text, tokens in zip(vocabularies, (source, target), words, strict=True)
-    ]
-    return Grid(
-        f"learned: {trained.settings.model.attention}",
-        readable(words[1], False),
-        readable(words[0], True),
-        by_word(matrix, *shares)[: len(words[1])],
-        slide["gold"],
-    )
 
 
 def _first_steps(
@@ -67,19 +64,18 @@ def _first_steps(
 
     These are the three most probable words, and the slide's words that are one known token.
     """
-    target, steps, before, ids = trained.target_vocabulary, [], "", [BOS]
-    source = jnp.array(trained.encode([SentencePair(trained.prepare(sentence), "")]).source)
+    corpus, target = trained.settings.corpus, trained.target_vocabulary
+    steps, before, ids = [], "", [BOS]
+    pair = SentencePair(prepare_source(sentence, corpus), "")
+    source = jnp.array(trained.encode([pair]).source)
     model = nnx.merge(trained.graph, trained.weights)
     for step in printed:
         logits, _ = model.logits(source, jnp.array([source.shape[1]]), jnp.array([ids]))
         shares = np.asarray(jax.nn.softmax(without_symbols(logits))[0, -1], np.float64)
         best = np.argsort(-shares, kind="stable")[:3].tolist()  # words that a step shows
-        numbers = [target.numbers(trained.prepare(word)) for word in step]
+        numbers = [target.numbers(prepare_source(word, corpus)) for word in step]
         slide = [number for number, *others in numbers if not others and number != UNK]
-        names = {
-            number: END if number == EOS else without_joiner(target.tokens[number])
-            for number in [*best, *slide]
-        }
+        names = {number: without_joiner(target.tokens[number]) for number in [*best, *slide]}
         steps.append((before, [(word, float(shares[number])) for number, word in names.items()]))
         before = names[best[0]]
         ids.append(best[0])

@@ -41,8 +41,6 @@ class Outcome:
 
 
 Listener = Callable[[Cell, Event], None]
-Executor = Callable[[Sequence[Cell], Path, Listener], list[Outcome]]
-"""Executes cells: writes run folders into the store, and sends events to the listener."""
 
 
 def has_accelerator() -> bool:
@@ -50,19 +48,6 @@ def has_accelerator() -> bool:
     plugin = any(find_spec(name) for name in ("jax_cuda12_plugin", "jax_cuda13_plugin"))
     on_cpu = os.environ.get("JAX_PLATFORMS", "").lower() == "cpu"
     return plugin and not on_cpu and Path("/dev/nvidia0").exists()
-
-
-def divide(
-    runs: int, width: int | None = None, threads: int | None = None, together: int | None = None
-) -> tuple[int, int, int]:
-    """How many runs at once, how many threads for each, and how many seeds per program.
-
-    ``runs`` includes finished ones: a run's sums must not depend on where a command was stopped.
-    """
-    if has_accelerator():
-        return width or 1, threads or 1, together or 16
-    threads = threads or (1 if width else max(1, cores() // max(1, runs)))
-    return width or max(1, cores() // threads), threads, together or 1
 
 
 def run_cells(
@@ -73,19 +58,18 @@ def run_cells(
     together: int | None = None,
     threads: int | None = None,
 ) -> list[Outcome]:
-    """Execute the runs of all cells into ``store``, as many at once as `divide` says.
+    """Execute the runs of all cells into ``store``: ``width`` processes at once.
 
-    A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them all, each
-    with a checkpoint from which the same command continues.
+    Each has this many ``threads``, and trains so many seeds ``together``. A run that diverges or
+    fails does not stop the others; a KeyboardInterrupt stops them all, each with a checkpoint from
+    which the same command continues.
     """
-    width, threads, together = divide(len(cells), width, threads, together)
-    outcomes: dict[Cell, Outcome] = {}
-
-    def listen(cell: Cell, event: Event) -> None:
-        listener(cell, event)
-        if event["phase"] in ENDS:
-            outcomes[cell] = Outcome(cell, **event)
-
+    accelerated = has_accelerator()
+    if threads is None:
+        # Finished runs count, too: a run's sums must not depend on where a command was stopped.
+        threads = 1 if width or accelerated else max(1, cores() // max(1, len(cells)))
+    width = width or (1 if accelerated else max(1, cores() // threads))
+    together = together or (16 if accelerated else 1)
     alike: dict[RunSettings, list[Cell]] = {}
     for cell in cells:
         alike.setdefault(cell.settings.changed(training={"seed": 0}), []).append(cell)
@@ -95,8 +79,8 @@ def run_cells(
     for stack in sorted(stacks, key=lambda stack: cells.index(stack[0])):
         settings = [cell.settings.model_dump() for cell in stack]
         orders.append((stack, {"stack": settings, "store": str(store.resolve())}))
-    run_workers("runs.run:execute_stack", orders, listen, width, threads)
-    return [outcomes[cell] for cell in cells]
+    ends = run_workers("runs.run:execute_stack", orders, listener, width, threads)
+    return [Outcome(cell, **ends[cell]) for cell in cells]
 
 
 def run_workers(
@@ -105,18 +89,17 @@ def run_workers(
     listen: Callable[[Any, Event], None],
     width: int = 1,
     threads: int = 1,
-) -> None:
+) -> dict[Any, Event]:
     """Run a task (`main`) once per order, each in a new process, ``width`` at once.
 
     An order has the subjects of its events, and the arguments of the task. ``listen`` gets each
-    event with its subject. Each of XLA's ``threads`` is a device. All processes end with this call.
+    event with its subject; the last event of each subject is returned. Each of XLA's ``threads``
+    is a device. All processes end with this call.
     """
-    waiting, under_way = list(orders), 0
+    waiting, under_way, ends = list(orders), 0, {}
     processes: list[subprocess.Popen] = []
     events: Queue[tuple[Any, Event | None]] = Queue()
-    variables = worker_environment()
-    if threads > 1 and not has_accelerator():
-        variables |= {"NPROC": str(threads), "JAX_NUM_CPU_DEVICES": str(threads)}
+    variables = worker_environment(threads)
     try:
         while waiting or under_way:
             while waiting and under_way < width:
@@ -143,6 +126,8 @@ def run_workers(
                 under_way -= 1
             else:
                 listen(subject, event)
+                ends[subject] = event
+        return ends
     finally:
         for process in processes:
             process.terminate()
@@ -178,7 +163,7 @@ def _read_events(
     events.put((None, None))
 
 
-def worker_environment() -> dict[str, str]:
+def worker_environment(threads: int = 1) -> dict[str, str]:
     """A worker's environment; the user's values stay if they do not change numbers.
 
     OpenBLAS has one thread, since its threads wait by spinning. glibc keeps freed pages: otherwise
@@ -198,8 +183,11 @@ def worker_environment() -> dict[str, str]:
     if has_accelerator():
         flags = f"{environment.get('XLA_FLAGS', '')} --xla_gpu_autotune_level=0"
         return environment | {"XLA_FLAGS": flags.strip()}
-    if not environment.get("NPROC", "").isdecimal():
-        environment["NPROC"] = "1"  # the cores that XLA counts
+    # NPROC: the cores that XLA counts.
+    if threads > 1:
+        environment |= {"NPROC": str(threads), "JAX_NUM_CPU_DEVICES": str(threads)}
+    elif not environment.get("NPROC", "").isdecimal():
+        environment["NPROC"] = "1"
     return environment
 
 

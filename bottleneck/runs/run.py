@@ -14,28 +14,30 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import numpy as np
 from flax import nnx
 
 from .. import __version__
 from ..corpus.batches import encode_pairs, evaluation_batches, training_batches
 from ..corpus.corpus import Corpus, load_corpus, share
+from ..model.parts import Stack
 from ..model.translator import count_parameters, create
 from ..results import folders
 from ..settings.errors import UserError
 from ..settings.files import write_text
 from ..settings.machine import COMMAND, cores, mendable, processor
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
-from ..training.loop import Learner, Progress, Snapshot, Trained, train
-from .checkpoint import Checkpoints, join, read_checkpoint, save_vocabularies, save_weights
+from ..training.loop import Learner, Snapshot, Trained, train
+from .checkpoint import Checkpoints, read_checkpoint, save_vocabularies, save_weights
 from .evaluation import evaluate, scoring_notes
+from .pool import Event
 from .store import locked, write_status
 from .translate import BATCH, cache_programs
 
-Report = Callable[[int, dict[str, Any]], None]
-"""Gets the index of a run in the stack, and an event."""
 
-
-def execute_stack(emit: Report, stack: Sequence[Mapping[str, Any]], store: str) -> None:
+def execute_stack(
+    emit: Callable[[int, Event], None], stack: Sequence[Mapping[str, Any]], store: str
+) -> None:
     """The task of a worker process: execute runs; SIGTERM asks it to stop."""
     checkpoints = Checkpoints()
     signal.signal(signal.SIGTERM, lambda *_: checkpoints.ask())
@@ -51,26 +53,24 @@ class Run:
 
     settings: RunSettings
     folder: Path
-    report: Callable[[dict[str, Any]], None]
+    report: Callable[[Event], None]
     learner: Learner | None = None
     snapshot: Snapshot | None = None
 
-    def finish(self) -> None:
-        """Report the status in the run's folder, and delete the checkpoint."""
-        (self.folder / folders.CHECKPOINT).unlink(missing_ok=True)
-        known = folders.read_status(self.folder)
-        self.report({"phase": known["status"], "run": self.folder.name, "reason": known["reason"]})
-
 
 def execute(
-    given: Sequence[RunSettings], store: Path, report: Report, checkpoints: Checkpoints
+    given: Sequence[RunSettings],
+    store: Path,
+    report: Callable[[int, Event], None],
+    checkpoints: Checkpoints,
 ) -> None:
     """Train runs that differ only in their seed as one stack, and evaluate each.
 
-    Finished runs are kept, and stopped ones continue from their checkpoint. If another process
-    executes a run, this one waits for it.
+    ``report`` gets the index of a run, and an event. Finished runs are kept, and stopped ones
+    continue from their checkpoint. If another process executes a run, this one waits for it.
     """
     corpus = load_corpus(given[0].corpus, given[0].scoring.lower_edges)
+    vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
     runs = [
         Run(settings, store / settings.identity(corpus.fingerprint), partial(report, n))
         for n, settings in enumerate(given)
@@ -81,18 +81,31 @@ def execute(
             locks.enter_context(locked(run.folder))
         waiting = []
         for run in runs:
-            if folders.read_status(run.folder).get("status") in folders.ENDED:
-                run.finish()
+            known = folders.read_status(run.folder)
+            if known.get("status") in folders.ENDED:
+                (run.folder / "checkpoint.safetensors").unlink(missing_ok=True)
+                end = {"phase": known["status"], "run": run.folder.name, "reason": known["reason"]}
+                run.report(end)
             else:
                 waiting.append(run)
                 run.report({"phase": "preparing"})
-        stacks: dict[int, list[Run]] = {}  # by the number of updates done
+        if not waiting:
+            return
+        stacks: dict[int, list[Run]] = {}  # by the number of updates done; none after an error
         with _failing(waiting):
-            graph = _begin(waiting, corpus) if waiting else None
+            model, training = waiting[0].settings.model, waiting[0].settings.training
+            pairs = encode_pairs(corpus.train, *vocabularies, model.reverse_source)
+            batching = training.batch_size, training.seed, training.shapes, training.batch_tokens
+            batches = training_batches(pairs, *batching)
+            for run in waiting:
+                training = run.settings.training
+                graph, weights = create(model, *map(len, vocabularies), training.seed)
+                run.learner = Learner(weights, training, replace(batches, seed=training.seed))
+                run.snapshot = read_checkpoint(run.folder, run.learner)
             for run in waiting:
                 done = int(run.snapshot.state.update) if run.snapshot else 0
                 stacks.setdefault(done, []).append(run)
-        for stack in stacks.values():  # none if `_begin` failed
+        for stack in stacks.values():
             with _failing(stack):
                 trained = _train(stack, graph, corpus, checkpoints)
                 for run, result in zip(stack, trained, strict=True):
@@ -113,21 +126,6 @@ def _failing(runs: Sequence[Run]) -> Iterator[None]:
             run.report({"phase": "failed", "reason": reason})
 
 
-def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
-    """Give each run its fresh weights and its checkpoint, if any; return their common graph."""
-    vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
-    model, training = runs[0].settings.model, runs[0].settings.training
-    pairs = encode_pairs(corpus.train, *vocabularies, model.reverse_source)
-    batching = training.batch_size, training.seed, training.shapes, training.batch_tokens
-    batches = training_batches(pairs, *batching)
-    for run in runs:
-        training = run.settings.training
-        graph, weights = create(model, *map(len, vocabularies), training.seed)
-        run.learner = Learner(weights, training, replace(batches, seed=training.seed))
-        run.snapshot = read_checkpoint(run.folder, run.learner)
-    return graph
-
-
 def _train(
     runs: Sequence[Run], graph: nnx.GraphDef, corpus: Corpus, checkpoints: Checkpoints
 ) -> list[Trained]:
@@ -146,22 +144,33 @@ def _train(
     for run in runs:
         folder, parameters = run.folder, count_parameters(run.learner.weights)
         write_status(folder, "running")
-        write_text(folder / folders.SETTINGS, folders.json_text(run.settings.model_dump()))
-        write_text(folder / folders.ENVIRONMENT, folders.json_text(environment))
+        write_text(folder / "settings.json", folders.json_text(run.settings.model_dump()))
+        write_text(folder / "environment.json", folders.json_text(environment))
         save_vocabularies(folder, vocabularies)
         run.report({"phase": "training", "run": folder.name, "parameters": parameters})
-    learners, model = [run.learner for run in runs], runs[0].settings.model
-    pairs = encode_pairs(corpus.valid, *vocabularies, model.reverse_source)
+    learners, resumed = [run.learner for run in runs], None
+    pairs = encode_pairs(corpus.valid, *vocabularies, runs[0].settings.model.reverse_source)
     valid = evaluation_batches(pairs, BATCH)
-
-    def report(place: int, progress: Progress) -> None:
-        epoch = progress.update / learners[place].batches.updates_per_epoch
-        runs[place].report({"phase": "training", "epoch": round(epoch, 2), **asdict(progress)})
-
     snapshots = [run.snapshot for run in runs if run.snapshot]
-    resumed = join(snapshots) if len(snapshots) == len(runs) else None
+    if len(snapshots) == len(runs):
+        losses = zip(*(snapshot.losses for snapshot in snapshots), strict=True)
+        resumed = Snapshot(
+            Stack(len(runs)).join([snapshot.state for snapshot in snapshots]),
+            [snapshot.trained[0] for snapshot in snapshots],
+            [np.concatenate(item) for item in losses],
+        )
+    epochs = [learner.batches.updates_per_epoch for learner in learners]
     checkpoints.folders = [run.folder for run in runs]
-    end = train(graph, learners, valid, report, checkpoints, resumed)
+    end = train(
+        graph,
+        learners,
+        valid,
+        lambda place, at: runs[place].report(
+            {"phase": "training", "epoch": round(at.update / epochs[place], 2), **asdict(at)}
+        ),
+        checkpoints,
+        resumed,
+    )
     checkpoints.keep(end)  # what is trained is never trained again
     checkpoints.folders = ()
     return end.trained
@@ -171,13 +180,14 @@ def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -
     """Write log and weights, translate and score the test set, and write the last status."""
     folder = run.folder
     lines = [json.dumps(asdict(progress)) for progress in trained.log]
-    write_text(folder / folders.LOG, "".join(f"{line}\n" for line in lines))
-    save_weights(folder / folders.WEIGHTS, trained.weights)
+    write_text(folder / "log.jsonl", "".join(f"{line}\n" for line in lines))
+    save_weights(folder / "weights.safetensors", trained.weights)
     if trained.status == "done":
         run.report({"phase": "scoring"})
         evaluate(graph, trained, run.settings, corpus, folder)
     write_status(folder, trained.status, trained.reason)
-    run.finish()
+    (folder / "checkpoint.safetensors").unlink(missing_ok=True)
+    run.report({"phase": trained.status, "run": folder.name, "reason": trained.reason})
 
 
 def describe_environment() -> dict[str, Any]:

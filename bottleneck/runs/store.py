@@ -2,7 +2,7 @@
 
 A run's folder has ``status.json`` from the start: ``running``, ``done``, ``diverged``, or
 ``failed`` with the traceback. The final status is written last, so a run that is ``done`` is
-complete; ``SHA256SUMS`` lists all its other files.
+complete; ``SHA256SUMS`` lists all its other files but the checkpoint.
 """
 
 import json
@@ -14,12 +14,9 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from ..results.folders import CHECKPOINT, ENDED, STATUS, json_text, read_status
+from ..results.folders import ENDED, json_text, read_status
 from ..settings.errors import UserError, unwritten
 from ..settings.files import SUMS, seal, write_bytes, write_text
-
-UNLISTED = (STATUS, CHECKPOINT)
-"""Files of a run's folder that ``SHA256SUMS`` does not list."""
 
 
 def status_of(run: Path) -> str:
@@ -39,8 +36,8 @@ def status_of(run: Path) -> str:
 def write_status(run: Path, status: str, reason: str = "") -> None:
     """Write the status of a run; if it has ended, list its files first."""
     if status in ENDED:
-        seal(run, UNLISTED)
-    write_text(run / STATUS, json_text({"status": status, "reason": reason}))
+        seal(run, ["status.json", "checkpoint.safetensors"])
+    write_text(run / "status.json", json_text({"status": status, "reason": reason}))
     if status not in ENDED:
         for path in (run / SUMS, *run.glob(".*.part")):  # left by killed processes
             path.unlink(missing_ok=True)
@@ -53,9 +50,9 @@ def replace_run(run: Path, files: Mapping[str, bytes]) -> None:
         os.replace(run, aside)
     shutil.rmtree(aside, ignore_errors=True)
     write_status(run, "running")
-    for name in files.keys() - {STATUS, SUMS}:
+    for name in files.keys() - {"status.json", SUMS}:
         write_bytes(run / name, files[name])
-    write_status(run, **json.loads(files[STATUS]))
+    write_status(run, **json.loads(files["status.json"]))
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 `bottleneck reproduce`, the main job, is a sweep of two arms.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from filelock import FileLock
@@ -19,10 +19,7 @@ from ..settings.errors import UsageError
 from ..settings.files import check_place, write_listed
 from ..settings.run import NAMES, RunSettings
 from ..settings.sweep import LONGER, SEED, Cell, Group, Sweep, make_grid
-from .pool import Event, Executor, Listener, Outcome
-
-VINDICATION = "vindication"
-"""The experiment of ``bottleneck reproduce``, with the name of the sweep."""
+from .pool import Event, Listener, Outcome
 
 
 def plan_comparison(settings: RunSettings, seeds: int, check_schedule: bool) -> tuple[Cell, ...]:
@@ -39,7 +36,7 @@ def plan_comparison(settings: RunSettings, seeds: int, check_schedule: bool) -> 
     fixed = {name: settings.value(name) for name in NAMES}
     varied = {SEED: list(range(first, first + seeds)), "model.attention": ["none", attention]}
     groups = (Group(), Group(LONGER, {SEED: first}, {"training.updates": 2}))
-    sweep = Sweep(VINDICATION, settings=fixed | varied, groups=groups[: 1 + check_schedule])
+    sweep = Sweep("vindication", settings=fixed | varied, groups=groups[: 1 + check_schedule])
     return make_grid(sweep)[0]
 
 
@@ -59,9 +56,16 @@ def check_text(settings: RunSettings) -> list[str]:
 
 
 def run_sweep(
-    experiment: str, cells: Sequence[Cell], out: Path, listener: Listener, executor: Executor
+    experiment: str,
+    cells: Sequence[Cell],
+    out: Path,
+    listener: Listener,
+    executor: Callable[[Sequence[Cell], Path, Listener], list[Outcome]],
 ) -> list[Outcome]:
-    """Execute missing runs; then, even after an interrupt, write the bundle in ``out``."""
+    """Execute missing runs; then, even after an interrupt, write the bundle in ``out``.
+
+    ``executor`` writes run folders into a store, such as `run_cells`.
+    """
     folders.check_trainable(out)
     check_place(out)
     # A mistake in the text is one error now, not an error per run.
@@ -101,12 +105,12 @@ def declare_runs(
     if runs := {begun[cell]: [cell.arm, cell.baseline] for cell in cells if cell in begun}:
         with FileLock(store / ".bundle.lock"):
             # A lost file starts empty: only the sweeps that write to it can restore it.
-            known = folders.read_experiments(out) if (out / folders.EXPERIMENTS).exists() else {}
+            known = folders.read_experiments(out) if (out / "experiments.json").exists() else {}
             replaced, earlier = known.pop(folders.REPLACED, {}), known.get(experiment, {})
             points = {}  # arm and seed of each finished run: an experiment has one run per pair
             for run, (arm, _) in {**earlier, **runs}.items():
                 if folders.read_status(store / run).get("status") == "done":
-                    settings = folders.read_object(store / run / folders.SETTINGS)
+                    settings = folders.read_object(store / run / "settings.json")
                     points[run] = arm, settings["training"]["seed"]
             now = {points[run] for run in points.keys() & runs}
             if any(points[run] in now for run in points.keys() - runs):
@@ -116,4 +120,4 @@ def declare_runs(
             current = set().union(*known.values())
             if gone := {run: names for run, names in replaced.items() if run not in current}:
                 known[folders.REPLACED] = gone
-            write_listed(out, [(folders.EXPERIMENTS, folders.json_text(known).encode())])
+            write_listed(out, [("experiments.json", folders.json_text(known).encode())])

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,21 +24,19 @@ from ..corpus.batches import (
     restore,
 )
 from ..corpus.pair import SentencePair
-from ..corpus.vocabulary import BOS, EOS, Vocabulary, prepare_source, without_joiner
+from ..corpus.vocabulary import BOS, EOS, SPECIAL, Vocabulary, prepare_source, without_joiner
 from ..decoding.search import make_search
 from ..model.parts import on_host
 from ..model.translator import Weights, create
-from ..results.folders import WEIGHTS, is_current, read_checked, read_settings, was_written
+from ..results.folders import read_checked, read_object, read_settings, was_written
 from ..settings.errors import UserError
 from ..settings.files import digest_of
 from ..settings.machine import cache_root, processor
-from ..settings.run import RunSettings
+from ..settings.run import SCHEMA_VERSION, RunSettings
 from .checkpoint import load_vocabularies, read_weights
 
 BATCH = 64
 """Sentences per batch of a search or an evaluation."""
-END = "</s>"
-"""The end token as a person reads it."""
 
 
 @lru_cache(maxsize=4)
@@ -69,18 +68,12 @@ class TrainedRun:
     graph: nnx.GraphDef
     weights: Weights
 
-    def prepare(self, sentence: str) -> str:
-        """The user's sentence, normalised as in the corpus."""
-        return prepare_source(sentence, self.settings.corpus)
-
-    def tokens(self, sentence: str) -> list[str]:
-        """The tokens that the model reads."""
-        return self.source_vocabulary.tokenizer.pieces(self.prepare(sentence))
-
-    def unknown(self, sentence: str) -> list[str]:
-        """Words of the sentence that are not in the source vocabulary."""
-        known = set(self.source_vocabulary.words)
-        return [without_joiner(word) for word in self.tokens(sentence) if word not in known]
+    def unknown(self, sentences: Sequence[str]) -> tuple[list[str], int]:
+        """Tokens of sentences that are not in the source vocabulary, and the number of all."""
+        corpus, known = self.settings.corpus, set(self.source_vocabulary.words)
+        texts = (prepare_source(sentence, corpus) for sentence in sentences)
+        tokens = [*chain(*map(self.source_vocabulary.tokenizer.pieces, texts))]
+        return [without_joiner(token) for token in tokens if token not in known], len(tokens)
 
     def encode(self, pairs: Sequence[SentencePair]) -> EncodedPairs:
         """Token ids; the source is reversed if the model reads it so."""
@@ -114,8 +107,7 @@ class TrainedRun:
     ) -> tuple[list[list[int]], list[list[str]], list[str]]:
         """The ids (also of end tokens), tokens and text of every output."""
         search = make_search(self.graph, self.settings.decoding)
-        given = [(item.batch.source, item.batch.source_lengths) for item in batches]
-        results = [search(self.weights, *item) for item in given]
+        results = [search(self.weights, *item.batch[:2]) for item in batches]
         rows = restore([on_host(result.tokens) for result in results], batches)
         lengths = restore([on_host(result.lengths) for result in results], batches)
         ids = [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
@@ -128,35 +120,35 @@ class TrainedRun:
     ) -> list[Translation]:
         """Translations, with attention weights if ``attended``; empty if there are no words."""
         results = [Translation([], [], "")] * len(sentences)
-        words = {place: self.tokens(sentence) for place, sentence in enumerate(sentences)}
+        texts = [prepare_source(sentence, self.settings.corpus) for sentence in sentences]
+        words = dict(enumerate(map(self.source_vocabulary.tokenizer.pieces, texts)))
         words = {place: tokens for place, tokens in words.items() if tokens}
         if not words:
             return results
-        encoded = self.encode([SentencePair(self.prepare(sentences[place]), "") for place in words])
+        encoded = self.encode([SentencePair(texts[place], "") for place in words])
         batches = evaluation_batches(encoded, batch_size)
         decoded = self.decode(batches)
         weights = [None] * len(words)
         if attended:
             weights = self.attention(EncodedPairs(encoded.source, decoded[0]))
         for place, ids, output, text, matrix in zip(words, *decoded, weights, strict=True):
-            source, target = readable(words[place], True), readable(output, EOS in ids)
-            results[place] = Translation(source, target, text, EOS in ids, matrix)
+            end, ended = SPECIAL[EOS], EOS in ids
+            source = [*map(without_joiner, words[place]), end]
+            target = [*map(without_joiner, output), *([end] if ended else [])]
+            results[place] = Translation(source, target, text, ended, matrix)
         return results
-
-
-def readable(tokens: list[str], ended: bool) -> list[str]:
-    """Tokens as a person reads them, with the end token if there is one."""
-    return [*map(without_joiner, tokens), *([END] if ended else [])]
 
 
 def load_run(folder: Path, beam: int | None = None) -> TrainedRun:
     """Read the folder of a finished run of this version; ``beam`` replaces its beam size."""
     cache_programs()
-    if not is_current(folder):
+    path = folder / "environment.json"
+    if path.is_file() and read_object(path).get("schema") != SCHEMA_VERSION:
         raise UserError(
             f"the run {folder.name!r} was made by another version of this program; train it again"
         )
-    if not was_written(folder / WEIGHTS):
+    path = folder / "weights.safetensors"
+    if not was_written(path):
         raise UserError(
             f"no weights in {str(folder)!r}: the run did not end; repeat its command to continue"
         )
@@ -164,7 +156,7 @@ def load_run(folder: Path, beam: int | None = None) -> TrainedRun:
     settings = read_settings(folder).changed(decoding=decoding)
     source, target = load_vocabularies(folder, settings.corpus)
     graph, like = create(settings.model, len(source), len(target), settings.training.seed)
-    weights = read_weights(read_checked(folder / WEIGHTS), like)
+    weights = read_weights(read_checked(path), like)
     return TrainedRun(settings, source, target, graph, weights)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from rich.console import Console, RenderableType
 
 from ..claims.verdict import Verdict
-from ..results.schema import FORMATS
+from ..results.schema import ENDINGS
 from ..settings.errors import UsageError, did_you_mean
 from .render import print_prose, tables_in
 
@@ -48,7 +48,7 @@ class Page:
         print_prose(console, f"{self.setup}. {more}" if brief else self.caption, "dim")
 
     def render(self, form: str) -> str:
-        """The page as text in one of `FORMATS` except rich; any other is a ``UsageError``."""
+        """The page as text in a format of `ENDINGS`; any other is a ``UsageError``."""
         if form == "csv":  # four decimals, or four digits of a small number
             return self.frame.to_csv(
                 index=False,
@@ -61,7 +61,9 @@ class Page:
             described |= {"verdicts": [vars(item) for item in self.judged], "caption": self.caption}
             return json.dumps(described, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
         if form not in ESCAPES:
-            raise UsageError(f"unknown format {form!r}{did_you_mean(form, FORMATS)}")
+            raise UsageError(
+                f"unknown format {form!r}{did_you_mean(form, ('rich', *ENDINGS.values()))}"
+            )
         signs = str.maketrans(ESCAPES[form])
         title, notes = self.title.translate(signs), []
         for item in self.judged:

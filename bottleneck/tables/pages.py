@@ -11,7 +11,7 @@ import pandas as pd
 from ..claims.registry import CLAIMS, verdict_on
 from ..claims.verdict import LEAST_BASE, MARKED_BELOW, Verdict, small_buckets
 from ..lecture.slides import L4, L_FAIL, L_VIND
-from ..results.bundle import Results, load_probe, setting_columns
+from ..results.bundle import Results, load_probe
 from ..results.schema import ALL_TABLES, SETTING_COLUMNS, TABLES
 from ..scoring.bootstrap import percent_change
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
@@ -223,12 +223,12 @@ def _facts(arms: Sequence[Arm], bundle: Results, setup: Sequence[str]) -> list[s
             gains = (cell(b.bleu.value - a.bleu.value, form="{:+.1f}") or "-" for a, b in buckets)
             text += f"; twice the training adds, by bucket: {' '.join(gains)} BLEU"
         lines.append(f"{text}.")
-    used, preset = pd.concat([arm.runs for arm in arms]), setting_columns(resolve("lecture"))
+    used, preset = pd.concat([arm.runs for arm in arms]), resolve("lecture")
     unlike = [
         f"{column} {list_values(used[column])}"
-        for column in SETTING_COLUMNS
+        for column, (place, _) in SETTING_COLUMNS.items()
         if column not in ("attention", "seed")
-        and (used[column].map(as_condition) != as_condition(preset[column])).any()
+        and (used[column].map(as_condition) != as_condition(preset.value(place))).any()
     ]
     signatures = set(bundle.runs.loc[bundle.runs["run"].isin(used["run"]), "signature"]) - {""}
     resamples = bundle.settings(used["run"].iloc[0]).scoring.resamples

@@ -16,10 +16,9 @@ import pandas as pd
 from numpy import ndarray
 
 from seq2seq_bottleneck.results.bundle import tidy_csv
-from seq2seq_bottleneck.results.folders import EXPERIMENTS, json_text
+from seq2seq_bottleneck.results.folders import json_text
 from seq2seq_bottleneck.results.schema import BLEU_COLUMNS
 from seq2seq_bottleneck.runs.evaluation import bucket_rows
-from seq2seq_bottleneck.runs.store import UNLISTED
 from seq2seq_bottleneck.settings.files import seal, write_listed
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, RunSettings, resolve
 from seq2seq_bottleneck.settings.sweep import Cell, declare
@@ -64,7 +63,7 @@ def write_store(folder: Path, size: Size) -> list[Path]:
             runs[_write_run(folder / "runs", own, shared, columns)] = Cell("", own)
     cells = zip(runs, declare(runs.values()), strict=True)
     members = {run.name: [cell.arm, cell.baseline] for run, cell in cells}
-    write_listed(folder, [(EXPERIMENTS, json_text({"many": members}).encode())])
+    write_listed(folder, [("experiments.json", json_text({"many": members}).encode())])
     return list(runs)
 
 
@@ -148,5 +147,5 @@ def _write_run(
     files = {**shared, "settings.json": text, "sentences.csv": "\n".join(lines) + "\n"}
     for name, content in files.items():
         (run / name).write_text(content, encoding="utf8")
-    seal(run, UNLISTED)
+    seal(run, ["status.json"])
     return run

@@ -24,7 +24,6 @@ from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.results.folders import SHIPPED
 from seq2seq_bottleneck.runs.checkpoint import save_vocabularies, save_weights
-from seq2seq_bottleneck.runs.translate import END
 from seq2seq_bottleneck.settings.run import resolve
 
 SMALL = [
@@ -160,10 +159,10 @@ def test_the_shipped_pair_is_asked_any_sentence(ok):
     weights = pd.read_csv("where.csv").pivot(
         index="output_place", columns="source", values="weight"
     )
-    assert set(weights) == {"my", "tailor", "is", "rich", END}
+    assert set(weights) == {"my", "tailor", "is", "rich", "</s>"}
     assert re.match(NAMED, ok("plot attention").err)  # of the lecture's sentence
     drawn = set(pd.read_csv("attention.csv")["source"])
-    assert drawn == {"the", "black", "cat", "sat", "on", "mat", END}
+    assert drawn == {"the", "black", "cat", "sat", "on", "mat", "</s>"}
     np.testing.assert_allclose(weights.sum(axis=1), 1, rtol=1e-5)
 
 

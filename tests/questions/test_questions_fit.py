@@ -6,7 +6,6 @@ from planted_pages import read_back
 
 from seq2seq_bottleneck.questions.fit import QUESTION, probe
 from seq2seq_bottleneck.results.bundle import read_table
-from seq2seq_bottleneck.results.folders import SENTENCES
 from seq2seq_bottleneck.results.schema import BLEU_COLUMNS
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
 from seq2seq_bottleneck.settings.run import resolve
@@ -16,7 +15,7 @@ from seq2seq_bottleneck.settings.run import resolve
 def test_the_test_sentences_have_the_runs_own_counts(subject):
     found = probe(subject)
     names = ["source_words", *BLEU_COLUMNS]
-    rows = read_table(subject.folder / SENTENCES, dict.fromkeys(names, "i8"))
+    rows = read_table(subject.folder / "sentences.csv", dict.fromkeys(names, "i8"))
     own = set(rows.itertuples(index=False, name=None))
     test = [place for place, split in enumerate(found["split"]) if split == "test"]
     assert len(test) == sum(rows["source_words"] >= 5) > 20

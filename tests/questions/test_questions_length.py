@@ -11,7 +11,6 @@ from planted_pages import row_of
 
 from seq2seq_bottleneck.corpus.vocabulary import tokenize
 from seq2seq_bottleneck.questions.length import QUESTION, repeats
-from seq2seq_bottleneck.results.folders import HYPOTHESES, SENTENCES
 
 
 @given(tokens=st.lists(st.sampled_from("ab"), max_size=16))
@@ -74,9 +73,9 @@ def test_the_outputs_decide(table, verdict, part):
 
 
 def test_counts_are_those_of_the_files(subject):
-    lines = (subject.folder / HYPOTHESES).read_text(encoding="utf8").splitlines()
+    lines = (subject.folder / "hypotheses.jsonl").read_text(encoding="utf8").splitlines()
     outputs = [tokenize(json.loads(line)["hypothesis"]) for line in lines]
-    with (subject.folder / SENTENCES).open(newline="") as file:
+    with (subject.folder / "sentences.csv").open(newline="") as file:
         ended = [row["ended"] == "True" for row in csv.DictReader(file)]
     columns = QUESTION.probe(subject)
     assert columns["source_words"] == [pair.words for pair in subject.corpus.test]

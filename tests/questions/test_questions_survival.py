@@ -14,7 +14,7 @@ from seq2seq_bottleneck.corpus.grammar import FUNCTION, WORD_CLASS
 from seq2seq_bottleneck.corpus.vocabulary import tokenize
 from seq2seq_bottleneck.questions.subject import Subject
 from seq2seq_bottleneck.questions.survival import CLASSES, QUESTION
-from seq2seq_bottleneck.results.folders import HYPOTHESES, find_runs
+from seq2seq_bottleneck.results.folders import find_runs
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.settings.concerns import bucket_labels, bucket_of
 
@@ -88,7 +88,7 @@ def _rows(subject, tmp_path, outputs):
         json.dumps(dict.fromkeys(("source", "reference", "hypothesis"), text)) + "\n"
         for text in outputs
     ]
-    write_relisted(folder / HYPOTHESES, "".join(lines))
+    write_relisted(folder / "hypotheses.jsonl", "".join(lines))
     made = _like(subject, folder, subject.corpus)
     settings = subject.settings.changed(scoring={"resamples": 40})
     rows = kept_rows(QUESTION, tmp_path, settings, QUESTION.probe(made))

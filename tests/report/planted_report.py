@@ -14,7 +14,6 @@ from seq2seq_bottleneck.corpus.vocabulary import tokenize, without_joiner
 from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE
-from seq2seq_bottleneck.results.schema import EXAMPLES
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
 BUCKETS = ("5-10", "11-20", "21-30", "31-40", "41+")
@@ -81,8 +80,8 @@ def _write_examples(folder: Path, examples: list[dict]) -> None:
     for run in runs:
         write_relisted(run / "examples.json", json.dumps(examples))
     by_run = {run.name: examples for run in runs}
-    (folder / EXAMPLES).write_bytes(gzip.compress(json.dumps(by_run).encode(), mtime=0))
-    relist(folder / EXAMPLES)
+    (folder / "examples.json.gz").write_bytes(gzip.compress(json.dumps(by_run).encode(), mtime=0))
+    relist(folder / "examples.json.gz")
 
 
 def _example(place: int, source: list[str], reference: str, hypothesis: list[str]) -> dict:

@@ -10,7 +10,6 @@ from planted_report import PAIR, write_results
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.report.page import write_out
-from seq2seq_bottleneck.results.schema import EXAMPLES, RUNS, SENTENCES
 from seq2seq_bottleneck.settings.files import SUMS
 
 exhaustive = pytest.mark.exhaustive(sample="session")
@@ -72,11 +71,11 @@ def test_a_bundle_without_text_has_no_sentence_and_every_number(tmp_path, capsys
         contents.append(files | {name: gzip.decompress(files[name]) for name in packed})
     full, without = contents
     french = PAIR[1].split()[-1].encode()
-    assert [name for name, content in full.items() if french in content] == [EXAMPLES]
-    assert without[EXAMPLES] == b"{}\n"
+    assert [name for name, content in full.items() if french in content] == ["examples.json.gz"]
+    assert without["examples.json.gz"] == b"{}\n"
     for files in (full, without):
-        del files[EXAMPLES], files[SUMS]
+        del files["examples.json.gz"], files[SUMS]
     assert without == full
-    assert {RUNS, SENTENCES} <= full.keys()
+    assert {"runs.csv", "sentences.csv.gz"} <= full.keys()
     printed(capsys, "export", "--results", bare, "-o", tmp_path / "page.html")
     assert "The results hold no example sentences." in (tmp_path / "page.html").read_text("utf8")

@@ -11,9 +11,7 @@ from planted import planted_settings, sentences, translations, write_begun, writ
 
 import seq2seq_bottleneck
 from seq2seq_bottleneck.claims.registry import CLAIMS
-from seq2seq_bottleneck.results.bundle import (
-    Results,
-)
+from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.schema import BLEU_COLUMNS, COUNTED, RUN_COLUMNS, VERSION
 from seq2seq_bottleneck.settings.errors import UserError

@@ -13,12 +13,8 @@ from planted import write_planted
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import Results, read_table
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import EXPERIMENTS, STORE
-from seq2seq_bottleneck.results.schema import (
-    FILES,
-    PROBE_COLUMNS,
-    PROBES,
-)
+from seq2seq_bottleneck.results.folders import STORE
+from seq2seq_bottleneck.results.schema import FILES, PROBE_COLUMNS
 from seq2seq_bottleneck.runs.sweep import gather
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.files import write_listed
@@ -43,7 +39,8 @@ def parts(whole, tmp_path):
     for name, chosen in (("a", runs[:4]), ("b", runs[2:])):
         for item in chosen:
             shutil.copytree(whole / STORE / item, tmp_path / name / STORE / item)
-        write_listed(tmp_path / name, [(EXPERIMENTS, (whole / EXPERIMENTS).read_bytes())])
+        experiments = (whole / "experiments.json").read_bytes()
+        write_listed(tmp_path / name, [("experiments.json", experiments)])
     return tmp_path / "a", tmp_path / "b"
 
 
@@ -111,12 +108,12 @@ TABLES = {
 def studied(store):
     """The store with tables beside it."""
     for name, text in TABLES.items():
-        write_relisted(store / PROBES / f"{name}.csv", text)
+        write_relisted(store / "probes" / f"{name}.csv", text)
     return store
 
 
 def tables_of(folder):
-    return {path.stem: path.read_text() for path in (folder / PROBES).glob("*")}
+    return {path.stem: path.read_text() for path in (folder / "probes").glob("*")}
 
 
 def test_tables_are_bundled_except_those_of_runs_left_out(studied, tmp_path, capsys):
@@ -143,7 +140,7 @@ def test_tables_are_bundled_except_those_of_runs_left_out(studied, tmp_path, cap
     ],
 )
 def test_a_table_that_cannot_be_read_is_named_with_the_way_out(studied, tmp_path, name, way):
-    table = studied / PROBES / f"{name}.csv"
+    table = studied / "probes" / f"{name}.csv"
     table.write_bytes(b"run,arm\n\xff\xfe,none\n")
     for read in (
         lambda: read_table(table, PROBE_COLUMNS),

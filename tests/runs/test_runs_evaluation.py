@@ -7,8 +7,10 @@ from sacrebleu import corpus_bleu
 
 from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.corpus.vocabulary import IN_CHARACTERS
-from seq2seq_bottleneck.runs.evaluation import bucket_rows, scoring_notes, with_counts
+from seq2seq_bottleneck.results.schema import BLEU_COLUMNS
+from seq2seq_bottleneck.runs.evaluation import bucket_rows, scoring_notes
 from seq2seq_bottleneck.runs.sweep import check_text
+from seq2seq_bottleneck.scoring.bleu import bleu_statistics
 from seq2seq_bottleneck.settings.run import resolve
 
 
@@ -53,7 +55,9 @@ def test_chinese_is_split_into_characters_and_scored_by_the_tokenizer_that_is_na
     words = np.array([pair.words for pair in corpus.test])
     columns = {"hypothesis": hypotheses, "reference": references, "source_words": words}
     columns |= dict.fromkeys(("nll", "target_tokens", "ended"), words > 0)
-    rows = bucket_rows(with_counts(pd.DataFrame(columns), "zh"), settings)
+    counts = bleu_statistics(hypotheses, references, tokenize="zh").T
+    columns |= dict(zip(BLEU_COLUMNS, counts, strict=True))
+    rows = bucket_rows(pd.DataFrame(columns), settings)
     for row, inside in zip(rows, (words < 11, words >= 11), strict=True):
         places = np.flatnonzero(inside)
         texts = [[side[place] for place in places] for side in (hypotheses, references)]

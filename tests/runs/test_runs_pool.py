@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from executing import Heard, interrupt, same_results, smoke
 
-from seq2seq_bottleneck.results.folders import CHECKPOINT, runs_in
+from seq2seq_bottleneck.results.folders import runs_in
 from seq2seq_bottleneck.runs import pool
 from seq2seq_bottleneck.runs.pool import run_cells
 from seq2seq_bottleneck.runs.store import status_of
@@ -53,7 +53,7 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
         run_cells(cells, tmp_path / "stopped", stopped, threads=threads)
     (folder,) = runs_in(tmp_path / "stopped")
     assert status_of(folder) == "stopped"
-    assert (folder / CHECKPOINT).is_file()
+    assert (folder / "checkpoint.safetensors").is_file()
 
     heard = Heard()
     (resumed,) = run_cells(cells, tmp_path / "stopped", heard, threads=threads)
@@ -61,7 +61,7 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
     assert next(event["update"] for _, event in heard if "update" in event) > 20
     assert resumed.run == whole.run == folder.name
     assert same_results(folder, tmp_path / "whole" / whole.run)
-    assert not (folder / CHECKPOINT).exists()
+    assert not (folder / "checkpoint.safetensors").exists()
     assert json.loads((folder / "environment.json").read_text())["threads"] == threads
 
 
@@ -80,15 +80,23 @@ def test_a_run_on_several_cores_ends_as_on_one(tmp_path):
     np.testing.assert_allclose(logs[1], logs[0], rtol=1e-3)
 
 
-def test_runs_share_the_available_cores(monkeypatch):
+def test_runs_share_the_available_cores(tmp_path, monkeypatch):
+    made = []
+
+    def run_workers(_task, orders, _listener, *sizes):
+        made.append((*sizes, len(orders)))
+        return {}
+
     monkeypatch.setattr(pool, "cores", lambda: 8)
-    monkeypatch.setattr(pool, "has_accelerator", lambda: False)
-    widths_and_threads = [pool.divide(runs)[:2] for runs in (1, 2, 3, 8, 100)]
-    assert widths_and_threads == [(1, 8), (2, 4), (4, 2), (8, 1), (8, 1)]
-    assert [pool.divide(1, threads=threads)[0] for threads in (1, 3, 8, 16)] == [8, 2, 1, 1]
-    assert pool.divide(1, width=3) == (3, 1, 1)
-    monkeypatch.setattr(pool, "has_accelerator", lambda: True)
-    assert pool.divide(8) == (1, 1, 16)
+    monkeypatch.setattr(pool, "run_workers", run_workers)
+    cases = [(runs, {}) for runs in (1, 2, 3, 8, 100, 20)]
+    cases[5:5] = [(1, {"threads": threads}) for threads in (1, 3, 8, 16)] + [(4, {"width": 3})]
+    for runs, options in cases:
+        monkeypatch.setattr(pool, "has_accelerator", lambda runs=runs: runs == 20)
+        with pytest.raises(KeyError):  # no run has ended
+            run_cells(seeds_of(*range(runs)), tmp_path, quiet, **options)
+    assert made[:5] == [(1, 8, 1), (2, 4, 2), (4, 2, 3), (8, 1, 8), (8, 1, 100)]
+    assert made[5:] == [(8, 1, 1), (2, 3, 1), (1, 8, 1), (1, 16, 1), (3, 1, 4), (1, 1, 2)]
 
 
 def test_variables_that_would_make_other_numbers_do_not_reach_a_worker(monkeypatch):
@@ -110,7 +118,7 @@ def test_two_at_once_on_one_run_do_it_once(tmp_path):
 
 def test_stacks_hold_runs_that_differ_in_their_seed_alone(tmp_path, monkeypatch):
     made = []
-    monkeypatch.setattr(pool, "run_workers", lambda _, orders, *_rest: made.append(orders))
+    monkeypatch.setattr(pool, "run_workers", lambda _, orders, *_rest: made.append(orders) or {})
     wide = Cell("", smoke("model.context_size=8", "training.seed=2"), "wide")
     cells = [*seeds_of(1, 2), wide, *seeds_of(3, 4, 5)]
     for together in (3, 1):

@@ -65,7 +65,7 @@ def whole(tmp_path_factory):
 
 def test_adding_seeds_does_not_change_the_old_ones(tmp_path, whole, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoint, "EVERY", 0)
+        patch.setattr(Checkpoints, "seconds", 0)
         with pytest.raises(Killed):
             go(tmp_path, *SEEDS, kill_at=40)
     heard = go(tmp_path, 1, 2, 3, 4, 5)
@@ -75,7 +75,7 @@ def test_adding_seeds_does_not_change_the_old_ones(tmp_path, whole, monkeypatch)
 
 def test_killed_between_two_checkpoints_a_stack_goes_on_as_two(tmp_path, whole):
     """Here one run has the last update's checkpoint: it is not trained again."""
-    with killed_at(1, (checkpoint, "to_bytes")) as killed:
+    with killed_at(1, (checkpoint, "save")) as killed:
         go(tmp_path, *SEEDS)
     assert killed
     heard = go(tmp_path, *SEEDS)
@@ -116,7 +116,7 @@ def test_a_run_with_a_damaged_checkpoint_begins_anew(tmp_path, place):
     """One bit is flipped."""
     settings = smoke("training.updates=40")
     with pytest.MonkeyPatch.context() as patch, killed_at(1, (running, "write_status")) as killed:
-        patch.setattr(checkpoint, "EVERY", 0)
+        patch.setattr(Checkpoints, "seconds", 0)
         executed(tmp_path, settings)
     assert killed
     (path,) = tmp_path.glob("*/checkpoint.safetensors")

@@ -7,7 +7,6 @@ import pytest
 from planted import sentences, write_run
 
 from seq2seq_bottleneck.results.folders import STORE, arms, read_experiments
-from seq2seq_bottleneck.results.schema import RUNS
 from seq2seq_bottleneck.runs.sweep import declare_runs, gather, run_sweep
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.settings.sweep import Cell
@@ -22,7 +21,7 @@ def planted(out, name, *assignments, **facts):
 
 def bundled(out):
     """The bundle's experiments, and their runs in its order."""
-    table = pd.read_csv(out / RUNS, keep_default_na=False)
+    table = pd.read_csv(out / "runs.csv", keep_default_na=False)
     rows = table.groupby("experiment", sort=False)["run"]
     return {name: list(dict.fromkeys(runs)) for name, runs in rows}
 
