@@ -152,7 +152,7 @@ def _diagnose(sentence: str | None, results: Path | None, form: str) -> None:
 
 def print_notes(where: str, arms: Mapping[str, Path]) -> None:
     """Name the runs on stderr, and warn of each that has not learned to translate."""
-    from ..claims.verdict import learned
+    from ..claims.verdict import FLOOR_BLEU
     from ..results.bundle import read_table
     from ..results.folders import SCORES, was_written
 
@@ -161,7 +161,7 @@ def print_notes(where: str, arms: Mapping[str, Path]) -> None:
     for arm, run in arms.items():
         if was_written(run / SCORES):
             scores = read_table(run / SCORES, {"bleu": "f8"})["bleu"].dropna().to_list()
-            if scores and not learned(scores[0]):
+            if scores and scores[0] < FLOOR_BLEU:
                 words = f"BLEU {scores[0]:.1f} on short sentences"
                 say(f"{arm} has not learned to translate: {words}", err=True)
 

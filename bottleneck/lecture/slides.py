@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
-Number = float | int
+from ..scoring.bootstrap import Number
 
 
 class Printed(float):
@@ -39,10 +39,13 @@ L_FAIL, L_VIND = (
     for name in ("L-FAIL", "L-VIND")
 )
 """The rows of the two tables by our buckets."""
-_COLUMNS = (SLIDES["L4"][name] for name in ("words", "quality"))
 L4 = [
     SimpleNamespace(words=words, quality=quality, ratio=words * 100 / 256, printed_ratio=printed)
-    for words, quality, printed in zip(*_COLUMNS, SLIDES["L4"]["printed"]["ratio"], strict=True)
+    for words, quality, printed in zip(
+        *(SLIDES["L4"][name] for name in ("words", "quality")),
+        SLIDES["L4"]["printed"]["ratio"],
+        strict=True,
+    )
 ]
 """The rows of L4, with the ratio as printed and before rounding."""
 
@@ -56,25 +59,6 @@ class Grid:
     columns: Sequence[str]
     weights: Float[np.ndarray, "rows columns"]
     gold: Sequence[int]
-
-    @property
-    def largest(self) -> Bool[np.ndarray, "rows columns"]:
-        """True at the largest cell of each row, or at several that are equal."""
-        return self.weights == self.weights.max(axis=1, keepdims=True)
-
-    def aligned(self) -> int:
-        """The number of rows whose largest weight is on the translation alone."""
-        on_gold = self.largest[np.arange(len(self.rows)), list(self.gold)]
-        return int((on_gold & (self.largest.sum(axis=1) == 1)).sum())
-
-
-class Exponent(NamedTuple):
-    """Attention's seconds = constant x length per side ^ value, with a 95 % interval."""
-
-    arm: str
-    value: float
-    low: float
-    high: float
 
 
 class ArmOutput(NamedTuple):
@@ -91,18 +75,15 @@ class Evidence:
     """The slides, and what they are compared with.
 
     ``alignment``, for L16, has the source words, the target words, and each source word's positions
-    in the target. ``cost`` is for L15, ``learned`` for L10, ``arms`` for L17 and L-SHORT.
+    in the target. ``cost``, for L15, is an arm and the exponent of its seconds: constant x length
+    per side ^ exponent. ``learned`` is for L10, ``arms`` for L17 and L-SHORT.
     """
 
     alignment: tuple[Sequence[str], Sequence[str], Sequence[Sequence[int]]]
-    cost: Exponent | None = None
+    cost: tuple[str, Number] | None = None
     learned: Grid | None = None
     arms: Sequence[ArmOutput] = ()
     slides: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: SLIDES)
-
-    def column(self, table: str, name: str) -> list[Any]:
-        """A column of L-FAIL or L-VIND."""
-        return [row[name] for row in self.slides[table]["rows"]]
 
 
 RULES = {
@@ -117,8 +98,6 @@ RULES = {
     "right if both ends of the measured exponent's interval round to it",
 }
 """The judgements of a check and of an id, and when each is given."""
-TOLERANCE = 1e-9
-"""Allows for rounding errors of sums half-way between two printed numbers."""
 
 
 class Check(NamedTuple):
@@ -164,15 +143,15 @@ class Audit:
     why: str
 
 
-def rounds_to(printed: Number, value: Number, tens: bool = False) -> bool:
+def rounds_to(printed: float | int, value: float | int, tens: bool = False) -> bool:
     """Whether the value rounds to the printed number, in its last digit or in ``tens``."""
     decimals = str(printed).partition(".")[2]
     unit = 10.0 if tens and printed % 10 == 0 else 10.0 ** -len(decimals)
-    return bool(abs(printed - value) <= unit / 2 + TOLERANCE)
+    return bool(abs(printed - value) <= unit / 2 + 1e-9)  # half-way, with a rounding error
 
 
 def numbers(
-    name: str, printed: Sequence[Number], values: Iterable[Number], form: str = "{:g}",
+    name: str, printed: Sequence[float | int], values: Iterable[float | int], form: str = "{:g}",
     unit: str = "", tens: bool = False,
 ) -> Check:  # fmt: skip
     """A check of printed numbers: each is right if its value rounds to it."""
@@ -186,24 +165,6 @@ def parts(good: Sequence[bool] | Bool[np.ndarray, " parts"]) -> str:
     return "right" if all(good) else "in part" if any(good) else "wrong"
 
 
-def combined(judgements: Iterable[str]) -> str:
-    """The judgement of a whole from those of its parts."""
-    kinds = set(judgements)
-    if "not measured" in kinds:
-        return "not measured"
-    if len(kinds) == 1:
-        return kinds.pop()
-    for least in ("rounded freely", "illustration"):
-        if kinds == {"right", least}:
-            return least
-    return "wrong" if kinds == {"wrong", "illustration"} else "in part"
-
-
-def formatted(form: str, values: Iterable[Number]) -> list[str]:
-    """Each number in the same format, without "-0"."""
-    return [form.format(value + 0) for value in values]
-
-
-def listed(values: Iterable[Number], form: str = "{:.3f}") -> str:
-    """Numbers in the same format, separated by spaces."""
-    return " ".join(formatted(form, values))
+def listed(values: Iterable[float | int], form: str = "{:.3f}", between: str = " ") -> str:
+    """Numbers in the same format, separated by spaces; without "-0"."""
+    return between.join(form.format(value + 0) for value in values)

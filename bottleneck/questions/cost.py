@@ -16,7 +16,6 @@ import pandas as pd
 from jaxtyping import Float
 from numpy import ndarray
 
-from ..lecture.slides import Exponent
 from ..results.bundle import load_probe
 from ..results.folders import probe_file
 from ..results.schema import BENCHMARK
@@ -114,14 +113,14 @@ def judge(estimates: Estimates) -> Judgement | str:
     return Judgement(fully, any(above), [*clauses, left_out], measure, powers[first])
 
 
-def measured_exponent(folder: Path) -> Exponent | None:
-    """How attention's seconds grow over the upper lengths of a benchmark (L15)."""
+def measured_exponent(folder: Path) -> tuple[str, Measured] | None:
+    """An arm, and how attention's seconds grow over a benchmark's upper lengths (L15)."""
     if not probe_file(folder, BENCHMARK):
         return None
     estimates = Estimates(load_probe(folder, BENCHMARK))
     for arm in (f"dot{OUTPUT}", "dot", *estimates.arms()):
         if power := estimates.get("exponent", arm, "upper", "attention_seconds"):
-            return Exponent(arm, power.value, power.low, power.high)
+            return arm, power
     return None
 
 

@@ -147,7 +147,8 @@ def questions(decisions: Sequence[claims.Decision]) -> Iterator[tuple[str, dict[
                 claim.id,
                 {
                     "views": find_views(names, folder, bundle),
-                    "measure": item.command or f"bottleneck {claim.command}",
+                    "measure": item.command
+                    or f"bottleneck {claim.makes or f'study {claim.study}'}",
                     "slides": [key for key in SLIDES if claim.id in SLIDES[key].get("claims", "")],
                     "shared": {*first.values()} - {claim.id},
                 },

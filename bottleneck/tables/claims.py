@@ -16,9 +16,8 @@ from rich.console import Group
 from rich.constrain import Constrain
 from rich.text import Text
 
-from ..claims.registry import ATTENTION, CLAIMS, Claim, study_verdict, verdict_on
-from ..claims.rules import PLAIN, UNIFORM_WEIGHTS
-from ..claims.verdict import FLOOR_BLEU, Verdict, learned, unlearned
+from ..claims.registry import CLAIMS, Claim, study_verdict, verdict_on
+from ..claims.verdict import FLOOR_BLEU, Verdict, unlearned
 from ..results.bundle import Results, load_probe
 from ..results.folders import is_bundle, probe_file, results_inside, runs_in
 from ..results.schema import BENCHMARK
@@ -69,7 +68,7 @@ class Decision:
         """The command that would measure the claim; empty if there is a verdict."""
         if self.measured:
             return ""
-        words = f"bottleneck {self.claim.command}"
+        words = f"bottleneck {self.claim.makes or f'study {self.claim.study}'}"
         bundled = is_bundle(self.folder) and not runs_in(self.folder)
         if self.claim.own_runs or bundled or results_inside(self.folder):
             return words
@@ -171,9 +170,9 @@ def _controlled(
     for arm, rows in runs.groupby("arm", sort=False):
         kind, name = rows["attention"].iloc[0], str(arm).partition(", ")[2]
         if arm == base:
-            name = PLAIN
+            name = "no attention"
         elif kind == UNIFORM and rows["baseline"].iloc[0] == base:
-            name = UNIFORM_WEIGHTS
+            name = "uniform weights"
         both = common_seeds(rows, attention)
         if name and kind in UNSELECTIVE and set(rows[TEXT]) == set(none[TEXT]) and len(both[0]):
             bleu, attended = (arm_of(bundle, part).longest.bleu for part in both)
@@ -205,7 +204,7 @@ def judge_study(
     """The verdict on a claim from its study's table, and the rows behind it.
 
     ``runs`` is the tidy table of the chosen runs, None if there are none. A study's table of other
-    runs decides nothing. A claim with ``own_runs`` reads all rows, any other claim one `FAMILY`.
+    runs decides nothing. A claim with ``own_runs`` reads all rows, any other claim one family.
     """
     chosen = set() if runs is None else set(runs.loc[(runs["arm"] != "") | claim.own_runs, "run"])
     missing = sorted(set(frame["run"]) - chosen - {""})
@@ -229,11 +228,11 @@ def judge_study(
         filled = scores[scores["bleu"].notna()]
         bucket = "every bucket" if filled.empty else str(filled["bucket"].iloc[0])
         bleu = float(filled.loc[filled["bucket"] == bucket, "bleu"].mean())
-        if not learned(bleu):
+        if not bleu >= FLOOR_BLEU:
             low[str(arm)] = bucket, bleu
     every = set(family["attention"])
     trained = every - set(low)
-    words = {NONE: "without attention", ATTENTION: "with attention"}
+    words = {NONE: "without attention", "attention": "with attention"}
     lost = [words[kind] for kind in claim.arms if kind in _kinds(every) - _kinds(trained)]
     if lost or not trained:
         bucket = next(bucket for bucket, _ in low.values())
@@ -249,7 +248,7 @@ def judge_study(
 
 
 def _family(claim: Claim, runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs of the family that a claim judges: see `FAMILY`."""
+    """The runs of the family that a claim judges: see `study_verdict`."""
     runs = runs.sort_values("experiment", key=lambda names: names != claim.home, kind="stable")
     bases = runs["baseline"].where(runs["baseline"] != "", runs["arm"])
     families = [rows for _, rows in runs.groupby(["experiment", bases], sort=False)]
@@ -263,8 +262,8 @@ def _family(claim: Claim, runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _kinds(attentions: set[str]) -> set[str]:
-    """The kinds of arms, as claims name them: `NONE`, and `ATTENTION` if any of these selects."""
-    return attentions & {NONE} | ({ATTENTION} if attentions - set(UNSELECTIVE) else set())
+    """The kinds of arms, as claims name them: none, and attention if any of these selects."""
+    return attentions & {NONE} | ({"attention"} if attentions - set(UNSELECTIVE) else set())
 
 
 # All claims as text.

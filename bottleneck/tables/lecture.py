@@ -13,7 +13,8 @@ from rich.text import Text
 from ..corpus.grammar import english_french
 from ..corpus.subwords import shares_of
 from ..corpus.vocabulary import WORDS, tokenize
-from ..lecture.slides import RULES, SLIDES, Audit, Evidence, Exponent, Grid
+from ..lecture.slides import RULES, SLIDES, Audit, Evidence, Grid
+from ..scoring.bootstrap import Number
 from .page import Page
 from .render import MEASURE, print_prose
 
@@ -68,8 +69,8 @@ def grid_table(grid: Grid) -> Table:
     table.add_column("", no_wrap=True, min_width=6)
     for word in grid.columns:
         table.add_column(Text(f"{word:>5}"), min_width=7, no_wrap=True)
-    rows = zip(grid.rows, grid.weights.tolist(), grid.largest.tolist(), grid.gold, strict=True)
-    for word, weights, largest, gold in rows:
+    for word, weights, gold in zip(grid.rows, grid.weights.tolist(), grid.gold, strict=True):
+        largest = [weight == max(weights) for weight in weights]
         cells = [f" {w:.2f}{'*' if top else ' '} " for w, top in zip(weights, largest, strict=True)]
         texts = [Text(cell) for cell in cells]
         texts[gold] = Text(f"[{weights[gold]:.2f}]{'*' * largest[gold]:<1}", "bold")
@@ -77,7 +78,7 @@ def grid_table(grid: Grid) -> Table:
     return table
 
 
-def lecture_evidence(cost: Exponent | None) -> Evidence:
+def lecture_evidence(cost: tuple[str, Number] | None) -> Evidence:
     """The slides, the grammar's alignment of L16's words, and what a benchmark measured."""
     pair = english_french().parse(SLIDES["L16"]["english"].lower())
     words = pair.source.split()

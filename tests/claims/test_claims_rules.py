@@ -8,7 +8,7 @@ from planted import estimate
 from scipy.stats import rankdata, spearmanr
 
 from seq2seq_bottleneck.claims.registry import CLAIMS, verdict_on
-from seq2seq_bottleneck.claims.rules import PLAIN, UNIFORM_WEIGHTS, Bucket, Row, measure_curve
+from seq2seq_bottleneck.claims.rules import Bucket, Row, measure_curve
 from seq2seq_bottleneck.lecture.slides import L_VIND
 from seq2seq_bottleneck.scoring.bootstrap import Estimate
 
@@ -21,7 +21,8 @@ FALLING = (30, 25, 20, 15, 10)
 
 def row(name, n, *scores):
     """One bucket of arms with these BLEU scores."""
-    return Row(*(Bucket(name, n, 10.0, 256, 4.0, score, np.array([]), 1.0) for score in scores))
+    parts = (Bucket(name, n, 10.0, 256, 4.0, score, np.array([]), 1.0) for score in scores)
+    return Row(name, *parts)
 
 
 EMPTY = row("41+", 0, estimate(np.nan), estimate(np.nan))
@@ -196,8 +197,8 @@ def controlled(uniform=10.0, others=10.0, halves=(1.0, 1.0), variation=60.0, **c
     known = {
         "attention": row("41+", 200, attention).none,
         "controls": {
-            UNIFORM_WEIGHTS: (estimate(uniform, halves[0]), attention),
-            PLAIN: (estimate(7), attention),
+            "uniform weights": (estimate(uniform, halves[0]), attention),
+            "no attention": (estimate(7), attention),
             "source reversed": (estimate(others, halves[1]), attention),
         },
         "variations": {"source reversed": estimate(variation, 1.0)},
@@ -214,7 +215,7 @@ def controlled(uniform=10.0, others=10.0, halves=(1.0, 1.0), variation=60.0, **c
         ({"variation": 0.9}, "partly", ""),
         ({"uniform": 90}, "partly", "10.00 [9.00, 11.00] less than the best control, uniform "),
         (
-            {"controls": dict.fromkeys((PLAIN, "x"), (estimate(7), estimate(80)))},
+            {"controls": dict.fromkeys(("no attention", "x"), (estimate(7), estimate(80)))},
             "not measured",
             "another control must be trained",
         ),

@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 
+from seq2seq_bottleneck.claims.verdict import Measured
 from seq2seq_bottleneck.lecture.slides import (
     L4,
     L_FAIL,
@@ -12,19 +13,19 @@ from seq2seq_bottleneck.lecture.slides import (
     RULES,
     SLIDES,
     ArmOutput,
+    Check,
     Evidence,
-    Exponent,
-    combined,
+    Step,
     parts,
 )
-from seq2seq_bottleneck.lecture.walkthroughs import audit
+from seq2seq_bottleneck.lecture.walkthroughs import WALKTHROUGHS, audit
 
 GOLD = (
     ["the", "black", "cat", "sat", "on", "the", "mat"],
     ["le", "chat", "noir", "s'est", "assis", "sur", "le", "tapis"],
     [[0], [2], [1], [3, 4], [5], [6], [7]],
 )
-QUADRATIC = Exponent("dot", 1.93, 1.85, 2.01)
+QUADRATIC = "dot", Measured(1.93, 1.85, 2.01)
 EVIDENCE = Evidence(GOLD, QUADRATIC)
 
 VERDICTS = {
@@ -136,7 +137,7 @@ def test_the_cost_is_judged_by_the_measured_exponents_interval():
         (1.9, 2.51, "not measured"),
         (0.9, 1.49, "wrong"),
     ):
-        result = audit("L15", Evidence(GOLD, Exponent("dot", (low + high) / 2, low, high)))
+        result = audit("L15", Evidence(GOLD, ("dot", Measured((low + high) / 2, low, high))))
         assert result.verdict == expected
         assert ("too wide" in result.why) == (expected == "not measured")
     result = audit("L15", Evidence(GOLD))
@@ -165,7 +166,7 @@ def test_short_translations_are_next_to_the_slides_and_counted():
     assert result.why.endswith(counts)
 
 
-def test_every_verdict_has_its_rule_and_parts_combine():
+def test_every_verdict_has_its_rule_and_parts_combine(monkeypatch):
     assert set(VERDICTS.values()) | {"not measured"} == set(RULES)
     goods = ([True, True], [True, False], [False, False])
     assert [*map(parts, goods)] == ["right", "in part", "wrong"]
@@ -175,4 +176,6 @@ def test_every_verdict_has_its_rule_and_parts_combine():
         ("right", "illustration"): "illustration",
         ("wrong", "not measured"): "not measured",
     }.items():
-        assert combined(pair) == verdict
+        step = Step("", checks=[Check("", "", "", judgement) for judgement in pair])
+        monkeypatch.setitem(WALKTHROUGHS, "L1", lambda *_, step=step: iter([step]))
+        assert audit("L1", EVIDENCE).verdict == verdict
