@@ -219,11 +219,27 @@ def _compression_predicts_loss(cells: Sequence[Bucket]) -> Judgement | str:
         return f"BLEU is {rows[0].bleu.value:.1f} in every cell: there is no order to judge"
     if not any(row.bleu.value >= FLOOR_BLEU for row in rows):
         return unlearned("without attention", "every cell")
-    rank, ratio_points, length_points = measure_curve(rows)
+
+    columns = ["compression_ratio", "source_words"]
+    ranks = pd.DataFrame(rows)[columns].rank()
+    # Row 0 is the test set's BLEU, the others are resamples'; rounding keeps equal cells tied.
+    bleu = np.stack([np.array([row.bleu.value, *row.bleu.draws]) for row in rows], axis=-1)
+    order = pd.DataFrame(np.round(bleu, 9)).rank(axis=1)
+    # A row in which all cells score the same has no correlation.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        by_ratio, by_length = (
+            order.corrwith(ranks[name], axis=1).fillna(0.0).to_numpy() for name in columns
+        )
+    # Of the variance of BLEU's rank, in per cent: what the ratio explains (r_ratio^2), and what
+    # length adds to it (its squared part correlation, (r_l - r_ratio r)^2 / (1 - r^2)).
+    common = ranks.corr().iloc[0, 1]
+    added = 100 * ((by_length - by_ratio * common) ** 2 / (1 - common**2))
+    rank, length_points = (Estimate(float(row[0]), row[1:]) for row in (by_ratio, added))
+
     clauses = [
         f"over {len(rows)} cells of {len(sizes)} context sizes the rank correlation of BLEU with "
         f"the compression ratio is {rank.text('{:.3f}')}",
-        f"of the variance of BLEU's rank the ratio explains {ratio_points.value:.1f} %, and "
+        f"of the variance of BLEU's rank the ratio explains {100 * rank.value**2:.1f} %, and "
         f"length adds {length_points.text()} points",
         # A bucket has the same sentences at every context size.
         small_buckets({row.name: row.n for row in rows}),
@@ -231,28 +247,6 @@ def _compression_predicts_loss(cells: Sequence[Bucket]) -> Judgement | str:
     partly = rank.high < CLEAR_CORRELATION
     fully = partly and length_points.value < LENGTH_POINTS
     return Judgement(fully, partly, clauses, "rank correlation of BLEU with the ratio", rank)
-
-
-def measure_curve(cells: Sequence[Bucket]) -> tuple[Estimate, ...]:
-    """The rank correlation of BLEU with the ratio, and two shares of the variance of BLEU's rank.
-
-    The shares are in per cent: what the ratio explains (r_ratio^2), and what length adds to it
-    (its squared part correlation, (r_l - r_ratio r)^2 / (1 - r^2)).
-    """
-    columns = ["compression_ratio", "source_words"]
-    ranks = pd.DataFrame(cells)[columns].rank()
-    # Row 0 is the test set's BLEU, the others are resamples'; rounding keeps equal cells tied.
-    bleu = np.stack([np.array([cell.bleu.value, *cell.bleu.draws]) for cell in cells], axis=-1)
-    order = pd.DataFrame(np.round(bleu, 9)).rank(axis=1)
-    # A row in which all cells score the same has no correlation.
-    with np.errstate(invalid="ignore", divide="ignore"):
-        by_ratio, by_length = (
-            order.corrwith(ranks[name], axis=1).fillna(0.0).to_numpy() for name in columns
-        )
-    common = ranks.corr().iloc[0, 1]
-    added = (by_length - by_ratio * common) ** 2 / (1 - common**2)
-    rows = by_ratio, 100 * by_ratio**2, 100 * added
-    return tuple(Estimate(float(row[0]), row[1:]) for row in rows)
 
 
 @rule(

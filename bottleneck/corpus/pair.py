@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..settings.concerns import OUTSIDE, bucket_labels, bucket_of
+from ..settings.concerns import bucket_labels, bucket_of
 from .vocabulary import count_words
 
 Link = tuple[int, int]
@@ -52,5 +52,5 @@ def by_bucket(pairs: Iterable[SentencePair], edges: Edges) -> dict[str, list[Sen
     groups = {label: [] for label in (f"under {edges[0]}", *bucket_labels(edges))}
     places = list(groups.values())
     for pair in pairs:
-        places[bucket_of(pair.words, edges) - OUTSIDE].append(pair)
+        places[bucket_of(pair.words, edges) + 1].append(pair)
     return groups

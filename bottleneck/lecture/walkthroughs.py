@@ -6,6 +6,7 @@ audit is the summary of the steps.
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cosine
@@ -14,7 +15,7 @@ from scipy.special import softmax
 from .slides import SLIDES, Audit, Check, Evidence, Grid, Step, listed, numbers, parts, rounds_to
 
 
-def product(a: Iterable[float | int], b: Iterable[float | int]) -> str:
+def product(a: Iterable[Any], b: Iterable[Any]) -> str:
     """A dot product written out: ``0.5 x 0.1 + (-0.2) x 0.2``."""
     signed = [[f"({x:g})" if x < 0 else f"{x:g}" for x in values] for values in (a, b)]
     return " + ".join(map(" x ".join, zip(*signed, strict=True)))
@@ -30,21 +31,31 @@ def character_codes(_: str, evidence: Evidence) -> Iterator[Step]:
     yield Step("Codes", "ord() of each letter", checks=checks)
 
 
-def toy_embedding(_: str, evidence: Evidence) -> Iterator[Step]:
-    """L2: the nearest and the farthest word, by Euclidean distance and by cosine."""
-    slide = evidence.slides["L2"]
-    vectors = {name: np.array(values, float) for name, values in slide["vectors"].items()}
-    word = vectors.pop(slide["word"])
-    distance = {name: float(np.linalg.norm(word - other)) for name, other in vectors.items()}
-    angle = {name: float(cosine(word, other)) for name, other in vectors.items()}
-    checks = []
-    for name, most in (("near", min), ("far", max)):
-        first, second = (most(gaps, key=gaps.get) for gaps in (distance, angle))
-        measured = f"{first} (distance {distance[first]:.3f}, cosine {1 - angle[first]:.3f})"
-        judgement = parts([first == slide[name], second == slide[name]])
-        checks.append(Check(name, slide[name], measured, judgement))
-    formula = f"from {slide['word']}: |a - b|, and a . b / (|a| |b|)"
-    yield Step("Distance and cosine", formula, checks=checks)
+def toy_vectors(name: str, evidence: Evidence) -> Iterator[Step]:
+    """L2: the nearest and the farthest word, by Euclidean distance and by cosine.
+
+    L6: dot products term by term, and the cosines of the same vectors.
+    """
+    slide, checks, rows = evidence.slides[name], [], []
+    vectors = {word: np.array(values, float) for word, values in slide["vectors"].items()}
+    if name == "L2":
+        center = vectors.pop(slide["word"])
+        distance = {word: float(np.linalg.norm(center - other)) for word, other in vectors.items()}
+        angle = {word: float(cosine(center, other)) for word, other in vectors.items()}
+        for end, most in (("near", min), ("far", max)):
+            first, second = (most(gaps, key=gaps.get) for gaps in (distance, angle))
+            measured = f"{first} (distance {distance[first]:.3f}, cosine {1 - angle[first]:.3f})"
+            judgement = parts([first == slide[end], second == slide[end]])
+            checks.append(Check(end, slide[end], measured, judgement))
+        formula = f"from {slide['word']}: |a - b|, and a . b / (|a| |b|)"
+        yield Step("Distance and cosine", formula, checks=checks)
+        return
+    for first, second, printed in slide["products"]:
+        a, b, title = vectors[first], vectors[second], f"{first} . {second}"
+        checks.append(numbers(title, [printed], [a @ b], "{:.2f}"))
+        rows.append((title, product(a, b), f"= {a @ b:.2f}", f"cosine {1 - cosine(a, b):.3f}"))
+    formula = "a . b = sum_i a_i b_i; cosine = a . b / (|a| |b|)"
+    yield Step("Dot products", formula, list(zip(*rows, strict=True)), checks)
 
 
 def compression(name: str, evidence: Evidence) -> Iterator[Step]:
@@ -77,20 +88,6 @@ def relevance(_: str, evidence: Evidence) -> Iterator[Step]:
         Check("context", mean, weights, parts([total == 100])),
     ]
     yield Step(f"Context for {slide['target']}", "c = sum_i alpha_i h_i", checks=checks)
-
-
-def dot_products(_: str, evidence: Evidence) -> Iterator[Step]:
-    """L6: dot products term by term, and the cosines of the same vectors."""
-    slide = evidence.slides["L6"]
-    vectors = {name: np.array(values, float) for name, values in slide["vectors"].items()}
-    checks, rows = [], []
-    for first, second, printed in slide["products"]:
-        a, b = vectors[first], vectors[second]
-        name = f"{first} . {second}"
-        checks.append(numbers(name, [printed], [a @ b], "{:.2f}"))
-        rows.append((name, product(a, b), f"= {a @ b:.2f}", f"cosine {1 - cosine(a, b):.3f}"))
-    formula = "a . b = sum_i a_i b_i; cosine = a . b / (|a| |b|)"
-    yield Step("Dot products", formula, list(zip(*rows, strict=True)), checks)
 
 
 def worked_example(name: str, evidence: Evidence) -> Iterator[Step]:
@@ -130,10 +127,11 @@ def worked_example(name: str, evidence: Evidence) -> Iterator[Step]:
         numbers("weights", printed, weights, "{:.3f}"),
         numbers(f"on {slide['word']}", [slide["percent"]], [share], "{:.1f}", " %"),
     ]
-    sums = ", ".join(f"{sum(printed[:-1]) + last:.2f}" for last in slide["last_weight"])
+    others = float(sum(printed[:-1]))
+    sums = ", ".join(f"{others + float(last):.2f}" for last in slide["last_weight"])
     printings = ", ".join(map(str, slide["last_weight"]))
     notes = [f"the last weight is printed as {printings}: sums {sums}"]
-    quotient = slide["last_exponential"] / slide["sum"]
+    quotient = float(slide["last_exponential"]) / float(slide["sum"])
     if not rounds_to(printed[-1], quotient):
         division = f"{slide['last_exponential']} / {slide['sum']}"
         notes.insert(0, f"the slide's {division} is {quotient:.2f}, not {printed[-1]}")
@@ -203,15 +201,16 @@ def failure_pattern(name: str, evidence: Evidence) -> Iterator[Step]:
         [row[column] for row in evidence.slides["L-FAIL"]["rows"]]
         for column in ("bleu", "compression_ratio", "drop_percent")
     )
+    scores = np.array(bleu, float)
     if name == "L-FAIL":
-        falls = np.all(np.diff(bleu) < 0) and np.all(np.diff(ratio) > 0)
-        slope, constant = np.polyfit(ratio, np.log(bleu), 1)
-        correlation = np.corrcoef(ratio, np.log(bleu))[0, 1]
+        falls = np.all(np.diff(scores) < 0) and np.all(np.diff(ratio) > 0)
+        slope, constant = np.polyfit(ratio, np.log(scores), 1)
+        correlation = np.corrcoef(ratio, np.log(scores))[0, 1]
         fit = f"nearly {np.exp(constant):.1f} exp({slope:.3f} ratio), correlation {correlation:.4f}"
         check = Check("BLEU", " ".join(map(str, bleu)), fit, "illustration" if falls else "wrong")
         yield Step("BLEU", "a line through log BLEU over the ratio", checks=[check])
     elif name == "L11":
-        falls = [100 * (value / bleu[0] - 1) for value in bleu[1:]]
+        falls = 100 * (scores[1:] / scores[0] - 1)
         check = numbers("drop", drop[1:], falls, "{:.1f}", " %")
         yield Step("Quality drop", "BLEU / BLEU of the first row - 1", checks=[check])
     else:
@@ -234,18 +233,15 @@ def vindication(name: str, evidence: Evidence) -> Iterator[Step]:
 
     L13: attention's gain in per cent, and whether BLEU with attention falls, too.
     """
-    none, attention, printed = (
-        [row[column] for row in evidence.slides["L-VIND"]["rows"]]
-        for column in ("none", "attention", "improvement_percent")
-    )
-    gains = np.subtract(attention, none)
+    rows = evidence.slides["L-VIND"]["rows"]
+    none, attention = (np.array([row[arm] for row in rows], float) for arm in ("none", "attention"))
     if name == "L-VIND":
-        judgement = "illustration" if gains.argmax() == np.argmin(none) else "wrong"
-        said, recomputed = " ".join(map(str, attention)), f"gains {listed(gains, '{:.1f}')}"
-        check = Check("BLEU with attention", said, recomputed, judgement)
+        gains, said = attention - none, " ".join(str(row["attention"]) for row in rows)
+        judgement = "illustration" if gains.argmax() == none.argmin() else "wrong"
+        check = Check("BLEU with attention", said, f"gains {listed(gains, '{:.1f}')}", judgement)
         yield Step("Gains", "BLEU with attention - without", checks=[check])
         return
-    none, attention = np.array(none), np.array(attention)
+    printed = [row["improvement_percent"] for row in rows]
     check = numbers("improvement", printed, 100 * (attention / none - 1), "{:.1f}", " %")
     yield Step("Improvement", "BLEU with attention / without - 1", checks=[check])
     falls = 100 * (attention[1:] / attention[0] - 1)
@@ -343,16 +339,16 @@ def first_steps(_: str, evidence: Evidence) -> Iterator[Step]:
         judgement = "illustration" if total <= 1 + 1e-9 else "wrong"
         said = ", ".join(f"P({word}) {share}" for word, share in printed.items())
         rows = []
-        for arm in evidence.arms:
-            before, words = arm.steps[index] if index < len(arm.steps) else ("", [])
+        for arm, (_, steps) in evidence.arms.items():
+            before, words = steps[index] if index < len(steps) else ("", [])
             likely = ", ".join(f"{word} {share:.3f}" for word, share in words) or "ended"
-            rows.append((arm.arm, f"after {before}" if before else "", likely))
+            rows.append((arm, f"after {before}" if before else "", likely))
         check = Check(f"step {index + 1}", said, f"sum {total:.1f}", judgement)
         formula = f"P(word | {slide['source']}{', the word before' if index else ''})"
         yield Step(f"Step {index + 1}", formula, list(zip(*rows, strict=True)), [check])
     if evidence.arms:
-        texts = [(arm.arm, arm.translations[0] or "(nothing)") for arm in evidence.arms]
-        yield Step("Translations", "", list(zip(*texts, strict=True)))
+        texts = [texts[0] or "(nothing)" for texts, _ in evidence.arms.values()]
+        yield Step("Translations", "", [list(evidence.arms), texts])
 
 
 def short_sentences(_: str, evidence: Evidence) -> Iterator[Step]:
@@ -368,20 +364,20 @@ def short_sentences(_: str, evidence: Evidence) -> Iterator[Step]:
     check = Check("lengths", heading, f"{listed(words, '{}')} words", parts(inside))
     yield Step("Lengths", "", list(zip(*pairs, strict=True)), [check])
 
-    for arm in evidence.arms:
-        outputs = [output or "(nothing)" for output in arm.translations]
+    for arm, (translations, _) in evidence.arms.items():
+        outputs = [output or "(nothing)" for output in translations]
         plain = [
             text.casefold().replace("\u2019", "'").rstrip(" .!?").split()
             for text in (*outputs, *(target for _, target in pairs))
         ]
         same = [a == b for a, b in zip(plain[: len(pairs)], plain[len(pairs) :], strict=True)]
         columns = [["=" if equal else "" for equal in same], outputs]
-        note = f"{arm.arm}: {sum(same)} of {len(pairs)} translated as on the slide"
-        yield Step(f"Translations, {arm.arm}", "= the slide's", columns, notes=[note])
+        note = f"{arm}: {sum(same)} of {len(pairs)} translated as on the slide"
+        yield Step(f"Translations, {arm}", "= the slide's", columns, notes=[note])
 
 
 WALKTHROUGHS: dict[str, Callable[[str, Evidence], Iterator[Step]]] = dict(zip(SLIDES, (
-    character_codes, toy_embedding, compression, compression, relevance, dot_products,
+    character_codes, toy_vectors, compression, compression, relevance, toy_vectors,
     worked_example, amplification, compression, example_matrix, failure_pattern, failure_pattern,
     vindication, long_sentence, attention_cost, gold_alignment, first_steps, worked_example,
     failure_pattern, vindication, short_sentences, long_sentence,

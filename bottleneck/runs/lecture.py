@@ -13,7 +13,7 @@ from ..corpus.pair import SentencePair
 from ..corpus.subwords import by_word, shares_of
 from ..corpus.vocabulary import BOS, EOS, UNK, tokenize, without_joiner
 from ..decoding.search import without_symbols
-from ..lecture.slides import SLIDES, ArmOutput, Evidence, Grid
+from ..lecture.slides import SLIDES, Evidence, Grid
 from ..settings.concerns import UNSELECTIVE
 from .translate import END, TrainedRun, load_run, readable
 
@@ -23,7 +23,7 @@ def trained_evidence(evidence: Evidence, name: str, arms: Mapping[str, Path]) ->
     if name == "L10":
         selective = [arm for arm in arms if arm not in UNSELECTIVE][:1]
         arms = {arm: arms[arm] for arm in selective}
-    slide, outputs, learned = SLIDES[name], [], None
+    slide, outputs, learned = SLIDES[name], {}, None
     for arm in sorted(arms, key=lambda arm: (arm != "none", arm)):
         trained, steps = load_run(arms[arm]), []
         if trained.settings.corpus.reverse_direction:
@@ -36,7 +36,7 @@ def trained_evidence(evidence: Evidence, name: str, arms: Mapping[str, Path]) ->
         else:
             sentences = [source for source, _ in slide["pairs"]]
         texts = [translation.text for translation in trained.translations(sentences)]
-        outputs.append(ArmOutput(arm, arms[arm].name, texts, steps))
+        outputs[arm] = texts, steps
     return replace(evidence, learned=learned, arms=outputs)
 
 

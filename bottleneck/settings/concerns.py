@@ -195,12 +195,8 @@ class ScoringSettings(Concern):
         return self
 
 
-OUTSIDE = -1
-"""The bucket number of a sentence that is shorter than every bucket."""
-
-
 def bucket_of(words: int | Sequence[int] | np.ndarray, edges: tuple[int, ...]) -> Any:
-    """The bucket number (from 0) of each length; ``OUTSIDE`` below the first edge."""
+    """The bucket number (from 0) of each length; -1 for one that is shorter than every bucket."""
     return np.searchsorted(edges, words, side="right") - 1
 
 

@@ -1,8 +1,8 @@
 """All settings of a run: a preset and overrides become one frozen, hashed object."""
 
-import hashlib
 import tomllib
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from importlib import resources
 from typing import Any
 
@@ -37,7 +37,7 @@ class RunSettings(Concern):
         """
         settings = self.model_dump_json(exclude={"corpus": set(FILES)})
         text = f"{SCHEMA_VERSION}\n{fingerprint}\n{settings}"
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
+        return sha256(text.encode()).hexdigest()[:12]
 
     def changed(self, **concerns: Mapping[str, Any]) -> "RunSettings":
         """A copy with some fields changed, checked again: ``changed(training={"seed": 2})``."""
@@ -110,19 +110,16 @@ def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
         name, equals, text = (part.strip() for part in assignment.partition("="))
         if not equals:
             raise UsageError(f"--set {quoted(assignment)}: give a value, {name}=VALUE")
-        value = _toml_value(text)
+        try:
+            table = tomllib.loads(f"value = {text}")
+        except (ValueError, RecursionError):
+            table = {}
+        value = table["value"] if len(table) == 1 else text  # more keys are text, too
         if isinstance(value, str) and "," in value and NAMES.get(name) not in (str, str | None):
-            value = [_toml_value(part.strip()) for part in value.split(",")]
+            parts = [f"{name}={part}" for part in value.split(",")]
+            value = [parse_assignments([part])[name] for part in parts]
         settings[name] = value
     return settings
-
-
-def _toml_value(text: str) -> Any:
-    try:
-        table = tomllib.loads(f"value = {text}")
-    except (ValueError, RecursionError):
-        return text
-    return table["value"] if len(table) == 1 else text  # more keys are text, too
 
 
 def resolve(

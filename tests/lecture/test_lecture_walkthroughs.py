@@ -12,7 +12,6 @@ from seq2seq_bottleneck.lecture.slides import (
     L_VIND,
     RULES,
     SLIDES,
-    ArmOutput,
     Check,
     Evidence,
     Step,
@@ -113,7 +112,10 @@ def test_the_worked_example_shows_each_number_and_slip_at_its_step():
 
 
 FLAT = {
-    index: {"attention": 36.1, "improvement_percent": round(100 * (36.1 / row["none"] - 1), 1)}
+    index: {
+        "attention": 36.1,
+        "improvement_percent": round(100 * (36.1 / float(row["none"]) - 1), 1),
+    }
     for index, row in enumerate(SLIDES["L-VIND"]["rows"])
 }
 MATRIX = SLIDES["L10"]["weights"]  # one row has its largest weight on the translation
@@ -147,9 +149,9 @@ def test_the_cost_is_judged_by_the_measured_exponents_interval():
 
 def test_the_first_steps_of_trained_arms_are_printed():
     steps = [("", [("le", 0.95), ("la", 0.0301)]), ("le", [("chat", 0.9)])]
-    likely = ArmOutput("additive", "d6a5", ["le chat s'est assis"], steps)
-    ended = ArmOutput("none", "c96f", [""], [("", [("</s>", 0.6), ("le", 0.4)])])
-    result = audit("L17", Evidence(GOLD, arms=[ended, likely]))
+    ended = [""], [("", [("</s>", 0.6), ("le", 0.4)])]
+    arms = {"none": ended, "additive": (["le chat s'est assis"], steps)}
+    result = audit("L17", Evidence(GOLD, arms=arms))
     assert [[" ".join(line.split()) for line in step.lines] for step in result.steps] == [
         ["none </s> 0.600, le 0.400", "additive le 0.950, la 0.030"],
         ["none ended", "additive after le chat 0.900"],
@@ -159,7 +161,7 @@ def test_the_first_steps_of_trained_arms_are_printed():
 
 def test_short_translations_are_next_to_the_slides_and_counted():
     texts = ["Le chat s’est assis.", "je  t'aime !", "bonjour les amis", "BONJOUR", "À plus tard"]
-    arms = [ArmOutput("none", "c96f", [""] * 5), ArmOutput("additive", "d6a5", texts)]
+    arms = {"none": ([""] * 5, []), "additive": (texts, [])}
     result = audit("L-SHORT", Evidence(GOLD, arms=arms))
     assert result.steps[2].lines[3:] == ["=  BONJOUR", "=  À plus tard"]
     counts = "none: 0 of 5 translated as on the slide; additive: 4 of 5 translated as on the slide"
