@@ -16,8 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ..scoring.bootstrap import Number
-
 SLIDES: dict[str, dict[str, Any]] = tomllib.loads(
     resources.files(__package__).joinpath("slides.toml").read_text(encoding="utf8"),
     parse_float=Decimal,  # keeps the last digit of 0.60
@@ -56,13 +54,13 @@ class Evidence:
     """The slides, and what they are compared with.
 
     ``alignment``, for L16, has the source words, the target words, and each source word's positions
-    in the target. ``cost``, for L15, is an arm and the exponent of its seconds: constant x length
-    per side ^ exponent. ``learned`` is for L10. ``arms``, for L17 and L-SHORT, has the translations
-    of each arm and, for each step of L17, the word before and likely next words with P.
+    in the target. ``cost``, for L15, is an arm and the exponent of its seconds (a `Number`):
+    constant x length per side ^ exponent. ``learned`` is for L10. ``arms``, for L17 and L-SHORT,
+    has each arm's translations and, for each step of L17, the word before and likely next words.
     """
 
     alignment: tuple[Sequence[str], Sequence[str], Sequence[Sequence[int]]]
-    cost: tuple[str, Number] | None = None
+    cost: tuple[str, Any] | None = None
     learned: Grid | None = None
     arms: Mapping[str, tuple[Sequence[str], Sequence[Any]]] = field(default_factory=dict)
     slides: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: SLIDES)

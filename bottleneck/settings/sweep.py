@@ -144,7 +144,6 @@ def make_grid(
         raise UsageError(
             "--set training.seed lists seeds, and --seeds counts them; give one of the two"
         )
-    changes = " ".join(f"{name}={word(value)}" for name, value in flags.items())
     try:
         cells, notes = _grid(sweep, dict(flags), seeds)
         if not cells:
@@ -160,8 +159,11 @@ def make_grid(
                 whole, _ = _grid(sweep, rest | {"training.seed": 1}, None)
         return declare(cells, whole), notes
     except UsageError as error:
-        typed = bool(flags) and flags != sweep.settings  # else it is the sweep that was typed
-        raise UsageError(f"{sweep.place}{f', with --set {changes}' * typed}: {error}") from None
+        place = sweep.place
+        if flags and flags != sweep.settings:  # equal if the sweep was given as options
+            changes = " ".join(f"{name}={word(value)}" for name, value in flags.items())
+            place += f", with --set {changes}"
+        raise UsageError(f"{place}: {error}") from None
 
 
 def _grid(
@@ -218,12 +220,10 @@ def declare(cells: Iterable[Cell], whole: Iterable[Cell] = ()) -> tuple[Cell, ..
             members = [cell for cell in known if cell.group == group]
             names = [n for n in varying(members) if n not in ("training.seed", "model.attention")]
             for settings in (cell.settings for cell in members):
-                attention = settings.model.attention
                 words = [f"{_short(name)}={word(settings.value(name))}" for name in names]
-                ending = "" if group in ("", attention) else f", {group}"
-                arms[settings.changed(training={"seed": 0})] = (
-                    " ".join([attention, *words]) + ending
-                )
+                arm = " ".join([settings.model.attention, *words])
+                arm += "" if group in ("", settings.model.attention) else f", {group}"
+                arms[settings.changed(training={"seed": 0})] = arm
     if twice := [name for name, count in Counter(arms.values()).items() if count > 1]:
         raise UsageError(f"two arms are called {twice[0]!r}; rename a group")
     declared = []
@@ -254,13 +254,9 @@ def varying(cells: Sequence[Cell]) -> list[str]:
 
 def complete(sweep: Sweep, cells: Sequence[Cell], name: str = "") -> Sweep:
     """The sweep with a name and a question; missing ones are made from what its cells vary."""
-    known, order = varying(cells), dict.fromkeys([*sweep.settings, *NAMES])
-    varied = [
-        _short(item).replace("_", " ")
-        for item in order
-        if item in known and item != "training.seed"
-    ]
-    question = sweep.question or f"BLEU by {', '.join(varied) or 'sentence length'}"
+    varied, order = {*varying(cells)} - {"training.seed"}, dict.fromkeys([*sweep.settings, *NAMES])
+    axes = [_short(name).replace("_", " ") for name in order if name in varied]
+    question = sweep.question or f"BLEU by {', '.join(axes) or 'sentence length'}"
     changes = folder_name(sweep.preset, cells, order).removeprefix(sweep.preset)
     made = name if is_name(name) else f"{sweep.preset}-by{changes}"
     return replace(sweep, name=sweep.name or made, question=question)
@@ -281,10 +277,7 @@ def folder_name(preset: str, cells: Sequence[Cell], order: Iterable[str] = NAMES
 def as_toml(sweep: Sweep, cells: Sequence[Cell]) -> str:
     """A sweep file with the cells of a sweep that was given as options."""
     seeds = list(dict.fromkeys(cell.settings.value("training.seed") for cell in cells))
-    values = (
-        {"experiment": sweep.name, "preset": sweep.preset}
-        | sweep.settings
-        | {"training.seed": seeds}
-    )
+    values = {"experiment": sweep.name, "preset": sweep.preset, **sweep.settings}
+    values["training.seed"] = seeds
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
     return "\n".join([f"# {sweep.question}", *lines, ""])
