@@ -59,7 +59,7 @@ class Row(NamedTuple):
 def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
     """Register a function as the rule of a claim; that of an L- claim gets no small bucket."""
 
-    def add(judge: Callable[..., Judgement | str]) -> Callable[..., Judgement | str]:
+    def add(judge: Callable) -> Callable:
         RULES[claim] = words, judge
         return judge
 
@@ -191,7 +191,6 @@ def _vindication_largest(rows: Sequence[Row]) -> Judgement | str:
 
 
 def _listed(title: str, estimates: Mapping[str, Estimate], form: str = SIGNED) -> str:
-    """The named differences with their intervals; empty if there are none."""
     listed = ", ".join(f"{name} ({estimate.text(form)})" for name, estimate in estimates.items())
     return f"{title}: {listed}" if listed else ""
 

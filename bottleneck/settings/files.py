@@ -53,7 +53,7 @@ def check_place(folder: Path, path: Path | None = None) -> None:
 @contextmanager
 def _parts(place: Path, files: Iterable[tuple[Path, bytes]]) -> Iterator[dict[Path, Path]]:
     """Temporary files with these contents, by final path; an OSError becomes `unwritten`."""
-    parts: dict[Path, Path] = {}
+    parts = {}
     try:
         for path, content in files:
             check_file(path, listed=True)
@@ -142,14 +142,3 @@ def write_listed(
         for name in gone:
             (folder / name).unlink(missing_ok=True)
         _write_sums(folder, after)
-
-
-def of_one_time(folder: Path, names: Collection[str]) -> bool:
-    """Whether an export's files are all old or all new: no writer was killed in between."""
-    times = set()
-    for name, digests in (read_sums(folder) or {}).items():
-        if name in names and len(digests) > 1 and (folder / name).is_file():
-            digest = sha256((folder / name).read_bytes()).hexdigest()
-            if digest in digests:
-                times.add("new" if digest == digests[-1] else digests.index(digest))
-    return len(times) <= 1

@@ -60,7 +60,7 @@ def parse_settings(values: Mapping[str, Any]) -> RunSettings:
 
     The first error raises a ``UsageError`` with its key and the nearest known name.
     """
-    tables: dict[str, Any] = {}
+    tables = {}
     for name, value in values.items():
         concern, _, key = name.partition(".")
         fields = value if not key and isinstance(value, Mapping) else {key: value}
@@ -105,7 +105,7 @@ def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
 
     Commas make a list, unless the setting is free text.
     """
-    settings: dict[str, Any] = {}
+    settings = {}
     for assignment in assignments:
         name, equals, text = (part.strip() for part in assignment.partition("="))
         if not equals:

@@ -16,7 +16,6 @@ from hashlib import sha256
 from importlib import resources
 from itertools import product, takewhile
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from .errors import UsageError, did_you_mean, quoted
@@ -133,19 +132,20 @@ def _by_full_name(table: Any, others: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def make_grid(
-    sweep: Sweep, flags: Mapping[str, Any] = MappingProxyType({}), seeds: int | None = None
+    sweep: Sweep, flags: Mapping[str, Any] | None = None, seeds: int | None = None
 ) -> tuple[tuple[Cell, ...], list[str]]:
     """The cells of a sweep, each once, and notes on groups that were left out.
 
     ``flags`` are settings by full name that override those of the sweep.
     """
+    flags = dict(flags or {})
     preset_values(sweep.preset)  # here, so that an error is about --preset
     if seeds is not None and isinstance(flags.get("training.seed"), list):
         raise UsageError(
             "--set training.seed lists seeds, and --seeds counts them; give one of the two"
         )
     try:
-        cells, notes = _grid(sweep, dict(flags), seeds)
+        cells, notes = _grid(sweep, flags, seeds)
         if not cells:
             raise UsageError(f"no run is left: {'; '.join(notes)}; change that setting")
         # If flags choose among the file's values, arms keep their names in the whole sweep.
@@ -173,9 +173,7 @@ def _grid(
 
     In each group the factors are applied first, then the seeds, then the product of the lists.
     """
-    cells: dict[RunSettings, Cell] = {}
-    notes: dict[str, None] = {}
-    preset = preset_values(sweep.preset)
+    cells, notes, preset = {}, {}, preset_values(sweep.preset)  # cells by settings, notes once
     for group in sweep.groups:
         settings = preset | sweep.settings | group.settings | flags
         for name, factor in (*sweep.times.items(), *group.times.items()):
@@ -214,7 +212,7 @@ def declare(cells: Iterable[Cell], whole: Iterable[Cell] = ()) -> tuple[Cell, ..
     grid, the names are those in that grid.
     """
     cells, grid = list(cells), list(whole)
-    arms: dict[RunSettings, str] = {}  # names by the settings with seed 0
+    arms = {}  # names by the settings with seed 0
     for known in ([*grid, *cells], grid):
         for group in dict.fromkeys(cell.group for cell in known):
             members = [cell for cell in known if cell.group == group]
