@@ -9,14 +9,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from . import concerns
-from .concerns import FILES, Concern
 from .errors import UsageError, did_you_mean, quoted
 
 SCHEMA_VERSION = 9
 """Raised when numerics or file formats change, so that old runs are never mixed with new."""
 
 
-class RunSettings(Concern):
+class RunSettings(concerns.Concern):
     """Everything that decides a run's numbers."""
 
     corpus: concerns.CorpusSettings = concerns.CorpusSettings()
@@ -35,7 +34,7 @@ class RunSettings(Concern):
 
         The paths of the user's files are left out: the fingerprint covers their content.
         """
-        settings = self.model_dump_json(exclude={"corpus": set(FILES)})
+        settings = self.model_dump_json(exclude={"corpus": set(concerns.FILES)})
         text = f"{SCHEMA_VERSION}\n{fingerprint}\n{settings}"
         return sha256(text.encode()).hexdigest()[:12]
 

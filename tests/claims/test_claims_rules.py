@@ -21,8 +21,7 @@ FALLING = (30, 25, 20, 15, 10)
 
 def row(name, n, *scores):
     """One bucket of arms with these BLEU scores."""
-    parts = (Bucket(name, n, 10.0, 256, 4.0, score, np.array([]), 1.0) for score in scores)
-    return Row(name, *parts)
+    return Row(name, *(Bucket(name, n, 10.0, 256, 4.0, bleu, np.array([]), 1.0) for bleu in scores))
 
 
 EMPTY = row("41+", 0, estimate(np.nan), estimate(np.nan))

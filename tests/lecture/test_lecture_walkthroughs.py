@@ -112,11 +112,8 @@ def test_the_worked_example_shows_each_number_and_slip_at_its_step():
 
 
 FLAT = {
-    index: {
-        "attention": 36.1,
-        "improvement_percent": round(100 * (36.1 / float(row["none"]) - 1), 1),
-    }
-    for index, row in enumerate(SLIDES["L-VIND"]["rows"])
+    index: {"attention": 36.1, "improvement_percent": round(100 * (36.1 / row.none - 1), 1)}
+    for index, row in enumerate(L_VIND.values())
 }
 MATRIX = SLIDES["L10"]["weights"]  # one row has its largest weight on the translation
 
@@ -150,8 +147,8 @@ def test_the_cost_is_judged_by_the_measured_exponents_interval():
 def test_the_first_steps_of_trained_arms_are_printed():
     steps = [("", [("le", 0.95), ("la", 0.0301)]), ("le", [("chat", 0.9)])]
     ended = [""], [("", [("</s>", 0.6), ("le", 0.4)])]
-    arms = {"none": ended, "additive": (["le chat s'est assis"], steps)}
-    result = audit("L17", Evidence(GOLD, arms=arms))
+    likely = ["le chat s'est assis"], steps
+    result = audit("L17", Evidence(GOLD, arms={"none": ended, "additive": likely}))
     assert [[" ".join(line.split()) for line in step.lines] for step in result.steps] == [
         ["none </s> 0.600, le 0.400", "additive le 0.950, la 0.030"],
         ["none ended", "additive after le chat 0.900"],

@@ -62,14 +62,10 @@ times.training.learning_rate = 0.5
 """
 
 
-def sweep(text: str) -> Sweep:
+def sweep(text: str, title: str = "# Why?\n") -> Sweep:
     """A sweep, with a question if its text has none."""
-    return read(text if text.startswith("#") else f"# Why?\n{text}")
-
-
-def read(text: str) -> Sweep:
     with TemporaryDirectory() as folder, chdir(folder):
-        Path("mine.toml").write_text(text, encoding="utf8")
+        Path("mine.toml").write_text(text if text.startswith("#") else title + text, "utf8")
         return load_sweep("mine.toml")
 
 
@@ -301,7 +297,7 @@ def test_a_typed_sweep_is_named_by_what_varies_and_is_saved_as_a_file_of_the_sam
 
 
 def test_a_file_needs_no_question():
-    untitled = read(PLAIN.partition("reason, not the question.\n")[2])
+    untitled = sweep(PLAIN.partition("reason, not the question.\n")[2], "")
     cells, _ = make_grid(untitled)
     assert complete(untitled, cells).question == "BLEU by context size, attention"
     assert complete(untitled, cells[:1]).question == "BLEU by sentence length"
