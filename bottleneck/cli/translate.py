@@ -202,7 +202,7 @@ def lecture(
 
         arms, where = trained_runs(results)
         evidence = trained_evidence(evidence, names[0], arms)
-        line = ", ".join(f"{arm.arm} {arm.run}" for arm in evidence.arms)
+        line = ", ".join(f"{arm} {arms[arm].name}" for arm in evidence.arms)
         line = f"Runs of {where}: {line or 'none to compare with; try --results shipped'}."
     print_walkthrough(audit(names[0], evidence), output())
     if line:
