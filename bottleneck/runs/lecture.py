@@ -1,6 +1,6 @@
 """Run the lecture's examples L10, L17 and L-SHORT through trained runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,7 +61,7 @@ def learned_weights(trained: TrainedRun) -> Grid:
 
 
 def _first_steps(
-    trained: TrainedRun, sentence: str, printed: list[dict[str, float]]
+    trained: TrainedRun, sentence: str, printed: Sequence[Mapping[str, object]]
 ) -> list[tuple[str, list[tuple[str, float]]]]:
     """For each step of greedy search: the word before it, and next words with probabilities.
 
