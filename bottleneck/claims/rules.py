@@ -4,7 +4,7 @@ Intervals are 95 % percentile bootstrap intervals over test sentences, of the me
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -14,21 +14,10 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ..scoring.bootstrap import Estimate, difference, percent_change
-from .verdict import (
-    FLOOR_BLEU,
-    LEAST_BASE,
-    READ_FROM,
-    Judgement,
-    Measured,
-    learned,
-    small_buckets,
-    unlearned,
-)
+from .verdict import FLOOR_BLEU, LEAST_BASE, Judgement, Measured, small_buckets, unlearned
 
 SHORT_LITTLE, SHORT_SOME = 10.0, 25.0
 CLEAR_CORRELATION, LENGTH_POINTS, LEAST_SHARE = -0.8, 5.0, 0.1
-UNIFORM_WEIGHTS, PLAIN = "uniform weights", "no attention"
-"""Names of controls: the one that C10 requires, and the baseline."""
 BLEU, SIGNED = "{:z.2f}", "{:+z.2f}"
 """Formats of a difference in BLEU; signed where no word gives its direction."""
 RULES: dict[str, tuple[str, Callable[..., Judgement | str]]] = {}
@@ -56,14 +45,10 @@ class Bucket:
 class Row(NamedTuple):
     """One bucket of up to three arms; ``twice``: without attention, twice the updates."""
 
+    name: str
     none: Bucket
     attention: Bucket | None = None
     twice: Bucket | None = None
-
-    @property
-    def name(self) -> str:
-        """The bucket's name."""
-        return self.none.name
 
     @property
     def gain(self) -> Estimate:
@@ -71,33 +56,11 @@ class Row(NamedTuple):
         return difference(self.attention.bleu, self.none.bleu)
 
 
-Rows = Sequence[Row]
-
-
 def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
-    """Register a function as the rule of a claim; rules of the two tables see no small buckets."""
+    """Register a function as the rule of a claim; that of an L- claim gets no small bucket."""
 
-    def add(judge: Callable[..., Judgement | str]) -> Callable[..., Judgement | str]:
-        def on_buckets(buckets: Rows) -> Judgement | str:
-            filled = [row for row in buckets if row.none.bleu.filled]
-            rows = [row for row in filled if row.none.n >= READ_FROM]
-            if len(rows) < 2:
-                return f"fewer than two buckets have {READ_FROM} sentences or more"
-            with_attention = claim.startswith("L-VIND")
-            if with_attention and not any(learned(row.attention.bleu.value) for row in rows):
-                return unlearned("with attention", "every bucket")
-            if isinstance(judged := judge(rows), str):
-                return judged
-            few = ", ".join(row.name for row in filled if row.none.n < READ_FROM)
-            small = small_buckets({row.name: row.none.n for row in filled})
-            clauses = [*judged.because, small, f"not read: {few}" if few else ""]
-            return replace(judged, because=clauses)
-
-        few = (
-            " It reads the first arm with attention (not uniform) and its baseline, on the seeds "
-            f"that both have, and at least two buckets of {READ_FROM} sentences or more."
-        )
-        RULES[claim] = (words + few, on_buckets) if claim.startswith("L-") else (words, judge)
+    def add(judge: Callable) -> Callable:
+        RULES[claim] = words, judge
         return judge
 
     return add
@@ -112,13 +75,15 @@ def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
     f"held. Not measured if BLEU in the first filled bucket is under {FLOOR_BLEU:g}: what has "
     "not been learned cannot get worse.",
 )
-def _failure_pattern(rows: Rows) -> Judgement | str:
-    if not learned(rows[0].none.bleu.value):
-        return unlearned("without attention", rows[0].name)
+def _failure_pattern(rows: Sequence[Row]) -> Judgement | str:
     first, last = rows[0].name, rows[-1].name
-    fall = difference(rows[0].none.bleu, rows[-1].none.bleu)
-    steps = _steps({row.name: row.none.bleu for row in rows})
-    rises = {name: step for name, step in steps.items() if step.low > 0}
+    if not rows[0].none.bleu.value >= FLOOR_BLEU:
+        return unlearned("without attention", first)
+    fall, rises = difference(rows[0].none.bleu, rows[-1].none.bleu), {}
+    for before, after in pairwise(rows):
+        step = difference(after.none.bleu, before.none.bleu)
+        if step.low > 0:
+            rises[f"{before.name} to {after.name}"] = step
     clauses = [
         f"from {first} to {last} BLEU without attention "
         + fall.change("falls by {}", "rises by {}", BLEU),
@@ -136,7 +101,7 @@ def _failure_pattern(rows: Rows) -> Judgement | str:
     "of 0 but another condition fails; otherwise not held. Not measured if "
     f"attention's BLEU is under {FLOOR_BLEU:g} in every bucket.",
 )
-def _vindication(rows: Rows) -> Judgement | str:
+def _vindication(rows: Sequence[Row]) -> Judgement | str:
     shortest, longest = rows[0].name, rows[-1].name
     gains = {row.name: row.gain for row in rows}
     more = difference(gains[longest], gains[shortest])
@@ -158,7 +123,7 @@ def _vindication(rows: Rows) -> Judgement | str:
     f"bucket. Held if its 95 % interval lies below {SHORT_LITTLE:g} %; partly if it lies below "
     f"{SHORT_SOME:g} %; otherwise not held. Not measured as for L-VIND.",
 )
-def _vindication_short(rows: Rows) -> Judgement | str:
+def _vindication_short(rows: Sequence[Row]) -> Judgement | str:
     shortest = rows[0]
     fall = percent_change(shortest.none.bleu, shortest.attention.bleu)
     share = Measured(-fall.value, -fall.high, -fall.low)
@@ -177,13 +142,17 @@ def _vindication_short(rows: Rows) -> Judgement | str:
     "fall whose interval lies below 0; otherwise not held. Not measured as for L-VIND, or if "
     f"BLEU without attention is under {LEAST_BASE:g} in some bucket.",
 )
-def _vindication_rising(rows: Rows) -> Judgement | str:
+def _vindication_rising(rows: Sequence[Row]) -> Judgement | str:
     if low := [row.name for row in rows if row.none.bleu.value < LEAST_BASE]:
         return f"BLEU without attention is under {LEAST_BASE:g} in {', '.join(low)}"
     improvements = {row.name: percent_change(row.attention.bleu, row.none.bleu) for row in rows}
-    steps, changes = _steps(improvements), list(improvements.values())
-    falls = {name: step for name, step in steps.items() if step.high < 0}
+    changes = list(improvements.values())
     rise = difference(changes[-1], changes[0])
+    steps = {
+        f"{first} to {second}": difference(improvements[second], improvements[first])
+        for first, second in pairwise(improvements)
+    }
+    falls = {name: step for name, step in steps.items() if step.high < 0}
     clauses = [
         "the improvement is " + ", ".join(f"{change.value:+.0f} %" for change in changes),
         _listed("clear falls", falls),
@@ -201,13 +170,17 @@ def _vindication_rising(rows: Rows) -> Judgement | str:
     "bucket is a worst one, or if the largest gain is not clear of 0; else held if every top "
     "bucket is a worst one, partly if only some are. Not measured as for L-VIND.",
 )
-def _vindication_largest(rows: Rows) -> Judgement | str:
+def _vindication_largest(rows: Sequence[Row]) -> Judgement | str:
     gains = {row.name: row.gain for row in rows}
-    top = _with_ties(gains)
-    scores = {row.name: row.none.bleu for row in rows}
-    worst = _with_ties({name: Estimate(-bleu.value, -bleu.draws) for name, bleu in scores.items()})
+    losses = {row.name: Estimate(-row.none.bleu.value, -row.none.bleu.draws) for row in rows}
+    groups = []  # the largest, then in bucket order those that it does not clearly exceed
+    for estimates in (gains, losses):
+        most = max(estimates, key=lambda name: estimates[name].value)
+        gaps = {name: difference(estimates[most], other) for name, other in estimates.items()}
+        groups.append([most, *(n for n in gaps if n != most and not gaps[n].low > 0)])
+    top, worst = groups
     best = gains[top[0]]
-    ties = [f", tied with {', '.join(names[1:])}" if names[1:] else "" for names in (top, worst)]
+    ties = [f", tied with {', '.join(names[1:])}" if names[1:] else "" for names in groups]
     clauses = [
         f"the largest gain is in {top[0]} ({best.text(BLEU)}){ties[0]}",
         f"BLEU without attention is lowest in {worst[0]}{ties[1]}",
@@ -217,23 +190,7 @@ def _vindication_largest(rows: Rows) -> Judgement | str:
     return Judgement(fully, some, clauses, f"the largest gain, BLEU, {top[0]}", best)
 
 
-def _with_ties(estimates: Mapping[str, Estimate]) -> list[str]:
-    """The name of the largest, then in bucket order the names that it does not clearly exceed."""
-    best = max(estimates, key=lambda name: estimates[name].value)
-    gaps = {name: difference(estimates[best], other) for name, other in estimates.items()}
-    return [best, *(n for n in gaps if n != best and not gaps[n].low > 0)]
-
-
-def _steps(estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """The differences between neighbouring buckets."""
-    return {
-        f"{first} to {second}": difference(estimates[second], estimates[first])
-        for first, second in pairwise(estimates)
-    }
-
-
 def _listed(title: str, estimates: Mapping[str, Estimate], form: str = SIGNED) -> str:
-    """The named differences with their intervals; empty if there are none."""
     listed = ", ".join(f"{name} ({estimate.text(form)})" for name, estimate in estimates.items())
     return f"{title}: {listed}" if listed else ""
 
@@ -259,13 +216,29 @@ def _compression_predicts_loss(cells: Sequence[Bucket]) -> Judgement | str:
         )
     if np.ptp(np.round([row.bleu.value for row in rows], 9)) == 0:
         return f"BLEU is {rows[0].bleu.value:.1f} in every cell: there is no order to judge"
-    if not any(learned(row.bleu.value) for row in rows):
+    if not any(row.bleu.value >= FLOOR_BLEU for row in rows):
         return unlearned("without attention", "every cell")
-    rank, ratio_points, length_points = measure_curve(rows)
+
+    columns = ["compression_ratio", "source_words"]
+    ranks = pd.DataFrame(rows)[columns].rank()
+    # Row 0 is the test set's BLEU, the others are resamples'; rounding keeps equal cells tied.
+    bleu = np.stack([np.array([row.bleu.value, *row.bleu.draws]) for row in rows], axis=-1)
+    order = pd.DataFrame(np.round(bleu, 9)).rank(axis=1)
+    # A row in which all cells score the same has no correlation.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        by_ratio, by_length = (
+            order.corrwith(ranks[name], axis=1).fillna(0.0).to_numpy() for name in columns
+        )
+    # Of the variance of BLEU's rank, in per cent: what the ratio explains (r_ratio^2), and what
+    # length adds to it (its squared part correlation, (r_l - r_ratio r)^2 / (1 - r^2)).
+    common = ranks.corr().iloc[0, 1]
+    added = 100 * ((by_length - by_ratio * common) ** 2 / (1 - common**2))
+    rank, length_points = (Estimate(float(row[0]), row[1:]) for row in (by_ratio, added))
+
     clauses = [
         f"over {len(rows)} cells of {len(sizes)} context sizes the rank correlation of BLEU with "
         f"the compression ratio is {rank.text('{:.3f}')}",
-        f"of the variance of BLEU's rank the ratio explains {ratio_points.value:.1f} %, and "
+        f"of the variance of BLEU's rank the ratio explains {100 * rank.value**2:.1f} %, and "
         f"length adds {length_points.text()} points",
         # A bucket has the same sentences at every context size.
         small_buckets({row.name: row.n for row in rows}),
@@ -273,28 +246,6 @@ def _compression_predicts_loss(cells: Sequence[Bucket]) -> Judgement | str:
     partly = rank.high < CLEAR_CORRELATION
     fully = partly and length_points.value < LENGTH_POINTS
     return Judgement(fully, partly, clauses, "rank correlation of BLEU with the ratio", rank)
-
-
-def measure_curve(cells: Sequence[Bucket]) -> tuple[Estimate, ...]:
-    """The rank correlation of BLEU with the ratio, and two shares of the variance of BLEU's rank.
-
-    The shares are in per cent: what the ratio explains (r_ratio^2), and what length adds to it
-    (its squared part correlation, (r_l - r_ratio r)^2 / (1 - r^2)).
-    """
-    columns = ["compression_ratio", "source_words"]
-    ranks = pd.DataFrame(cells)[columns].rank()
-    # Row 0 is the test set's BLEU, the others are resamples'; rounding keeps equal cells tied.
-    bleu = np.stack([np.array([cell.bleu.value, *cell.bleu.draws]) for cell in cells], axis=-1)
-    order = pd.DataFrame(np.round(bleu, 9)).rank(axis=1)
-    # A row in which all cells score the same has no correlation.
-    with np.errstate(invalid="ignore", divide="ignore"):
-        by_ratio, by_length = (
-            order.corrwith(ranks[name], axis=1).fillna(0.0).to_numpy() for name in columns
-        )
-    common = ranks.corr().iloc[0, 1]
-    added = (by_length - by_ratio * common) ** 2 / (1 - common**2)
-    rows = by_ratio, 100 * by_ratio**2, 100 * added
-    return tuple(Estimate(float(row[0]), row[1:]) for row in rows)
 
 
 @rule(
@@ -320,10 +271,10 @@ def _selection_beats_compression(
     ``variations``: by name, attention minus none where both arms have the same change.
     """
     gains = {name: difference(arm, bleu) for name, (bleu, arm) in controls.items()}
-    if not {UNIFORM_WEIGHTS} < set(gains) - {PLAIN}:
-        return f"besides the two arms, {UNIFORM_WEIGHTS} and another control must be trained"
+    if not {"uniform weights"} < set(gains) - {"no attention"}:
+        return "besides the two arms, uniform weights and another control must be trained"
     bucket = attention.name
-    if not learned(attention.bleu.value):
+    if not attention.bleu.value >= FLOOR_BLEU:
         return unlearned("with attention", bucket)
     best, *others = sorted(controls, key=lambda name: -controls[name][0].value)
 
@@ -336,11 +287,10 @@ def _selection_beats_compression(
         f"not tried: {', '.join(lacking)}" if lacking else "",
         small_buckets({bucket: attention.n}),
     ]
-    uniform = gains[UNIFORM_WEIGHTS].low > 0
-    rest = [*variations.values(), *(gains[name] for name in gains if name != UNIFORM_WEIGHTS)]
-    clear = all(gain.low > 0 for gain in rest)
-    name = f"attention minus {best}, BLEU, {bucket}"
-    return Judgement(uniform and clear, uniform or clear, clauses, name, gains[best])
+    name, number = f"attention minus {best}, BLEU, {bucket}", gains[best]
+    uniform = gains.pop("uniform weights").low > 0
+    clear = all(gain.low > 0 for gain in (*variations.values(), *gains.values()))
+    return Judgement(uniform and clear, uniform or clear, clauses, name, number)
 
 
 @rule(
@@ -354,9 +304,9 @@ def _selection_beats_compression(
     "every bucket after twice the updates, or if the interval of what attention adds in the "
     "longest bucket is not above 0: then there is no loss to explain.",
 )
-def _training_moves_curve(buckets: Rows) -> Judgement | str:
+def _training_moves_curve(buckets: Sequence[Row]) -> Judgement | str:
     rows = [row for row in buckets if row.none.bleu.filled]
-    if not any(learned(row.twice.bleu.value) for row in rows):
+    if not any(row.twice.bleu.value >= FLOOR_BLEU for row in rows):
         return unlearned("without attention, even after twice the updates,", "every bucket")
     bucket, gap = rows[-1].name, rows[-1].gain
     if not gap.low > 0:

@@ -11,7 +11,7 @@ MARKED_BELOW = 100
 READ_FROM = 10
 """L- rules ignore a bucket with fewer sentences: an interval over two or three says nothing."""
 FLOOR_BLEU = 5.0
-"""An arm with less BLEU has not learned to translate: near zero, BLEU is mostly smoothing."""
+"""An arm has learned to translate if its BLEU is at least this: near 0, it is mostly smoothing."""
 LEAST_BASE = 1.0
 """A change from a BLEU below this is not given in per cent."""
 
@@ -77,11 +77,6 @@ def small_buckets(sentences: Mapping[str, int]) -> str:
     """A clause that names buckets under `MARKED_BELOW` sentences; empty if there are none."""
     small = [f"{name} (n = {n})" for name, n in sentences.items() if n < MARKED_BELOW]
     return f"under {MARKED_BELOW} sentences: {', '.join(small)}" if small else ""
-
-
-def learned(bleu: float) -> bool:
-    """Whether an arm with this BLEU in some bucket has learned to translate; nan has not."""
-    return bleu >= FLOOR_BLEU
 
 
 def unlearned(arms: str, where: str) -> str:

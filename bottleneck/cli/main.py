@@ -16,7 +16,7 @@ import typer
 from typer import Option
 
 from .. import __version__
-from ..settings.machine import COMMAND, NUMBERS, mendable
+from ..settings.machine import NUMBERS, mendable
 from . import results, train, translate
 from .console import say
 
@@ -59,7 +59,8 @@ def main() -> None:
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # no messages about its cache
     os.environ.pop("SOURCE_DATE_EPOCH", None)  # figures have no date
     line = shlex.join(["bottleneck", *sys.argv[1:]]).encode(errors="replace").decode()
-    os.environ.update({"MPLBACKEND": "agg", COMMAND: line} | NUMBERS)  # workers record the line
+    # Workers record the command line.
+    os.environ.update({"MPLBACKEND": "agg", "BOTTLENECK_COMMAND": line} | NUMBERS)
     if sys.stdout is None:  # the caller closed it (`>&-`): printing fails, as on a full disk
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
     sys.stdout.reconfigure(errors="replace")  # for characters that the terminal cannot show

@@ -13,7 +13,7 @@ from typer import Argument, Option
 
 from ..results.schema import BENCHMARK, ENDINGS, FIGURES, GOLD, QUESTIONS
 from ..settings.errors import UsageError, UserError, counted
-from ..settings.files import check_output, check_place, write_text
+from ..settings.files import check_file, check_place, write_text
 from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import output, print_names, say, show
@@ -46,7 +46,7 @@ def table(
 
     name = name and options.find_name("table", name)
     if out is not None:
-        check_output(out)
+        check_file(out)
         if (ending := out.suffix.lower()) not in ENDINGS:
             raise UsageError(f"{str(out)!r}: the name of a table ends in {', '.join(ENDINGS)}")
         form = ENDINGS[ending]
@@ -128,7 +128,7 @@ def plot(
     name = options.find_name("plot", name)
     path = out or Path(f"{name}.png")
     for file in (path, path.with_suffix(".csv")):
-        check_output(file)
+        check_file(file)
     check_name(name, where or [], path)
     untrained = results is None and latest_output(DEFAULT_OUT, DEFAULT_OUT) == DEFAULT_OUT
     if name == "attention" and untrained:  # use the shipped pair, which has no examples
@@ -185,7 +185,7 @@ def export(
     else:
         check_place(bundle)
     if out is not None:
-        check_output(out)
+        check_file(out)
         if ending not in (".csv", ".html"):
             raise UsageError(f"{str(out)!r}: the name ends in .csv, or in .html for a page")
     folder, *others = results or [options.results_folder(None)]

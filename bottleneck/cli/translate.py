@@ -137,7 +137,7 @@ def _translate(
 
 def print_notes(where: str, arms: Mapping[str, Path]) -> None:
     """Name the runs on stderr, and warn of each that has not learned to translate."""
-    from ..claims.verdict import learned
+    from ..claims.verdict import FLOOR_BLEU
     from ..results.bundle import read_table
     from ..results.folders import was_written
 
@@ -146,7 +146,7 @@ def print_notes(where: str, arms: Mapping[str, Path]) -> None:
     for arm, run in arms.items():
         if was_written(run / "scores.csv"):
             scores = read_table(run / "scores.csv", {"bleu": "f8"})["bleu"].dropna().to_list()
-            if scores and not learned(scores[0]):
+            if scores and scores[0] < FLOOR_BLEU:
                 words = f"BLEU {scores[0]:.1f} on short sentences"
                 say(f"{arm} has not learned to translate: {words}", err=True)
 
@@ -187,7 +187,7 @@ def lecture(
 
         arms, where = trained_runs(results)
         evidence = trained_evidence(evidence, names[0], arms)
-        line = ", ".join(f"{arm.arm} {arm.run}" for arm in evidence.arms)
+        line = ", ".join(f"{arm} {arms[arm].name}" for arm in evidence.arms)
         line = f"Runs of {where}: {line or 'none to compare with; try --results shipped'}."
     print_walkthrough(audit(names[0], evidence), output())
     if line:

@@ -4,9 +4,11 @@ Printed numbers and claims are compared with recomputed ones, and with the `Evid
 runs, a benchmark and the grammar.
 """
 
+import json
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from importlib import resources
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -14,35 +16,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
-Number = float | int
-
-
-class Printed(float):
-    """A decimal number that keeps its slide's text: ``str(Printed("0.60"))`` is ``"0.60"``."""
-
-    def __new__(cls, text: str | float) -> "Printed":  # noqa: D102
-        number = super().__new__(cls, text)
-        number.text = str(text)
-        return number
-
-    def __str__(self) -> str:
-        return self.text
-
-
 SLIDES: dict[str, dict[str, Any]] = tomllib.loads(
     resources.files(__package__).joinpath("slides.toml").read_text(encoding="utf8"),
-    parse_float=Printed,
+    parse_float=Decimal,  # keeps the last digit of 0.60
 )
 """What is printed on each id's slide, in the lecture's order."""
 L_FAIL, L_VIND = (
-    {row["bucket"]: SimpleNamespace(**row) for row in SLIDES[name]["rows"]}
-    for name in ("L-FAIL", "L-VIND")
+    {row["bucket"]: SimpleNamespace(**row) for row in json.loads(json.dumps(table, default=float))}
+    for table in (SLIDES["L-FAIL"]["rows"], SLIDES["L-VIND"]["rows"])
 )
-"""The rows of the two tables by our buckets."""
-_COLUMNS = (SLIDES["L4"][name] for name in ("words", "quality"))
+"""The rows of the two tables by our buckets, with decimals as floats."""
 L4 = [
     SimpleNamespace(words=words, quality=quality, ratio=words * 100 / 256, printed_ratio=printed)
-    for words, quality, printed in zip(*_COLUMNS, SLIDES["L4"]["printed"]["ratio"], strict=True)
+    for words, quality, printed in zip(
+        SLIDES["L4"]["words"],
+        SLIDES["L4"]["quality"],
+        SLIDES["L4"]["printed"]["ratio"],
+        strict=True,
+    )
 ]
 """The rows of L4, with the ratio as printed and before rounding."""
 
@@ -57,52 +48,22 @@ class Grid:
     weights: Float[np.ndarray, "rows columns"]
     gold: Sequence[int]
 
-    @property
-    def largest(self) -> Bool[np.ndarray, "rows columns"]:
-        """True at the largest cell of each row, or at several that are equal."""
-        return self.weights == self.weights.max(axis=1, keepdims=True)
-
-    def aligned(self) -> int:
-        """The number of rows whose largest weight is on the translation alone."""
-        on_gold = self.largest[np.arange(len(self.rows)), list(self.gold)]
-        return int((on_gold & (self.largest.sum(axis=1) == 1)).sum())
-
-
-class Exponent(NamedTuple):
-    """Attention's seconds = constant x length per side ^ value, with a 95 % interval."""
-
-    arm: str
-    value: float
-    low: float
-    high: float
-
-
-class ArmOutput(NamedTuple):
-    """A run's output; a step (L17) has the word before and likely next words with P."""
-
-    arm: str
-    run: str
-    translations: Sequence[str]
-    steps: Sequence[tuple[str, Sequence[tuple[str, float]]]] = ()
-
 
 @dataclass(frozen=True)
 class Evidence:
     """The slides, and what they are compared with.
 
     ``alignment``, for L16, has the source words, the target words, and each source word's positions
-    in the target. ``cost`` is for L15, ``learned`` for L10, ``arms`` for L17 and L-SHORT.
+    in the target. ``cost``, for L15, is an arm and the exponent of its seconds (a `Number`):
+    constant x length per side ^ exponent. ``learned`` is for L10. ``arms``, for L17 and L-SHORT,
+    has each arm's translations and, for each step of L17, the word before and likely next words.
     """
 
     alignment: tuple[Sequence[str], Sequence[str], Sequence[Sequence[int]]]
-    cost: Exponent | None = None
+    cost: tuple[str, Any] | None = None
     learned: Grid | None = None
-    arms: Sequence[ArmOutput] = ()
+    arms: Mapping[str, tuple[Sequence[str], Sequence[Any]]] = field(default_factory=dict)
     slides: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: SLIDES)
-
-    def column(self, table: str, name: str) -> list[Any]:
-        """A column of L-FAIL or L-VIND."""
-        return [row[name] for row in self.slides[table]["rows"]]
 
 
 RULES = {
@@ -117,8 +78,6 @@ RULES = {
     "right if both ends of the measured exponent's interval round to it",
 }
 """The judgements of a check and of an id, and when each is given."""
-TOLERANCE = 1e-9
-"""Allows for rounding errors of sums half-way between two printed numbers."""
 
 
 class Check(NamedTuple):
@@ -164,15 +123,15 @@ class Audit:
     why: str
 
 
-def rounds_to(printed: Number, value: Number, tens: bool = False) -> bool:
+def rounds_to(printed: Any, value: float | int, tens: bool = False) -> bool:
     """Whether the value rounds to the printed number, in its last digit or in ``tens``."""
     decimals = str(printed).partition(".")[2]
     unit = 10.0 if tens and printed % 10 == 0 else 10.0 ** -len(decimals)
-    return bool(abs(printed - value) <= unit / 2 + TOLERANCE)
+    return bool(abs(float(printed) - value) <= unit / 2 + 1e-9)  # half-way, with a rounding error
 
 
 def numbers(
-    name: str, printed: Sequence[Number], values: Iterable[Number], form: str = "{:g}",
+    name: str, printed: Sequence[Any], values: Iterable[Any], form: str = "{:g}",
     unit: str = "", tens: bool = False,
 ) -> Check:  # fmt: skip
     """A check of printed numbers: each is right if its value rounds to it."""
@@ -186,24 +145,6 @@ def parts(good: Sequence[bool] | Bool[np.ndarray, " parts"]) -> str:
     return "right" if all(good) else "in part" if any(good) else "wrong"
 
 
-def combined(judgements: Iterable[str]) -> str:
-    """The judgement of a whole from those of its parts."""
-    kinds = set(judgements)
-    if "not measured" in kinds:
-        return "not measured"
-    if len(kinds) == 1:
-        return kinds.pop()
-    for least in ("rounded freely", "illustration"):
-        if kinds == {"right", least}:
-            return least
-    return "wrong" if kinds == {"wrong", "illustration"} else "in part"
-
-
-def formatted(form: str, values: Iterable[Number]) -> list[str]:
-    """Each number in the same format, without "-0"."""
-    return [form.format(value + 0) for value in values]
-
-
-def listed(values: Iterable[Number], form: str = "{:.3f}") -> str:
-    """Numbers in the same format, separated by spaces."""
-    return " ".join(formatted(form, values))
+def listed(values: Iterable[Any], form: str = "{:.3f}", between: str = " ") -> str:
+    """Numbers in the same format, separated by spaces; without "-0"."""
+    return between.join(form.format(value + 0) for value in values)

@@ -14,7 +14,7 @@ from numpy import ndarray
 
 from ..scoring.bootstrap import LEVEL, Estimate, ratio_of_sums
 from ..settings.errors import UserError
-from ..settings.sweep import SEED, Cell, varying
+from ..settings.sweep import Cell, varying
 from .arms import Arm, Estimates, Measured, Probed, Row, arms_of
 from .censored import Censored, text, unbounded
 from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
@@ -53,7 +53,7 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
         families.setdefault((corpus, model.attention, model.placement), []).append(arm)
     for names, arms in families.items():
         varied = set(varying([Cell("", arm.settings) for arm in arms]))
-        if others := sorted(varied - {"model.context_size", "training.updates", SEED}):
+        if others := sorted(varied - {"model.context_size", "training.updates", "training.seed"}):
             raise UserError(
                 f"the {' '.join(names)} runs differ in {', '.join(others)}, so their capacities "
                 "cannot be in one table: choose one value with `--where`"

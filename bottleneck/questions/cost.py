@@ -13,11 +13,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ..lecture.slides import Exponent
 from ..results.bundle import load_probe
 from ..results.folders import probe_file
 from ..results.schema import BENCHMARK
-from .arms import Estimates
+from .arms import Estimates, Measured
 from .question import Axes, Judgement, Question, Row, StudyColumn, StudyTable
 
 FEWEST_POINTS, WIDEST, LINEAR, QUADRATIC = 4, 1.0, 1.0, (1.5, 2.5)
@@ -87,14 +86,14 @@ def judge(estimates: Estimates) -> Judgement | str:
     return Judgement(fully, any(above), clauses, measure, powers[first])
 
 
-def measured_exponent(folder: Path) -> Exponent | None:
-    """How attention's seconds grow over the upper lengths of a benchmark (L15)."""
+def measured_exponent(folder: Path) -> tuple[str, Measured] | None:
+    """An arm, and how attention's seconds grow over a benchmark's upper lengths (L15)."""
     if not probe_file(folder, BENCHMARK):
         return None
     estimates = Estimates(load_probe(folder, BENCHMARK))
     for arm in ("dot-output", "dot", *estimates.arms):
         if power := estimates.get("exponent", arm, "upper", "attention_seconds"):
-            return Exponent(arm, **power.row())
+            return arm, power
     return None
 
 

@@ -30,7 +30,7 @@ from ..model.recurrence import Key
 from ..model.translator import Translator, Weights, create, real_positions
 from ..results.folders import read_object
 from ..runs.translate import BATCH, TrainedRun, load_run
-from ..settings.concerns import OUTSIDE, bucket_members, bucket_of
+from ..settings.concerns import bucket_members, bucket_of
 from ..settings.errors import UserError
 from ..training.loop import Learner, train
 from ..training.step import make_sentence_losses
@@ -91,7 +91,7 @@ class Subject:
         groups, chances = length_probabilities(corpus.lengths, *ends, edges)
         buckets: list[Pairs] = [()] * len(edges)
         for group in groups:
-            if (bucket := bucket_of(group[0], edges)) != OUTSIDE:
+            if (bucket := bucket_of(group[0], edges)) >= 0:
                 random = Random(f"{corpus.seed}:fresh:{group[0]}")
                 buckets[bucket] = draw_pairs(language, wanted, chances, random, group, used, True)
         return buckets

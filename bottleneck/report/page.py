@@ -147,7 +147,7 @@ def questions(decisions: Sequence[claims.Decision]) -> dict[str, dict[str, Any]]
             names = [name for name, other in first.items() if other == claim.id]
             views[claim.id] = {
                 "views": find_views(names, folder, bundle),
-                "measure": item.command or f"bottleneck {claim.command}",
+                "measure": item.command or f"bottleneck {claim.makes or f'study {claim.study}'}",
                 "slides": [key for key in SLIDES if claim.id in SLIDES[key].get("claims", "")],
                 "shared": {*first.values()} - {claim.id},
             }

@@ -4,6 +4,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from jaxtyping import Integer
 from numpy import ndarray
 
 from ..settings.errors import UserError, counted, plain
-from ..settings.files import of_one_time
+from ..settings.files import read_sums
 from ..settings.run import RunSettings, parse_settings
 from . import folders, schema
 
@@ -71,7 +72,13 @@ class Results:
                 f"{str(folder)!r} has results of schema {environment.get('schema')}, this program "
                 f"reads {schema.VERSION}; use the version of bottleneck that wrote them"
             )
-        if not of_one_time(folder, schema.FILES):
+        ages = set()  # of files with two digests: an export replaced them, or was killed
+        for name, digests in (read_sums(folder) or {}).items():
+            if name in schema.FILES and len(digests) > 1 and (folder / name).is_file():
+                digest = sha256((folder / name).read_bytes()).hexdigest()
+                if digest in digests:
+                    ages.add("new" if digest == digests[-1] else digests.index(digest))
+        if len(ages) > 1:
             raise UserError(
                 f"{str(folder)!r} is incomplete: an export or a merge was stopped between two "
                 "files; run the same command again"

@@ -16,11 +16,12 @@ import shlex
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..settings.errors import FileError, UsageError, UserError
-from ..settings.files import SUMS, digest_of, listed_digests, read_sums
+from ..settings.files import listed_digests, read_sums
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 
 STORE = "runs"
@@ -126,7 +127,7 @@ def reading(path: Path) -> Iterator[None]:
     except (
         OSError, ValueError, TypeError, LookupError, OverflowError, EOFError, zlib.error, UsageError
     ) as error:  # fmt: skip
-        run, delete = path.parent, f"delete it and its line in {SUMS}"
+        run, delete = path.parent, "delete it and its line in SHA256SUMS"
         if isinstance(error, PermissionError):  # its content may be intact
             way = "check its permissions"
         elif path.is_relative_to(SHIPPED):
@@ -158,11 +159,12 @@ def read_checked(path: Path) -> bytes:
             content, digests = path.read_bytes(), listed_digests(path)
             if digests is None:
                 under_way = is_run(run) and read_status(run).get("status") not in ENDED
-                fault = "" if under_way else f"its folder has no {SUMS}"
+                fault = "" if under_way else "its folder has no SHA256SUMS"
             elif not digests:
-                fault = f"{SUMS} does not list it"
+                fault = "SHA256SUMS does not list it"
             else:
-                fault = "" if digest_of(content) in digests else "it does not match its checksum"
+                digest = sha256(content).hexdigest()
+                fault = "" if digest in digests else "it does not match its checksum"
             if not fault:
                 return gzip.decompress(content) if path.suffix == ".gz" else content
         raise ValueError(fault)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import ClassVar
 
@@ -24,7 +25,7 @@ from ..model.parts import Stack
 from ..model.translator import Weights
 from ..results.folders import read_checked
 from ..settings.concerns import CorpusSettings
-from ..settings.files import digest_of, write_bytes
+from ..settings.files import write_bytes
 from ..training.loop import Learner, Progress, Snapshot, Trained
 from ..training.step import initial_state
 
@@ -102,7 +103,7 @@ class Checkpoints:
             losses = [float(loss[place]) for loss in snapshot.losses]
             text = json.dumps({"losses": losses, "trained": facts})
             content = save(tensors | {"facts": np.frombuffer(text.encode(), np.uint8)})
-            digest = digest_of(FORMAT + content).encode()
+            digest = sha256(FORMAT + content).hexdigest().encode()
             write_bytes(folder / "checkpoint.safetensors", digest + content)
         self.last = time.monotonic()
         if self.asked:
@@ -114,7 +115,7 @@ def read_checkpoint(folder: Path, learner: Learner) -> Snapshot | None:
     path = folder / "checkpoint.safetensors"
     whole = path.read_bytes() if path.exists() else b""
     digest, content = whole[:64], whole[64:]
-    if digest_of(FORMAT + content).encode() != digest:
+    if sha256(FORMAT + content).hexdigest().encode() != digest:
         return None
     tensors = load(content)
     facts = json.loads(tensors.pop("facts").tobytes())

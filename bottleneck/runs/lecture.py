@@ -1,6 +1,6 @@
 """Run the lecture's examples L10, L17 and L-SHORT through trained runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from ..corpus.pair import SentencePair
 from ..corpus.subwords import by_word, shares_of
 from ..corpus.vocabulary import BOS, EOS, SPECIAL, UNK, prepare_source, tokenize, without_joiner
 from ..decoding.search import without_symbols
-from ..lecture.slides import SLIDES, ArmOutput, Evidence, Grid
+from ..lecture.slides import SLIDES, Evidence, Grid
 from ..settings.concerns import UNSELECTIVE
 from .translate import TrainedRun, load_run
 
@@ -23,7 +23,7 @@ def trained_evidence(evidence: Evidence, name: str, arms: Mapping[str, Path]) ->
     if name == "L10":
         selective = [arm for arm in arms if arm not in UNSELECTIVE][:1]
         arms = {arm: arms[arm] for arm in selective}
-    slide, outputs, learned = SLIDES[name], [], None
+    slide, outputs, learned = SLIDES[name], {}, None
     for arm in sorted(arms, key=lambda arm: (arm != "none", arm)):
         trained, steps = load_run(arms[arm]), []
         corpus = trained.settings.corpus
@@ -52,13 +52,13 @@ def trained_evidence(evidence: Evidence, name: str, arms: Mapping[str, Path]) ->
             steps = _first_steps(trained, slide["source"], slide["steps"])
         else:
             sentences = [source for source, _ in slide["pairs"]]
-        translations = [item.text for item in trained.translations(sentences)]
-        outputs.append(ArmOutput(arm, arms[arm].name, translations, steps))
+        texts = [item.text for item in trained.translations(sentences)]
+        outputs[arm] = texts, steps
     return replace(evidence, learned=learned, arms=outputs)
 
 
 def _first_steps(
-    trained: TrainedRun, sentence: str, printed: list[dict[str, float]]
+    trained: TrainedRun, sentence: str, printed: Sequence[Mapping[str, object]]
 ) -> list[tuple[str, list[tuple[str, float]]]]:
     """For each step of greedy search: the word before it, and next words with probabilities.
 

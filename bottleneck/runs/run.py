@@ -25,7 +25,7 @@ from ..model.translator import count_parameters, create
 from ..results import folders
 from ..settings.errors import UserError
 from ..settings.files import write_text
-from ..settings.machine import COMMAND, cores, mendable, processor
+from ..settings.machine import cores, mendable, processor
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from ..training.loop import Learner, Snapshot, Trained, train
 from .checkpoint import Checkpoints, read_checkpoint, save_vocabularies, save_weights
@@ -194,7 +194,7 @@ def describe_environment() -> dict[str, Any]:
     """Facts that may influence numbers: versions, machine, devices."""
     device, packages = jax.devices()[0], ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu")
     return {
-        "command": os.environ.get(COMMAND),
+        "command": os.environ.get("BOTTLENECK_COMMAND"),
         "bottleneck": __version__,
         "versions": {name: version(name) for name in packages},
         "python": platform.python_version(),

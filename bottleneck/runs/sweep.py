@@ -18,7 +18,7 @@ from ..scoring.bleu import bleu_metric
 from ..settings.errors import UsageError
 from ..settings.files import check_place, write_listed
 from ..settings.run import NAMES, RunSettings
-from ..settings.sweep import LONGER, SEED, Cell, Group, Sweep, make_grid
+from ..settings.sweep import LONGER, Cell, Group, Sweep, make_grid
 from .pool import Event, Listener, Outcome
 
 
@@ -34,8 +34,11 @@ def plan_comparison(settings: RunSettings, seeds: int, check_schedule: bool) -> 
             "--attention additive"
         )
     fixed = {name: settings.value(name) for name in NAMES}
-    varied = {SEED: list(range(first, first + seeds)), "model.attention": ["none", attention]}
-    groups = (Group(), Group(LONGER, {SEED: first}, {"training.updates": 2}))
+    varied = {
+        "training.seed": list(range(first, first + seeds)),
+        "model.attention": ["none", attention],
+    }
+    groups = (Group(), Group(LONGER, {"training.seed": first}, {"training.updates": 2}))
     sweep = Sweep("vindication", settings=fixed | varied, groups=groups[: 1 + check_schedule])
     return make_grid(sweep)[0]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import sha256
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -30,7 +31,6 @@ from ..model.parts import on_host
 from ..model.translator import Weights, create
 from ..results.folders import read_checked, read_object, read_settings, was_written
 from ..settings.errors import UserError
-from ..settings.files import digest_of
 from ..settings.machine import cache_root, processor
 from ..settings.run import SCHEMA_VERSION, RunSettings
 from .checkpoint import load_vocabularies, read_weights
@@ -165,7 +165,7 @@ def cache_programs() -> None:
     kind, root = f"{platform.node()} {processor()} {version('jaxlib')}", cache_root()
     if root is None:
         return
-    folder = root / digest_of(kind.encode())[:12]
+    folder = root / sha256(kind.encode()).hexdigest()[:12]
     with suppress(OSError):  # no folder, no cache
         folder.mkdir(parents=True, exist_ok=True)
         # A program that cannot be read is compiled again.

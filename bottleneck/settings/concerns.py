@@ -116,7 +116,7 @@ class ModelSettings(Concern):
 
     @property
     def hidden(self) -> int:
-        """Width of the recurrent state: ``context_size`` unless ``hidden_size`` is set."""
+        """Width of the recurrent state."""
         return self.hidden_size or self.context_size
 
     @property
@@ -126,7 +126,7 @@ class ModelSettings(Concern):
 
     @property
     def attention_width(self) -> int:
-        """Width of the additive score: ``context_size`` unless ``attention_size`` is set."""
+        """Width of the additive score."""
         return self.attention_size or self.context_size
 
     @model_validator(mode="after")
@@ -171,7 +171,7 @@ class DecodingSettings(Concern):
 
 
 class ScoringSettings(Concern):
-    """Length buckets (lower edges, source words; the last is open), BLEU's tokenizer, bootstrap."""
+    """Length buckets, BLEU's tokenizer, bootstrap."""
 
     edges: str = setting("5,11,21,31,41", "Lower edges of the length buckets, in source words.")
     resamples: int = setting(1_000, "Resamples of the bootstrap.", ge=1, le=10_000_000)
@@ -195,12 +195,8 @@ class ScoringSettings(Concern):
         return self
 
 
-OUTSIDE = -1
-"""The bucket number of a sentence that is shorter than every bucket."""
-
-
 def bucket_of(words: int | Sequence[int] | np.ndarray, edges: tuple[int, ...]) -> Any:
-    """The bucket number (from 0) of each length; ``OUTSIDE`` below the first edge."""
+    """The bucket number (from 0) of each length; -1 for one that is shorter than every bucket."""
     return np.searchsorted(edges, words, side="right") - 1
 
 

@@ -12,7 +12,7 @@ class UserError(Exception):
 
 
 class UsageError(UserError):
-    """A wrong flag, preset or setting: the command prints only the message, and exits with 2."""
+    """A wrong flag, preset or setting: the command exits with 2."""
 
     exit_code = 2
 

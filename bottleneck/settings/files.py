@@ -17,8 +17,6 @@ from filelock import FileLock
 
 from .errors import FileError, unwritten
 
-SUMS = "SHA256SUMS"
-
 
 def is_name(text: object) -> bool:
     """Whether a text can name a file or folder: not hidden, not a path, no formula in a CSV."""
@@ -26,8 +24,11 @@ def is_name(text: object) -> bool:
     return is_text and re.fullmatch(r"\w[^/\\:]{0,119}", text) is not None
 
 
-def check_file(path: Path) -> None:
-    """Raise a ``FileError`` if a file cannot be written here; create nothing."""
+def check_file(path: Path, listed: bool = False) -> None:
+    """Raise a ``FileError`` if a file cannot be written here; create nothing.
+
+    Unless ``listed``, it must not be one of the results that ``SHA256SUMS`` lists.
+    """
     # Our rename would replace a device or a pipe by a file; as root, even /dev/null.
     other = os.path.exists(path) and not os.path.isfile(path)
     if other or os.path.realpath(path.parent) == "/dev":
@@ -35,12 +36,7 @@ def check_file(path: Path) -> None:
             f"cannot write {str(path)!r}: it is a folder, a device or a pipe; name a file"
         )
     check_place(path.parent, path)
-
-
-def check_output(path: Path) -> None:
-    """`check_file` for a path that the user gives, which must not be a listed result."""
-    check_file(path)
-    if path.name == SUMS or listed_digests(path):
+    if not listed and (path.name == "SHA256SUMS" or listed_digests(path)):
         raise FileError(
             f"cannot write {str(path)!r}: it is one of the results there; name another file"
         )
@@ -57,10 +53,10 @@ def check_place(folder: Path, path: Path | None = None) -> None:
 @contextmanager
 def _parts(place: Path, files: Iterable[tuple[Path, bytes]]) -> Iterator[dict[Path, Path]]:
     """Temporary files with these contents, by final path; an OSError becomes `unwritten`."""
-    parts: dict[Path, Path] = {}
+    parts = {}
     try:
         for path, content in files:
-            check_file(path)
+            check_file(path, listed=True)
             path.parent.mkdir(parents=True, exist_ok=True)
             parts[path] = path.with_name(f".{path.name}.{os.getpid()}.part")
             with parts[path].open("wb") as file:
@@ -87,17 +83,12 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode("utf8"))
 
 
-def digest_of(content: bytes) -> str:
-    """The SHA-256 digest of a file's bytes, 64 hex digits."""
-    return sha256(content).hexdigest()
-
-
 def read_sums(folder: Path) -> dict[str, list[str]] | None:
     """Digests by file name, from a folder's ``SHA256SUMS``; None if it has none."""
-    if not (folder / SUMS).is_file():
+    path, listed = folder / "SHA256SUMS", {}
+    if not path.is_file():
         return None
-    listed: dict[str, list[str]] = {}
-    text = (folder / SUMS).read_bytes().decode(errors="replace")
+    text = path.read_bytes().decode(errors="replace")
     for digest, name in re.findall(r"(?m)^([0-9a-f]{64})  ([^ *\n].*)$", text):
         listed.setdefault(name, []).append(digest)
     return listed
@@ -114,7 +105,7 @@ def listed_digests(path: Path) -> list[str] | None:
 
 def _write_sums(folder: Path, listed: Mapping[str, list[str]]) -> None:
     lines = [f"{digest}  {name}\n" for name in sorted(listed) for digest in listed[name]]
-    write_text(folder / SUMS, "".join(lines))
+    write_text(folder / "SHA256SUMS", "".join(lines))
 
 
 def seal(folder: Path, left_out: Collection[str]) -> None:
@@ -122,8 +113,9 @@ def seal(folder: Path, left_out: Collection[str]) -> None:
     listed = {}
     for path in folder.rglob("*"):
         name = path.relative_to(folder).as_posix()
-        if path.is_file() and name not in {SUMS, *left_out} and not path.name.startswith("."):
-            listed[name] = [digest_of(path.read_bytes())]
+        skipped = name in ("SHA256SUMS", *left_out) or path.name.startswith(".")
+        if path.is_file() and not skipped:
+            listed[name] = [sha256(path.read_bytes()).hexdigest()]
     _write_sums(folder, listed)
 
 
@@ -142,7 +134,7 @@ def write_listed(
         both = dict(before)
         for path, part in parts.items():
             name = path.relative_to(folder).as_posix()
-            after[name] = [digest_of(part.read_bytes())]
+            after[name] = [sha256(part.read_bytes()).hexdigest()]
             both[name] = [*dict.fromkeys([*before.get(name, ()), *after[name]])]
         _write_sums(folder, both)
         for path, part in parts.items():
@@ -150,14 +142,3 @@ def write_listed(
         for name in gone:
             (folder / name).unlink(missing_ok=True)
         _write_sums(folder, after)
-
-
-def of_one_time(folder: Path, names: Collection[str]) -> bool:
-    """Whether an export's files are all old or all new: no writer was killed in between."""
-    times = set()
-    for name, digests in (read_sums(folder) or {}).items():
-        if name in names and len(digests) > 1 and (folder / name).is_file():
-            digest = digest_of((folder / name).read_bytes())
-            if digest in digests:
-                times.add("new" if digest == digests[-1] else digests.index(digest))
-    return len(times) <= 1

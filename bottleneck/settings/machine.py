@@ -11,8 +11,6 @@ from .errors import UserError
 
 DEFAULT_OUT = Path("results") / "runs"
 """The default place of results, with a folder for each preset or sweep."""
-COMMAND = "BOTTLENECK_COMMAND"
-"""The environment variable that tells a worker the command line."""
 NUMBERS = {
     "JAX_ENABLE_X64": "0",
     "JAX_DEFAULT_PRNG_IMPL": "threefry2x32",

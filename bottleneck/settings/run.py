@@ -1,22 +1,21 @@
 """All settings of a run: a preset and overrides become one frozen, hashed object."""
 
-import hashlib
 import tomllib
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from importlib import resources
 from typing import Any
 
 from pydantic import ValidationError
 
 from . import concerns
-from .concerns import FILES, Concern
 from .errors import UsageError, did_you_mean, quoted
 
 SCHEMA_VERSION = 9
 """Raised when numerics or file formats change, so that old runs are never mixed with new."""
 
 
-class RunSettings(Concern):
+class RunSettings(concerns.Concern):
     """Everything that decides a run's numbers."""
 
     corpus: concerns.CorpusSettings = concerns.CorpusSettings()
@@ -35,9 +34,9 @@ class RunSettings(Concern):
 
         The paths of the user's files are left out: the fingerprint covers their content.
         """
-        settings = self.model_dump_json(exclude={"corpus": set(FILES)})
+        settings = self.model_dump_json(exclude={"corpus": set(concerns.FILES)})
         text = f"{SCHEMA_VERSION}\n{fingerprint}\n{settings}"
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
+        return sha256(text.encode()).hexdigest()[:12]
 
     def changed(self, **concerns: Mapping[str, Any]) -> "RunSettings":
         """A copy with some fields changed, checked again: ``changed(training={"seed": 2})``."""
@@ -60,7 +59,7 @@ def parse_settings(values: Mapping[str, Any]) -> RunSettings:
 
     The first error raises a ``UsageError`` with its key and the nearest known name.
     """
-    tables: dict[str, Any] = {}
+    tables = {}
     for name, value in values.items():
         concern, _, key = name.partition(".")
         fields = value if not key and isinstance(value, Mapping) else {key: value}
@@ -105,24 +104,21 @@ def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
 
     Commas make a list, unless the setting is free text.
     """
-    settings: dict[str, Any] = {}
+    settings = {}
     for assignment in assignments:
         name, equals, text = (part.strip() for part in assignment.partition("="))
         if not equals:
             raise UsageError(f"--set {quoted(assignment)}: give a value, {name}=VALUE")
-        value = _toml_value(text)
+        try:
+            table = tomllib.loads(f"value = {text}")
+        except (ValueError, RecursionError):
+            table = {}
+        value = table["value"] if len(table) == 1 else text  # more keys are text, too
         if isinstance(value, str) and "," in value and NAMES.get(name) not in (str, str | None):
-            value = [_toml_value(part.strip()) for part in value.split(",")]
+            parts = [f"{name}={part}" for part in value.split(",")]
+            value = [parse_assignments([part])[name] for part in parts]
         settings[name] = value
     return settings
-
-
-def _toml_value(text: str) -> Any:
-    try:
-        table = tomllib.loads(f"value = {text}")
-    except (ValueError, RecursionError):
-        return text
-    return table["value"] if len(table) == 1 else text  # more keys are text, too
 
 
 def resolve(

@@ -9,38 +9,35 @@ import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from importlib import resources
 from itertools import product, takewhile
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from .errors import UsageError, did_you_mean, quoted
-from .files import digest_of, is_name
+from .files import is_name
 from .run import NAMES, RunSettings, parse_settings, preset_values, toml_names
 
-SEED = "training.seed"
 LONGER = "twice the training"
 """The name of the group that shows whether the schedule is long enough."""
-
-Settings = dict[str, Any]
-"""Settings by their full names, ``model.context_size``; a list has the values to try."""
 
 
 @dataclass(frozen=True)
 class Group:
     """Settings that belong together; a sweep without groups has one without a name.
 
-    ``times`` are factors for settings. The group is left out unless all it ``needs`` is set so.
+    ``settings`` are by full names, ``model.context_size``; a list has the values to try. ``times``
+    are factors for settings. The group is left out unless all it ``needs`` is set so.
     """
 
     name: str = ""
-    settings: Settings = field(default_factory=dict)
-    times: Settings = field(default_factory=dict)
-    needs: Settings = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    times: dict[str, Any] = field(default_factory=dict)
+    needs: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -51,9 +48,9 @@ class Sweep:
     place: str = "command line"
     question: str = ""
     preset: str = "lecture"
-    settings: Settings = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
     groups: tuple[Group, ...] = (Group(),)
-    times: Settings = field(default_factory=dict)
+    times: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -74,17 +71,8 @@ class Cell:
         return f"{self.arm} seed {self.settings.training.seed}"
 
 
-@contextmanager
-def _at(place: str) -> Iterator[None]:
-    """Put the place of an error in front of its message."""
-    try:
-        yield
-    except UsageError as error:
-        raise UsageError(f"{place}: {error}") from None
-
-
 def load_sweep(name: str) -> Sweep:
-    """Read an installed sweep by its name, or a TOML file by its path."""
+    """Read an installed sweep by its name, or a TOML file by its path; errors name the place."""
     file, place = Path(name), name
     if name in toml_names():
         place = f"experiments/{name}.toml"
@@ -95,14 +83,10 @@ def load_sweep(name: str) -> Sweep:
         reason = getattr(error, "strerror", None) or error
         hint = did_you_mean(name, toml_names())
         raise UsageError(f"no sweep and no TOML file {quoted(name)} ({reason}){hint}") from None
-    return parse_sweep(text, place)
-
-
-def parse_sweep(text: str, place: str) -> Sweep:
-    """Read a sweep from TOML text; a UsageError names ``place``, the key and the error."""
     comment = takewhile(lambda line: line.startswith("#"), text.lstrip().splitlines())
     question = " ".join(line.lstrip("#").strip() for line in comment).strip()
-    with _at(place):
+    where, groups = place, []
+    try:
         try:
             table = tomllib.loads(text)
         except (ValueError, RecursionError) as error:
@@ -110,8 +94,7 @@ def parse_sweep(text: str, place: str) -> Sweep:
         name, preset = table.get("experiment", Path(place).stem), table.get("preset", "lecture")
         preset_values(preset)  # here, so that an error names the file
         settings = _by_full_name(table, ("experiment", "preset", "group", "times"))
-        times = _by_full_name(table.get("times", {}))
-        tables, groups = table.get("group", []), []
+        times, tables = _by_full_name(table.get("times", {})), table.get("group", [])
         if not isinstance(tables, list) or not all(isinstance(item, dict) for item in tables):
             raise UsageError("write each group as a table [[group]]")
         for given in (name, *(item.get("name") for item in tables)):
@@ -121,14 +104,16 @@ def parse_sweep(text: str, place: str) -> Sweep:
                     'name = "..." with a letter first'
                 )
         for item in tables:
-            with _at(f"group {item['name']!r}"):
-                relative = [_by_full_name(item.get(key, {})) for key in ("times", "needs")]
-                chosen = _by_full_name(item, ("name", "times", "needs"))
-                groups.append(Group(item["name"], chosen, *relative))
+            where = f"{place}: group {item['name']!r}"
+            relative = [_by_full_name(item.get(key, {})) for key in ("times", "needs")]
+            chosen = _by_full_name(item, ("name", "times", "needs"))
+            groups.append(Group(item["name"], chosen, *relative))
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from None
     return Sweep(name, place, question, preset, settings, tuple(groups) or (Group(),), times)
 
 
-def _by_full_name(table: Any, others: Sequence[str] = ()) -> Settings:
+def _by_full_name(table: Any, others: Sequence[str] = ()) -> dict[str, Any]:
     """The settings of nested tables, without the keys ``others``."""
     settings, known = {}, [*RunSettings.model_fields, *others]
     for concern, fields in table.items() if isinstance(table, dict) else [("model", table)]:
@@ -147,19 +132,20 @@ def _by_full_name(table: Any, others: Sequence[str] = ()) -> Settings:
 
 
 def make_grid(
-    sweep: Sweep, flags: Mapping[str, Any] = MappingProxyType({}), seeds: int | None = None
+    sweep: Sweep, flags: Mapping[str, Any] | None = None, seeds: int | None = None
 ) -> tuple[tuple[Cell, ...], list[str]]:
     """The cells of a sweep, each once, and notes on groups that were left out.
 
     ``flags`` are settings by full name that override those of the sweep.
     """
+    flags = dict(flags or {})
     preset_values(sweep.preset)  # here, so that an error is about --preset
-    if seeds is not None and isinstance(flags.get(SEED), list):
-        raise UsageError(f"--set {SEED} lists seeds, and --seeds counts them; give one of the two")
-    changes = " ".join(f"{name}={word(value)}" for name, value in flags.items())
-    is_typed = flags == sweep.settings
-    with _at(sweep.place if is_typed or not flags else f"{sweep.place}, with --set {changes}"):
-        cells, notes = _grid(sweep, dict(flags), seeds)
+    if seeds is not None and isinstance(flags.get("training.seed"), list):
+        raise UsageError(
+            "--set training.seed lists seeds, and --seeds counts them; give one of the two"
+        )
+    try:
+        cells, notes = _grid(sweep, flags, seeds)
         if not cells:
             raise UsageError(f"no run is left: {'; '.join(notes)}; change that setting")
         # If flags choose among the file's values, arms keep their names in the whole sweep.
@@ -170,8 +156,14 @@ def make_grid(
                 rest[name] = value
         if rest != flags:
             with suppress(UsageError):  # an error in cells that the flags leave out
-                whole, _ = _grid(sweep, rest | {SEED: 1}, None)
+                whole, _ = _grid(sweep, rest | {"training.seed": 1}, None)
         return declare(cells, whole), notes
+    except UsageError as error:
+        place = sweep.place
+        if flags and flags != sweep.settings:  # equal if the sweep was given as options
+            changes = " ".join(f"{name}={word(value)}" for name, value in flags.items())
+            place += f", with --set {changes}"
+        raise UsageError(f"{place}: {error}") from None
 
 
 def _grid(
@@ -181,9 +173,7 @@ def _grid(
 
     In each group the factors are applied first, then the seeds, then the product of the lists.
     """
-    cells: dict[RunSettings, Cell] = {}
-    notes: dict[str, None] = {}
-    preset = preset_values(sweep.preset)
+    cells, notes, preset = {}, {}, preset_values(sweep.preset)  # cells by settings, notes once
     for group in sweep.groups:
         settings = preset | sweep.settings | group.settings | flags
         for name, factor in (*sweep.times.items(), *group.times.items()):
@@ -196,10 +186,10 @@ def _grid(
             settings[name] = [int(n) if whole and float(n).is_integer() else n for n in scaled]
         if empty := [name for name, value in settings.items() if value == []]:
             raise UsageError(f"setting {empty[0]!r}: the list is empty; give it a value")
-        first = settings.get(SEED, 1)
+        first = settings.get("training.seed", 1)
         first = first[0] if isinstance(first, list) else first
         if seeds is not None and isinstance(first, int):
-            settings[SEED] = list(range(first, first + seeds))
+            settings["training.seed"] = list(range(first, first + seeds))
         lists = {name: settings[name] for name in NAMES if isinstance(settings.get(name), list)}
         for values in product(*lists.values()):
             chosen = settings | dict(zip(lists, values, strict=True))
@@ -218,10 +208,20 @@ def _grid(
 def declare(cells: Iterable[Cell], whole: Iterable[Cell] = ()) -> tuple[Cell, ...]:
     """The cells with the names of their arms and baselines.
 
-    If the cells are a part of a ``whole`` grid, the names are those in that grid.
+    A name says what varies in its group, except the seed. If the cells are a part of a ``whole``
+    grid, the names are those in that grid.
     """
     cells, grid = list(cells), list(whole)
-    arms = _names([*grid, *cells]) | _names(grid)
+    arms = {}  # names by the settings with seed 0
+    for known in ([*grid, *cells], grid):
+        for group in dict.fromkeys(cell.group for cell in known):
+            members = [cell for cell in known if cell.group == group]
+            names = [n for n in varying(members) if n not in ("training.seed", "model.attention")]
+            for settings in (cell.settings for cell in members):
+                words = [f"{_short(name)}={word(settings.value(name))}" for name in names]
+                arm = " ".join([settings.model.attention, *words])
+                arm += "" if group in ("", settings.model.attention) else f", {group}"
+                arms[settings.changed(training={"seed": 0})] = arm
     if twice := [name for name, count in Counter(arms.values()).items() if count > 1]:
         raise UsageError(f"two arms are called {twice[0]!r}; rename a group")
     declared = []
@@ -231,20 +231,6 @@ def declare(cells: Iterable[Cell], whole: Iterable[Cell] = ()) -> tuple[Cell, ..
         base = arms.get(without, "")
         declared.append(replace(cell, arm=arm, baseline="" if base == arm else base))
     return tuple(declared)
-
-
-def _names(cells: Sequence[Cell]) -> dict[RunSettings, str]:
-    """The names of the arms by their settings with seed 0; a name says what varies in a group."""
-    arms = {}
-    for group in dict.fromkeys(cell.group for cell in cells):
-        members = [cell for cell in cells if cell.group == group]
-        names = [name for name in varying(members) if name not in (SEED, "model.attention")]
-        for settings in (cell.settings for cell in members):
-            words = [f"{_short(name)}={word(settings.value(name))}" for name in names]
-            ending = "" if group in ("", settings.model.attention) else f", {group}"
-            name = " ".join([settings.model.attention, *words]) + ending
-            arms[settings.changed(training={"seed": 0})] = name
-    return arms
 
 
 def _short(name: str) -> str:
@@ -266,9 +252,9 @@ def varying(cells: Sequence[Cell]) -> list[str]:
 
 def complete(sweep: Sweep, cells: Sequence[Cell], name: str = "") -> Sweep:
     """The sweep with a name and a question; missing ones are made from what its cells vary."""
-    known, order = varying(cells), dict.fromkeys([*sweep.settings, *NAMES])
-    varied = [_short(item).replace("_", " ") for item in order if item in known and item != SEED]
-    question = sweep.question or f"BLEU by {', '.join(varied) or 'sentence length'}"
+    varied, order = {*varying(cells)} - {"training.seed"}, dict.fromkeys([*sweep.settings, *NAMES])
+    axes = [_short(name).replace("_", " ") for name in order if name in varied]
+    question = sweep.question or f"BLEU by {', '.join(axes) or 'sentence length'}"
     changes = folder_name(sweep.preset, cells, order).removeprefix(sweep.preset)
     made = name if is_name(name) else f"{sweep.preset}-by{changes}"
     return replace(sweep, name=sweep.name or made, question=question)
@@ -279,16 +265,17 @@ def folder_name(preset: str, cells: Sequence[Cell], order: Iterable[str] = NAMES
     usual, parts = parse_settings(preset_values(preset)), [preset]
     for name in order:
         values = {cell.settings.value(name) for cell in cells}
-        if name != SEED and values != {usual.value(name)}:
+        if name != "training.seed" and values != {usual.value(name)}:
             value = f"={Path(word(*values)).name}" if len(values) == 1 else ""
             parts.append(f"{_short(name)}{value}")
     text = re.sub(r"[^\w.,=+-]+", "_", "-".join(parts))
-    return text if len(text) <= 100 else f"{text[:90]}-{digest_of(text.encode())[:8]}"
+    return text if len(text) <= 100 else f"{text[:90]}-{sha256(text.encode()).hexdigest()[:8]}"
 
 
 def as_toml(sweep: Sweep, cells: Sequence[Cell]) -> str:
     """A sweep file with the cells of a sweep that was given as options."""
-    seeds = list(dict.fromkeys(cell.settings.value(SEED) for cell in cells))
-    values = {"experiment": sweep.name, "preset": sweep.preset} | sweep.settings | {SEED: seeds}
+    seeds = list(dict.fromkeys(cell.settings.value("training.seed") for cell in cells))
+    values = {"experiment": sweep.name, "preset": sweep.preset, **sweep.settings}
+    values["training.seed"] = seeds
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
     return "\n".join([f"# {sweep.question}", *lines, ""])

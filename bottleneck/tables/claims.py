@@ -16,9 +16,8 @@ from rich.console import Group
 from rich.constrain import Constrain
 from rich.text import Text
 
-from ..claims.registry import ATTENTION, CLAIMS, Claim, study_verdict, verdict_on
-from ..claims.rules import PLAIN, UNIFORM_WEIGHTS
-from ..claims.verdict import FLOOR_BLEU, Verdict, learned, unlearned
+from ..claims.registry import CLAIMS, Claim, study_verdict, verdict_on
+from ..claims.verdict import FLOOR_BLEU, Verdict, unlearned
 from ..results.bundle import Results, load_probe
 from ..results.folders import is_bundle, probe_file, results_inside, runs_in
 from ..results.schema import BENCHMARK
@@ -62,7 +61,7 @@ class Decision:
         """The command that would measure the claim; empty if there is a verdict."""
         if self.measured:
             return ""
-        words = f"bottleneck {self.claim.command}"
+        words = f"bottleneck {self.claim.makes or f'study {self.claim.study}'}"
         bundled = is_bundle(self.folder) and not runs_in(self.folder)
         if self.claim.own_runs or bundled or results_inside(self.folder):
             return words
@@ -166,9 +165,9 @@ def _controlled(
     for arm, rows in runs.groupby("arm", sort=False):
         kind, name = rows["attention"].iloc[0], str(arm).partition(", ")[2]
         if arm == base:
-            name = PLAIN
+            name = "no attention"
         elif kind == "uniform" and rows["baseline"].iloc[0] == base:
-            name = UNIFORM_WEIGHTS
+            name = "uniform weights"
         both = common_seeds(rows, attention)
         same_text = set(rows["corpus_fingerprint"]) == set(none["corpus_fingerprint"])
         if name and kind in UNSELECTIVE and same_text and len(both[0]):
@@ -201,7 +200,7 @@ def judge_study(
     """The verdict on a claim from its study's table, and the rows behind it.
 
     ``runs`` is the tidy table of the chosen runs, None if there are none. A study's table of other
-    runs decides nothing. A claim with ``own_runs`` reads all rows, any other claim one `FAMILY`.
+    runs decides nothing. A claim with ``own_runs`` reads all rows, any other claim one family.
     """
     chosen = set() if runs is None else set(runs.loc[(runs["arm"] != "") | claim.own_runs, "run"])
     missing = sorted(set(frame["run"]) - chosen - {""})
@@ -217,7 +216,7 @@ def judge_study(
     runs = runs[runs["run"].isin(frame["run"])]
     runs = runs.sort_values("experiment", key=lambda names: names != claim.home, kind="stable")
     # Kinds of arms as claims name them: all attentions that can select are one kind.
-    kinds = runs["attention"].where(runs["attention"].isin(UNSELECTIVE), ATTENTION)
+    kinds = runs["attention"].where(runs["attention"].isin(UNSELECTIVE), "attention")
     bases = runs["baseline"].where(runs["baseline"] != "", runs["arm"])
     family = max(
         (rows for _, rows in runs.assign(kind=kinds).groupby(["experiment", bases], sort=False)),
@@ -236,10 +235,10 @@ def judge_study(
         filled = scores[scores["bleu"].notna()]
         bucket = "every bucket" if filled.empty else str(filled["bucket"].iloc[0])
         bleu = float(filled.loc[filled["bucket"] == bucket, "bleu"].mean())
-        if not learned(bleu):
+        if not bleu >= FLOOR_BLEU:
             low[str(arm)] = bucket, bleu
     trained = family[~family["attention"].isin(low)]
-    words = {NONE: "without attention", ATTENTION: "with attention"}
+    words = {NONE: "without attention", "attention": "with attention"}
     untrained = set(family["kind"]) - set(trained["kind"])
     lost = [words[kind] for kind in claim.arms if kind in untrained]
     if lost or trained.empty:

@@ -236,7 +236,8 @@ def _scores(
 
 def rows_of(*arms: Arm | None) -> list[Row]:
     """The buckets of up to three arms, as the rules of ``claims`` read them."""
-    return [Row(*buckets) for buckets in zip(*(arm.buckets for arm in arms if arm), strict=True)]
+    buckets = zip(*(arm.buckets for arm in arms if arm), strict=True)
+    return [Row(row[0].name, *row) for row in buckets]
 
 
 def what_was_run(rows: pd.DataFrame) -> str:

@@ -14,7 +14,8 @@ from rich.text import Text
 from ..corpus.grammar import english_french
 from ..corpus.subwords import shares_of
 from ..corpus.vocabulary import WORDS, tokenize
-from ..lecture.slides import RULES, SLIDES, Audit, Evidence, Exponent
+from ..lecture.slides import RULES, SLIDES, Audit, Evidence
+from ..scoring.bootstrap import Number
 from .page import Page
 from .render import MEASURE, print_prose
 
@@ -77,7 +78,7 @@ def print_walkthrough(audit: Audit, console: Console) -> None:
     print_prose(console, f"{audit.verdict}: {RULES[audit.verdict]}.", "dim")
 
 
-def lecture_evidence(cost: Exponent | None) -> Evidence:
+def lecture_evidence(cost: tuple[str, Number] | None) -> Evidence:
     """The slides, the grammar's alignment of L16's words, and what a benchmark measured."""
     pair = english_french().parse(SLIDES["L16"]["english"].lower())
     words = pair.source.split()

@@ -9,10 +9,7 @@ from hypothesis import strategies as st
 from lanes import draws
 
 from seq2seq_bottleneck.settings.run import NAMES, parse_settings
-from seq2seq_bottleneck.settings.sweep import (
-    load_sweep,
-    make_grid,
-)
+from seq2seq_bottleneck.settings.sweep import load_sweep, make_grid
 
 ROOT = Path(__file__).parents[2]
 

@@ -5,26 +5,26 @@ import copy
 import numpy as np
 import pytest
 
+from seq2seq_bottleneck.claims.verdict import Measured
 from seq2seq_bottleneck.lecture.slides import (
     L4,
     L_FAIL,
     L_VIND,
     RULES,
     SLIDES,
-    ArmOutput,
+    Check,
     Evidence,
-    Exponent,
-    combined,
+    Step,
     parts,
 )
-from seq2seq_bottleneck.lecture.walkthroughs import audit
+from seq2seq_bottleneck.lecture.walkthroughs import WALKTHROUGHS, audit
 
 GOLD = (
     ["the", "black", "cat", "sat", "on", "the", "mat"],
     ["le", "chat", "noir", "s'est", "assis", "sur", "le", "tapis"],
     [[0], [2], [1], [3, 4], [5], [6], [7]],
 )
-QUADRATIC = Exponent("dot", 1.93, 1.85, 2.01)
+QUADRATIC = "dot", Measured(1.93, 1.85, 2.01)
 EVIDENCE = Evidence(GOLD, QUADRATIC)
 
 VERDICTS = {
@@ -112,8 +112,8 @@ def test_the_worked_example_shows_each_number_and_slip_at_its_step():
 
 
 FLAT = {
-    index: {"attention": 36.1, "improvement_percent": round(100 * (36.1 / row["none"] - 1), 1)}
-    for index, row in enumerate(SLIDES["L-VIND"]["rows"])
+    index: {"attention": 36.1, "improvement_percent": round(100 * (36.1 / row.none - 1), 1)}
+    for index, row in enumerate(L_VIND.values())
 }
 MATRIX = SLIDES["L10"]["weights"]  # one row has its largest weight on the translation
 
@@ -136,7 +136,7 @@ def test_the_cost_is_judged_by_the_measured_exponents_interval():
         (1.9, 2.51, "not measured"),
         (0.9, 1.49, "wrong"),
     ):
-        result = audit("L15", Evidence(GOLD, Exponent("dot", (low + high) / 2, low, high)))
+        result = audit("L15", Evidence(GOLD, ("dot", Measured((low + high) / 2, low, high))))
         assert result.verdict == expected
         assert ("too wide" in result.why) == (expected == "not measured")
     result = audit("L15", Evidence(GOLD))
@@ -146,9 +146,9 @@ def test_the_cost_is_judged_by_the_measured_exponents_interval():
 
 def test_the_first_steps_of_trained_arms_are_printed():
     steps = [("", [("le", 0.95), ("la", 0.0301)]), ("le", [("chat", 0.9)])]
-    likely = ArmOutput("additive", "d6a5", ["le chat s'est assis"], steps)
-    ended = ArmOutput("none", "c96f", [""], [("", [("</s>", 0.6), ("le", 0.4)])])
-    result = audit("L17", Evidence(GOLD, arms=[ended, likely]))
+    ended = [""], [("", [("</s>", 0.6), ("le", 0.4)])]
+    likely = ["le chat s'est assis"], steps
+    result = audit("L17", Evidence(GOLD, arms={"none": ended, "additive": likely}))
     assert [[" ".join(line.split()) for line in step.lines] for step in result.steps] == [
         ["none </s> 0.600, le 0.400", "additive le 0.950, la 0.030"],
         ["none ended", "additive after le chat 0.900"],
@@ -158,14 +158,14 @@ def test_the_first_steps_of_trained_arms_are_printed():
 
 def test_short_translations_are_next_to_the_slides_and_counted():
     texts = ["Le chat s’est assis.", "je  t'aime !", "bonjour les amis", "BONJOUR", "À plus tard"]
-    arms = [ArmOutput("none", "c96f", [""] * 5), ArmOutput("additive", "d6a5", texts)]
+    arms = {"none": ([""] * 5, []), "additive": (texts, [])}
     result = audit("L-SHORT", Evidence(GOLD, arms=arms))
     assert result.steps[2].lines[3:] == ["=  BONJOUR", "=  À plus tard"]
     counts = "none: 0 of 5 translated as on the slide; additive: 4 of 5 translated as on the slide"
     assert result.why.endswith(counts)
 
 
-def test_every_verdict_has_its_rule_and_parts_combine():
+def test_every_verdict_has_its_rule_and_parts_combine(monkeypatch):
     assert set(VERDICTS.values()) | {"not measured"} == set(RULES)
     goods = ([True, True], [True, False], [False, False])
     assert [*map(parts, goods)] == ["right", "in part", "wrong"]
@@ -175,4 +175,6 @@ def test_every_verdict_has_its_rule_and_parts_combine():
         ("right", "illustration"): "illustration",
         ("wrong", "not measured"): "not measured",
     }.items():
-        assert combined(pair) == verdict
+        step = Step("", checks=[Check("", "", "", judgement) for judgement in pair])
+        monkeypatch.setitem(WALKTHROUGHS, "L1", lambda *_, step=step: iter([step]))
+        assert audit("L1", EVIDENCE).verdict == verdict

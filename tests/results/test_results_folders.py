@@ -10,7 +10,7 @@ from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.folders import find_runs, read_texts
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.settings.files import SUMS, write_listed
+from seq2seq_bottleneck.settings.files import write_listed
 
 EXPORT = "; export it again"
 AGAIN = "again with `bottleneck study length --results {}`, or delete it and its line in SHA256SUMS"
@@ -52,7 +52,7 @@ def test_what_was_lost_is_named_with_the_way_out(
     assert run(words.split()) == 1
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert not (out / SUMS).exists()
+    assert not (out / "SHA256SUMS").exists()
     (line,) = printed.err.splitlines()
     assert f"'{folder / name}' " in line
     assert way.format(folder) in line

@@ -27,7 +27,7 @@ from seq2seq_bottleneck.runs.store import write_status
 from seq2seq_bottleneck.runs.sweep import declare_runs, gather
 from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.settings.files import SUMS, write_listed
+from seq2seq_bottleneck.settings.files import write_listed
 from seq2seq_bottleneck.settings.sweep import Cell
 
 pytestmark = pytest.mark.exhaustive(sample="session")
@@ -137,12 +137,12 @@ def test_a_damaged_file_is_named(out, bundle, where, name, data):
 
 def test_a_finished_run_that_lost_its_sums_is_damaged_and_so_is_a_bundle(out, bundle, tmp_path):
     store = shutil.copytree(out, tmp_path / "store")
-    (run_of(store) / SUMS).unlink()
-    with pytest.raises(UserError, match=f"its folder has no {SUMS}"):
+    (run_of(store) / "SHA256SUMS").unlink()
+    with pytest.raises(UserError, match="its folder has no SHA256SUMS"):
         Results.open(store)
     away = shutil.copytree(bundle, tmp_path / "away")
-    (away / SUMS).unlink()
-    with pytest.raises(UserError, match=f"its folder has no {SUMS}"):
+    (away / "SHA256SUMS").unlink()
+    with pytest.raises(UserError, match="its folder has no SHA256SUMS"):
         Results.open(away)
 
 

@@ -6,7 +6,6 @@ import pytest
 from executing import killed_at
 
 from seq2seq_bottleneck.runs.store import locked, replace_run, status_of
-from seq2seq_bottleneck.settings.files import SUMS
 
 OLD = {"checkpoint.safetensors": b"old", "log.jsonl": b"old", "status.json": b'{"status": "done"}'}
 DONE = b'{\n "status": "done",\n "reason": ""\n}\n'
@@ -24,7 +23,7 @@ def run(tmp_path):
 
 
 def files(run):
-    return {path.name: path.read_bytes() for path in run.iterdir() if path.name != SUMS}
+    return {path.name: path.read_bytes() for path in run.iterdir() if path.name != "SHA256SUMS"}
 
 
 @pytest.mark.parametrize("step", range(20))

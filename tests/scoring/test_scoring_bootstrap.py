@@ -21,7 +21,7 @@ from seq2seq_bottleneck.scoring.bootstrap import (
     randomisation_p,
     ratio_of_sums,
 )
-from seq2seq_bottleneck.settings.concerns import OUTSIDE, bucket_labels, bucket_of, holds
+from seq2seq_bottleneck.settings.concerns import bucket_labels, bucket_of, holds
 
 
 def corpus(sentences, noise, seed=1):
@@ -94,7 +94,7 @@ def test_edges_belong_to_the_bucket_they_open():
     edges = (5, 11, 21, 31, 41)
     assert bucket_labels(edges) == ("5-10", "11-20", "21-30", "31-40", "41+")
     words = [0, 4, 5, 10, 11, 31, 40, 41, 500]
-    buckets = [OUTSIDE, OUTSIDE, 0, 0, 1, 3, 3, 4, 4]
+    buckets = [-1, -1, 0, 0, 1, 3, 3, 4, 4]
     assert bucket_of(words, edges).tolist() == buckets
     for count, bucket in zip(words, buckets, strict=True):
         within = [holds(name, count) for name in bucket_labels(edges)]

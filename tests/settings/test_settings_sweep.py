@@ -1,6 +1,9 @@
 """Sweeps: files and their faults, groups, flags, and the order of the cells."""
 
+from contextlib import chdir
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from grids import expand
@@ -16,7 +19,6 @@ from seq2seq_bottleneck.settings.sweep import (
     folder_name,
     load_sweep,
     make_grid,
-    parse_sweep,
     varying,
 )
 
@@ -60,9 +62,11 @@ times.training.learning_rate = 0.5
 """
 
 
-def sweep(text: str) -> Sweep:
+def sweep(text: str, title: str = "# Why?\n") -> Sweep:
     """A sweep, with a question if its text has none."""
-    return parse_sweep(text if text.startswith("#") else f"# Why?\n{text}", "mine.toml")
+    with TemporaryDirectory() as folder, chdir(folder):
+        Path("mine.toml").write_text(text if text.startswith("#") else title + text, "utf8")
+        return load_sweep("mine.toml")
 
 
 def points(cells: list[Cell], *names: str) -> list[tuple]:
@@ -293,7 +297,7 @@ def test_a_typed_sweep_is_named_by_what_varies_and_is_saved_as_a_file_of_the_sam
 
 
 def test_a_file_needs_no_question():
-    untitled = parse_sweep(PLAIN.partition("reason, not the question.\n")[2], "mine.toml")
+    untitled = sweep(PLAIN.partition("reason, not the question.\n")[2], "")
     cells, _ = make_grid(untitled)
     assert complete(untitled, cells).question == "BLEU by context size, attention"
     assert complete(untitled, cells[:1]).question == "BLEU by sentence length"
