@@ -79,7 +79,8 @@ def _failure_pattern(rows: Sequence[Row]) -> Judgement | str:
     first, last = rows[0].name, rows[-1].name
     if not rows[0].none.bleu.value >= FLOOR_BLEU:
         return unlearned("without attention", first)
-    fall, rises = difference(rows[0].none.bleu, rows[-1].none.bleu), {}
+    fall = difference(rows[0].none.bleu, rows[-1].none.bleu)
+    rises = {}
     for before, after in pairwise(rows):
         step = difference(after.none.bleu, before.none.bleu)
         if step.low > 0:
