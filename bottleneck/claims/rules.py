@@ -288,7 +288,8 @@ def _selection_beats_compression(
         f"not tried: {', '.join(lacking)}" if lacking else "",
         small_buckets({bucket: attention.n}),
     ]
-    name, number = f"attention minus {best}, BLEU, {bucket}", gains[best]
+    name = f"attention minus {best}, BLEU, {bucket}"
+    number = gains[best]
     uniform = gains.pop("uniform weights").low > 0
     clear = all(gain.low > 0 for gain in (*variations.values(), *gains.values()))
     return Judgement(uniform and clear, uniform or clear, clauses, name, number)

@@ -74,7 +74,7 @@ class Check(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A step of a walk-through: its formula, columns of text, checks and notes."""
+    """A step of a walk-through: its formula, columns of text side by side, checks and notes."""
 
     title: str
     formula: str = ""
@@ -82,15 +82,6 @@ class Step:
     checks: Sequence[Check] = ()
     notes: Sequence[str] = ()
     grids: Sequence[Grid] = ()
-
-    @property
-    def lines(self) -> list[str]:
-        """The columns side by side, line by line."""
-        widths = [max(map(len, column), default=0) for column in self.columns]
-        return [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in zip(*self.columns, strict=True)
-        ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -182,7 +182,8 @@ def example_matrix(_: str, evidence: Evidence) -> Iterator[Step]:
             f"{len(grid.rows)} rows; gold cells {gold.mean():.3f} on average, equal weights "
             f"{1 / len(grid.columns):.3f}"
         )
-    sums, (rows, columns) = weights.sum(axis=1), weights.shape
+    rows, columns = weights.shape
+    sums = weights.sum(axis=1)
     whole = np.abs(sums - 1) <= 0.005 * columns + 1e-9  # each cell was rounded
     judgement = "right" if 2 * counts[0] > rows else "illustration"
     shown = f"translation largest in {counts[0]} of {rows} rows"
@@ -226,7 +227,8 @@ def failure_pattern(name: str, evidence: Evidence) -> Iterator[Step]:
         freely = inside.all() and not good.all()
         judgement = "rounded freely" if freely else parts(good | inside)
         texts = [f"{text} : 1" for text in (listed(ratio, "{}"), listed(middle * scale, "{:.1f}"))]
-        check, formula = Check("ratio", *texts, judgement), "L4's rule at the middle of each bucket"
+        check = Check("ratio", *texts, judgement)
+        formula = "L4's rule at the middle of each bucket"
         note = f"the printed ratios are those of {listed(lengths, '{:.0f}')} words"
         yield Step("Ratios", formula, checks=[check], notes=[note])
 
@@ -239,7 +241,8 @@ def vindication(name: str, evidence: Evidence) -> Iterator[Step]:
     rows = evidence.slides["L-VIND"]["rows"]
     none, attention = (np.array([row[arm] for row in rows], float) for arm in ("none", "attention"))
     if name == "L-VIND":
-        gains, said = attention - none, " ".join(str(row["attention"]) for row in rows)
+        said = " ".join(str(row["attention"]) for row in rows)
+        gains = attention - none
         judgement = "illustration" if gains.argmax() == none.argmin() else "wrong"
         check = Check("BLEU with attention", said, f"gains {listed(gains, '{:.1f}')}", judgement)
         yield Step("Gains", "BLEU with attention - without", checks=[check])
