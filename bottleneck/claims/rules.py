@@ -5,6 +5,7 @@ Intervals are 95 % percentile bootstrap intervals over test sentences, of the me
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -56,14 +57,12 @@ class Row(NamedTuple):
         return difference(self.attention.bleu, self.none.bleu)
 
 
-def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
+def rule(claim: str, words: str, judge: Callable | None = None) -> Callable:
     """Register a function as the rule of a claim; that of an L- claim gets no small bucket."""
-
-    def add(judge: Callable) -> Callable:
-        RULES[claim] = words, judge
-        return judge
-
-    return add
+    if judge is None:  # with two arguments it is a decorator
+        return partial(rule, claim, words)
+    RULES[claim] = words, judge
+    return judge
 
 
 @rule(
