@@ -5,6 +5,7 @@ Intervals are 95 % percentile bootstrap intervals over test sentences, of the me
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -56,14 +57,12 @@ class Row(NamedTuple):
         return difference(self.attention.bleu, self.none.bleu)
 
 
-def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
+def rule(claim: str, words: str, judge: Callable | None = None) -> Callable:
     """Register a function as the rule of a claim; that of an L- claim gets no small bucket."""
-
-    def add(judge: Callable) -> Callable:
-        RULES[claim] = words, judge
-        return judge
-
-    return add
+    if judge is None:  # with two arguments it is a decorator
+        return partial(rule, claim, words)
+    RULES[claim] = words, judge
+    return judge
 
 
 @rule(
@@ -79,7 +78,8 @@ def _failure_pattern(rows: Sequence[Row]) -> Judgement | str:
     first, last = rows[0].name, rows[-1].name
     if not rows[0].none.bleu.value >= FLOOR_BLEU:
         return unlearned("without attention", first)
-    fall, rises = difference(rows[0].none.bleu, rows[-1].none.bleu), {}
+    fall = difference(rows[0].none.bleu, rows[-1].none.bleu)
+    rises = {}
     for before, after in pairwise(rows):
         step = difference(after.none.bleu, before.none.bleu)
         if step.low > 0:
@@ -287,7 +287,8 @@ def _selection_beats_compression(
         f"not tried: {', '.join(lacking)}" if lacking else "",
         small_buckets({bucket: attention.n}),
     ]
-    name, number = f"attention minus {best}, BLEU, {bucket}", gains[best]
+    name = f"attention minus {best}, BLEU, {bucket}"
+    number = gains[best]
     uniform = gains.pop("uniform weights").low > 0
     clear = all(gain.low > 0 for gain in (*variations.values(), *gains.values()))
     return Judgement(uniform and clear, uniform or clear, clauses, name, number)

@@ -20,7 +20,7 @@ from matplotlib.text import Text
 
 from ..claims.rules import Bucket
 from ..claims.verdict import READ_FROM
-from ..lecture.slides import L_FAIL, L_VIND
+from ..lecture.slides import SLIDES
 from ..results.bundle import Results, load_probe
 from ..results.folders import probe_file
 from ..results.schema import FIGURES, FIGURES_OF_RUNS
@@ -111,15 +111,15 @@ def bleu(bundle: Results) -> Plot:
         for arm in filter(None, (none, attention))
         for bucket in _readable(arm)
     ]
-    slide, columns = L_FAIL, {NONE: "bleu"}
+    table, columns = "L-FAIL", {NONE: "bleu"}
     if attention:
-        slide, columns = L_VIND, {NONE: "none", attention.attention: "attention"}
+        table, columns = "L-VIND", {NONE: "none", attention.attention: "attention"}
     drawn = {bucket.name for _, bucket, _ in points}
     printed = [
-        {"panel": panel, "arm": arm, "x": name, "value": getattr(row, column)}
+        {"panel": panel, "arm": arm, "x": row["bucket"], "value": float(row[column])}
         for arm, column in columns.items()
-        for name, row in slide.items()
-        if name in drawn
+        for row in SLIDES[table]["rows"]
+        if row["bucket"] in drawn
     ]
     title = f"BLEU by sentence length{', with and without attention' if attention else ''}"
     return _plot(title, "source words", points, printed)
@@ -189,8 +189,13 @@ def compression(bundle: Results) -> Plot:
             keys |= {"x": f"{bucket.compression_ratio:.6g}", "note": f"{bucket.name} source words"}
             points.append((arm, bucket, keys))
     printed = [
-        {"panel": titles[NONE], "arm": NONE, "x": str(row.compression_ratio), "value": row.bleu}
-        for row in L_FAIL.values()
+        {
+            "panel": titles[NONE],
+            "arm": NONE,
+            "x": str(row["compression_ratio"]),
+            "value": float(row["bleu"]),
+        }
+        for row in SLIDES["L-FAIL"]["rows"]
     ]
     note = "Ratio: mean source words x embedding size / context size."
     title = "Does the compression ratio alone set BLEU?"

@@ -4,13 +4,11 @@ Printed numbers and claims are compared with recomputed ones, and with the `Evid
 runs, a benchmark and the grammar.
 """
 
-import json
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from importlib import resources
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,21 +19,6 @@ SLIDES: dict[str, dict[str, Any]] = tomllib.loads(
     parse_float=Decimal,  # keeps the last digit of 0.60
 )
 """What is printed on each id's slide, in the lecture's order."""
-L_FAIL, L_VIND = (
-    {row["bucket"]: SimpleNamespace(**row) for row in json.loads(json.dumps(table, default=float))}
-    for table in (SLIDES["L-FAIL"]["rows"], SLIDES["L-VIND"]["rows"])
-)
-"""The rows of the two tables by our buckets, with decimals as floats."""
-L4 = [
-    SimpleNamespace(words=words, quality=quality, ratio=words * 100 / 256, printed_ratio=printed)
-    for words, quality, printed in zip(
-        SLIDES["L4"]["words"],
-        SLIDES["L4"]["quality"],
-        SLIDES["L4"]["printed"]["ratio"],
-        strict=True,
-    )
-]
-"""The rows of L4, with the ratio as printed and before rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +45,7 @@ class Evidence:
     alignment: tuple[Sequence[str], Sequence[str], Sequence[Sequence[int]]]
     cost: tuple[str, Any] | None = None
     learned: Grid | None = None
-    arms: Mapping[str, tuple[Sequence[str], Sequence[Any]]] = field(default_factory=dict)
+    arms: Mapping[str, tuple[Sequence[str], Sequence[tuple]]] = field(default_factory=dict)
     slides: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: SLIDES)
 
 
@@ -91,7 +74,7 @@ class Check(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A step of a walk-through: its formula, columns of text, checks and notes."""
+    """A step of a walk-through: its formula, columns of text side by side, checks and notes."""
 
     title: str
     formula: str = ""
@@ -99,15 +82,6 @@ class Step:
     checks: Sequence[Check] = ()
     notes: Sequence[str] = ()
     grids: Sequence[Grid] = ()
-
-    @property
-    def lines(self) -> list[str]:
-        """The columns side by side, line by line."""
-        widths = [max(map(len, column), default=0) for column in self.columns]
-        return [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in zip(*self.columns, strict=True)
-        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +97,7 @@ class Audit:
     why: str
 
 
-def rounds_to(printed: Any, value: float | int, tens: bool = False) -> bool:
+def rounds_to(printed: Decimal | float | int, value: float | int, tens: bool = False) -> bool:
     """Whether the value rounds to the printed number, in its last digit or in ``tens``."""
     decimals = str(printed).partition(".")[2]
     unit = 10.0 if tens and printed % 10 == 0 else 10.0 ** -len(decimals)
@@ -131,8 +105,8 @@ def rounds_to(printed: Any, value: float | int, tens: bool = False) -> bool:
 
 
 def numbers(
-    name: str, printed: Sequence[Any], values: Iterable[Any], form: str = "{:g}",
-    unit: str = "", tens: bool = False,
+    name: str, printed: Sequence[Decimal | float | int], values: Iterable[float | int],
+    form: str = "{:g}", unit: str = "", tens: bool = False,
 ) -> Check:  # fmt: skip
     """A check of printed numbers: each is right if its value rounds to it."""
     values = [float(value) for value in values]
@@ -145,6 +119,8 @@ def parts(good: Sequence[bool] | Bool[np.ndarray, " parts"]) -> str:
     return "right" if all(good) else "in part" if any(good) else "wrong"
 
 
-def listed(values: Iterable[Any], form: str = "{:.3f}", between: str = " ") -> str:
+def listed(
+    values: Iterable[Decimal | float | int], form: str = "{:.3f}", between: str = " "
+) -> str:
     """Numbers in the same format, separated by spaces; without "-0"."""
     return between.join(form.format(value + 0) for value in values)

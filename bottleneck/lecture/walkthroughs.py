@@ -31,31 +31,20 @@ def character_codes(_: str, evidence: Evidence) -> Iterator[Step]:
     yield Step("Codes", "ord() of each letter", checks=checks)
 
 
-def toy_vectors(name: str, evidence: Evidence) -> Iterator[Step]:
-    """L2: the nearest and the farthest word, by Euclidean distance and by cosine.
-
-    L6: dot products term by term, and the cosines of the same vectors.
-    """
-    slide, checks, rows = evidence.slides[name], [], []
+def toy_embedding(_: str, evidence: Evidence) -> Iterator[Step]:
+    """L2: the nearest and the farthest word, by Euclidean distance and by cosine."""
+    slide, checks = evidence.slides["L2"], []
     vectors = {word: np.array(values, float) for word, values in slide["vectors"].items()}
-    if name == "L2":
-        center = vectors.pop(slide["word"])
-        distance = {word: float(np.linalg.norm(center - other)) for word, other in vectors.items()}
-        angle = {word: float(cosine(center, other)) for word, other in vectors.items()}
-        for end, most in (("near", min), ("far", max)):
-            first, second = (most(gaps, key=gaps.get) for gaps in (distance, angle))
-            measured = f"{first} (distance {distance[first]:.3f}, cosine {1 - angle[first]:.3f})"
-            judgement = parts([first == slide[end], second == slide[end]])
-            checks.append(Check(end, slide[end], measured, judgement))
-        formula = f"from {slide['word']}: |a - b|, and a . b / (|a| |b|)"
-        yield Step("Distance and cosine", formula, checks=checks)
-        return
-    for first, second, printed in slide["products"]:
-        a, b, title = vectors[first], vectors[second], f"{first} . {second}"
-        checks.append(numbers(title, [printed], [a @ b], "{:.2f}"))
-        rows.append((title, product(a, b), f"= {a @ b:.2f}", f"cosine {1 - cosine(a, b):.3f}"))
-    formula = "a . b = sum_i a_i b_i; cosine = a . b / (|a| |b|)"
-    yield Step("Dot products", formula, list(zip(*rows, strict=True)), checks)
+    center = vectors.pop(slide["word"])
+    distance = {word: float(np.linalg.norm(center - other)) for word, other in vectors.items()}
+    angle = {word: float(cosine(center, other)) for word, other in vectors.items()}
+    for end, most in (("near", min), ("far", max)):
+        first, second = (most(gaps, key=gaps.get) for gaps in (distance, angle))
+        measured = f"{first} (distance {distance[first]:.3f}, cosine {1 - angle[first]:.3f})"
+        judgement = parts([first == slide[end], second == slide[end]])
+        checks.append(Check(end, slide[end], measured, judgement))
+    formula = f"from {slide['word']}: |a - b|, and a . b / (|a| |b|)"
+    yield Step("Distance and cosine", formula, checks=checks)
 
 
 def compression(name: str, evidence: Evidence) -> Iterator[Step]:
@@ -77,6 +66,18 @@ def compression(name: str, evidence: Evidence) -> Iterator[Step]:
         yield Step(quantity.capitalize(), formula, checks=[check])
 
 
+def dot_products(_: str, evidence: Evidence) -> Iterator[Step]:
+    """L6: dot products term by term, and the cosines of the same vectors."""
+    slide, checks, rows = evidence.slides["L6"], [], []
+    for first, second, printed in slide["products"]:
+        a, b = (np.array(slide["vectors"][word], float) for word in (first, second))
+        title = f"{first} . {second}"
+        checks.append(numbers(title, [printed], [a @ b], "{:.2f}"))
+        rows.append((title, product(a, b), f"= {a @ b:.2f}", f"cosine {1 - cosine(a, b):.3f}"))
+    formula = "a . b = sum_i a_i b_i; cosine = a . b / (|a| |b|)"
+    yield Step("Dot products", formula, list(zip(*rows, strict=True)), checks)
+
+
 def relevance(_: str, evidence: Evidence) -> Iterator[Step]:
     """L5: the shares sum to 100 %, so the context is a weighted mean of the states."""
     slide = evidence.slides["L5"]
@@ -90,28 +91,14 @@ def relevance(_: str, evidence: Evidence) -> Iterator[Step]:
     yield Step(f"Context for {slide['target']}", "c = sum_i alpha_i h_i", checks=checks)
 
 
-def worked_example(name: str, evidence: Evidence) -> Iterator[Step]:
-    """L7: scores, exponentials and their sum, weights, context, and the slide's slips.
-
-    L18: the slide's code, run on L7 and compared with the formulas.
-    """
+def worked_example(_: str, evidence: Evidence) -> Iterator[Step]:
+    """L7: scores, exponentials and their sum, weights, context, and the slide's slips."""
     slide = evidence.slides["L7"]
+    words, printed = list(slide["states"]), slide["weights"]
     states = np.array(list(slide["states"].values()), float)
     scores = states @ np.array(slide["decoder"], float)
     exponentials, weights = np.exp(scores), softmax(scores)
-    context = weights @ states
-    if name == "L18":
-        shifted = np.exp(scores - np.max(scores))
-        shares = shifted / np.sum(shifted)
-        mean = np.sum(shares[:, None] * states, axis=0)
-        same = np.allclose(shares, weights) and np.allclose(mean, context)
-        ran = f"on L7: weights {listed(shares)}, context {listed(mean)}"
-        operations = ", ".join(evidence.slides["L18"]["operations"])
-        check = Check("code", operations, ran, parts([same]))
-        yield Step("The code, run on L7", "weights = softmax(states @ query)", checks=[check])
-        return
 
-    words, printed = list(slide["states"]), slide["weights"]
     check = numbers("scores", slide["scores"], scores, "{:.2f}")
     products = [product(slide["decoder"], state) for state in states]
     columns = [words, products, [f"= {score:.2f}" for score in scores]]
@@ -140,8 +127,24 @@ def worked_example(name: str, evidence: Evidence) -> Iterator[Step]:
 
     vectors = [f"({listed(state, '{:g}', ', ')})" for state in states]
     terms = [f"{weight:.3f} {text}" for weight, text in zip(weights, vectors, strict=True)]
-    columns = [[" + ".join(terms), f"= ({listed(context, between=', ')})"]]
+    columns = [[" + ".join(terms), f"= ({listed(weights @ states, between=', ')})"]]
     yield Step("Context", "c = sum_i alpha_i h_i", columns)
+
+
+def attention_code(_: str, evidence: Evidence) -> Iterator[Step]:
+    """L18: the slide's code, run on L7 and compared with the formulas."""
+    example, operations = evidence.slides["L7"], evidence.slides["L18"]["operations"]
+    states = np.array(list(example["states"].values()), float)
+    # The slide's three operations.
+    scores = states @ np.array(example["decoder"], float)
+    exponentials = np.exp(scores - np.max(scores))
+    weights = exponentials / np.sum(exponentials)
+    context = np.sum(weights[:, None] * states, axis=0)
+    expected = softmax(scores)
+    same = np.allclose(weights, expected) and np.allclose(context, expected @ states)
+    ran = f"on L7: weights {listed(weights)}, context {listed(context)}"
+    check = Check("code", ", ".join(operations), ran, parts([same]))
+    yield Step("The code, run on L7", "weights = softmax(states @ query)", checks=[check])
 
 
 def amplification(_: str, evidence: Evidence) -> Iterator[Step]:
@@ -179,7 +182,8 @@ def example_matrix(_: str, evidence: Evidence) -> Iterator[Step]:
             f"{len(grid.rows)} rows; gold cells {gold.mean():.3f} on average, equal weights "
             f"{1 / len(grid.columns):.3f}"
         )
-    sums, (rows, columns) = weights.sum(axis=1), weights.shape
+    rows, columns = weights.shape
+    sums = weights.sum(axis=1)
     whole = np.abs(sums - 1) <= 0.005 * columns + 1e-9  # each cell was rounded
     judgement = "right" if 2 * counts[0] > rows else "illustration"
     shown = f"translation largest in {counts[0]} of {rows} rows"
@@ -223,7 +227,8 @@ def failure_pattern(name: str, evidence: Evidence) -> Iterator[Step]:
         freely = inside.all() and not good.all()
         judgement = "rounded freely" if freely else parts(good | inside)
         texts = [f"{text} : 1" for text in (listed(ratio, "{}"), listed(middle * scale, "{:.1f}"))]
-        check, formula = Check("ratio", *texts, judgement), "L4's rule at the middle of each bucket"
+        check = Check("ratio", *texts, judgement)
+        formula = "L4's rule at the middle of each bucket"
         note = f"the printed ratios are those of {listed(lengths, '{:.0f}')} words"
         yield Step("Ratios", formula, checks=[check], notes=[note])
 
@@ -236,57 +241,57 @@ def vindication(name: str, evidence: Evidence) -> Iterator[Step]:
     rows = evidence.slides["L-VIND"]["rows"]
     none, attention = (np.array([row[arm] for row in rows], float) for arm in ("none", "attention"))
     if name == "L-VIND":
-        gains, said = attention - none, " ".join(str(row["attention"]) for row in rows)
+        said = " ".join(str(row["attention"]) for row in rows)
+        gains = attention - none
         judgement = "illustration" if gains.argmax() == none.argmin() else "wrong"
         check = Check("BLEU with attention", said, f"gains {listed(gains, '{:.1f}')}", judgement)
         yield Step("Gains", "BLEU with attention - without", checks=[check])
-        return
-    printed = [row["improvement_percent"] for row in rows]
-    check = numbers("improvement", printed, 100 * (attention / none - 1), "{:.1f}", " %")
-    yield Step("Improvement", "BLEU with attention / without - 1", checks=[check])
-    falls = 100 * (attention[1:] / attention[0] - 1)
-    fall = f"with attention {listed(falls, '{:.1f}')} %"
-    solved = parts([bool(falls.min() >= 0)])
-    check = Check("the problem", evidence.slides["L13"]["claim"], fall, solved)
-    stays = 100 * (attention[0] - attention[-1]) / (none[0] - none[-1])
-    formula = "BLEU / BLEU of the first row - 1"
-    note = f"with attention {stays:.0f} % of the loss remains"
-    yield Step("Does attention solve it?", formula, checks=[check], notes=[note])
+    else:
+        printed = [row["improvement_percent"] for row in rows]
+        check = numbers("improvement", printed, 100 * (attention / none - 1), "{:.1f}", " %")
+        yield Step("Improvement", "BLEU with attention / without - 1", checks=[check])
+        falls = 100 * (attention[1:] / attention[0] - 1)
+        fall = f"with attention {listed(falls, '{:.1f}')} %"
+        solved = parts([bool(falls.min() >= 0)])
+        check = Check("the problem", evidence.slides["L13"]["claim"], fall, solved)
+        stays = 100 * (attention[0] - attention[-1]) / (none[0] - none[-1])
+        formula = "BLEU / BLEU of the first row - 1"
+        note = f"with attention {stays:.0f} % of the loss remains"
+        yield Step("Does attention solve it?", formula, checks=[check], notes=[note])
 
 
-def long_sentence(name: str, evidence: Evidence) -> Iterator[Step]:
-    """L14: the words of the sentence, and the numbers that they take.
+def long_sentence(_: str, evidence: Evidence) -> Iterator[Step]:
+    """L14: the words of the sentence, and the numbers that they take."""
+    slide = evidence.slides["L14"]
+    words, elsewhere = len(slide["sentence"].split()), slide["words_elsewhere"]
+    used, overflow = f"{slide['used']}/{slide['context']}", slide["used"] > slide["context"]
+    recomputed = f"{used}, {'overflow' if overflow else 'no overflow'}"
+    needed = elsewhere * slide["numbers_a_word"]
+    checks = [
+        numbers("words", [slide["words"]], [words]),
+        numbers("words elsewhere", [elsewhere], [words]),
+        numbers(f"numbers for {elsewhere} words", [slide["numbers"]], [needed]),
+        Check("capacity", f"{used} used, overflow", recomputed, parts([overflow])),
+    ]
+    yield Step("The sentence", "", [[slide["sentence"]]], checks)
 
-    L-LOST: the words that are said to be lost must be in the sentence.
-    """
-    slide, said = evidence.slides["L14"], evidence.slides["L-LOST"]
-    if name == "L14":
-        words, elsewhere = len(slide["sentence"].split()), slide["words_elsewhere"]
-        used, overflow = f"{slide['used']}/{slide['context']}", slide["used"] > slide["context"]
-        recomputed = f"{used}, {'overflow' if overflow else 'no overflow'}"
-        needed = elsewhere * slide["numbers_a_word"]
-        checks = [
-            numbers("words", [slide["words"]], [words]),
-            numbers("words elsewhere", [elsewhere], [words]),
-            numbers(f"numbers for {elsewhere} words", [slide["numbers"]], [needed]),
-            Check("capacity", f"{used} used, overflow", recomputed, parts([overflow])),
-        ]
-        yield Step("The sentence", "", [[slide["sentence"]]], checks)
-        return
-    phrases = *said["lost"], said["name"]
-    present = [phrase.lower() in slide["sentence"].lower() for phrase in phrases]
-    printed = f"{', '.join(said['lost'])}, the conference's exact name"
+
+def lost_words(_: str, evidence: Evidence) -> Iterator[Step]:
+    """L-LOST: the words that are said to be lost must be in the sentence."""
+    slide, sentence = evidence.slides["L-LOST"], evidence.slides["L14"]["sentence"].lower()
+    present = [phrase.lower() in sentence for phrase in (*slide["lost"], slide["name"])]
+    printed = f"{', '.join(slide['lost'])}, the conference's exact name"
     recomputed = f"{sum(present)} of {len(present)} are in the sentence"
     judgement = "illustration" if all(present) else "wrong"
     check = Check("lost", printed, recomputed, judgement)
-    yield Step(f"Lost, while there survived {', '.join(said['survived'])}", checks=[check])
+    yield Step(f"Lost, while there survived {', '.join(slide['survived'])}", checks=[check])
 
 
 def attention_cost(_: str, evidence: Evidence) -> Iterator[Step]:
     """L15: the printed orders in T (Tx: T, Tx Ty: T^2) compared with the exponent's interval."""
     slide = evidence.slides["L15"]
-    (arm, cost), checks = evidence.cost or ("", None), []
-    notes = ["`bottleneck study cost` measures the orders"]
+    arm, cost = evidence.cost or ("", None)
+    checks, notes = [], ["`bottleneck study cost` measures the orders"]
     if cost is not None:
         notes = [f"{arm}: T^{cost.text('{:.2f}')} with T tokens per side"]
     for name, printed, steps in (("a step", slide["a_step"], 1), ("in all", slide["in_all"], 0)):
@@ -366,21 +371,21 @@ def short_sentences(_: str, evidence: Evidence) -> Iterator[Step]:
 
     for arm, (translations, _) in evidence.arms.items():
         outputs = [output or "(nothing)" for output in translations]
-        plain = [
-            text.casefold().replace("\u2019", "'").rstrip(" .!?").split()
-            for text in (*outputs, *(target for _, target in pairs))
-        ]
-        same = [a == b for a, b in zip(plain[: len(pairs)], plain[len(pairs) :], strict=True)]
+        same = []
+        for texts in zip(outputs, (target for _, target in pairs), strict=True):
+            plain = (text.casefold().replace("\u2019", "'").rstrip(" .!?") for text in texts)
+            ours, printed = map(str.split, plain)
+            same.append(ours == printed)
         columns = [["=" if equal else "" for equal in same], outputs]
         note = f"{arm}: {sum(same)} of {len(pairs)} translated as on the slide"
         yield Step(f"Translations, {arm}", "= the slide's", columns, notes=[note])
 
 
 WALKTHROUGHS: dict[str, Callable[[str, Evidence], Iterator[Step]]] = dict(zip(SLIDES, (
-    character_codes, toy_vectors, compression, compression, relevance, toy_vectors,
+    character_codes, toy_embedding, compression, compression, relevance, dot_products,
     worked_example, amplification, compression, example_matrix, failure_pattern, failure_pattern,
-    vindication, long_sentence, attention_cost, gold_alignment, first_steps, worked_example,
-    failure_pattern, vindication, short_sentences, long_sentence,
+    vindication, long_sentence, attention_cost, gold_alignment, first_steps, attention_code,
+    failure_pattern, vindication, short_sentences, lost_words,
 ), strict=True))  # fmt: skip
 """The function of each id, in the lecture's order."""
 

@@ -17,6 +17,7 @@ from ..corpus.subwords import by_word, links_from_weights, shares_of
 from ..corpus.vocabulary import WORDS
 from ..figures.plot import shared
 from ..scoring.bootstrap import ratio_of_sums
+from ..settings.concerns import UNSELECTIVE
 from .arms import Estimates, Probed, Row, rows_by_bucket
 from .ibm1 import IBM1, nearest_to_diagonal, train, words_of
 from .question import Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
@@ -132,7 +133,9 @@ QUESTION = Question(
     version=2,
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: settings.model.points and settings.corpus.is_drawn,
+    suits=lambda settings: (
+        settings.model.attention not in UNSELECTIVE and settings.corpus.is_drawn
+    ),
     rules={"C7": (
         "Each target word is linked to the source word with its largest weight, teacher-forced on "
         "the references. The rule compares their alignment error rate (AER) against the gold "

@@ -14,6 +14,7 @@ from ..corpus.files import read_lines
 from ..corpus.pair import SentencePair
 from ..corpus.vocabulary import JOINER, WORDS, tokenize
 from ..results.schema import GOLD
+from ..settings.concerns import UNSELECTIVE
 from ..settings.errors import UsageError, UserError
 from . import alignment
 from .alignment import LinkedPair
@@ -110,6 +111,6 @@ QUESTION = replace(
     alignment.QUESTION,
     name=GOLD,
     title="Alignment (C7): attention weights against the user's gold links",
-    suits=lambda settings: settings.model.points,
+    suits=lambda settings: settings.model.attention not in UNSELECTIVE,
     over="sentences of the gold set",
 )

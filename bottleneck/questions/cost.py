@@ -81,7 +81,8 @@ def judge(estimates: Estimates) -> Judgement | str:
     if not powers:
         return clauses[0] if clauses else "no arm with attention"
     first, *_ = powers
-    fully = all(above) and all(power.within(*QUADRATIC) for power in powers.values())
+    least, most = QUADRATIC
+    fully = all(above) and all(least <= item.low and item.high <= most for item in powers.values())
     measure = f"exponent of the length, seconds that attention adds, {first}"
     return Judgement(fully, any(above), clauses, measure, powers[first])
 

@@ -88,7 +88,7 @@ def judge(estimates: Estimates) -> Judgement | str:
     size = int(estimates.means.loc[estimates.means["arm"] == arm, "context_size"].iloc[0])
     added = estimates.get("components_added", arm, bucket)
     growth, slide = numbers[-1].minus(numbers[0]), SLIDE_USED / SLIDE_SIZE * size
-    near_slide = used.within(slide * (1 - TOLERANCE), slide * (1 + TOLERANCE))
+    near_slide = slide * (1 - TOLERANCE) <= used.low and used.high <= slide * (1 + TOLERANCE)
     clauses = [
         f"{used.text('{:z.0f}')} of {size} components ({used.value / size:.0%}) hold 95 % of the "
         f"variance of {used.n:,} contexts of {bucket} words (the slide: 200 of 256, 78%)",

@@ -55,7 +55,8 @@ def judge(estimates: Estimates) -> Judgement | str:
                 estimates.get(fault, arm, bucket) for fault in FAULTS
             )
             most = max(empty.high, unfinished.high, repeating.high - of_references.value)
-            if not (ratio.within(*RATIO) and most < MOST_FAULTS):
+            inside = RATIO[0] <= ratio.low and ratio.high <= RATIO[1]
+            if not (inside and most < MOST_FAULTS):
                 failed.append(f"{bucket} ({arm})")
     if len({bucket for _, bucket in ratios}) < 2:
         return "fewer than two buckets of an arm with attention are filled"

@@ -34,7 +34,7 @@ def bleu_statistics(
 ) -> Int[ndarray, "sentences 10"]:
     """Counts of each sentence: tokens of hypothesis and reference, matching n-grams, all n-grams.
 
-    n-grams have orders 1 to 4. The tokens are those of the reference that is nearest in length.
+    n-grams have orders 1 to 4. Of several references, the nearest in length gives the tokens.
     """
     metric, rows = bleu_metric(tokenize), []
     for hypothesis, *gold in zip(hypotheses, *references, strict=True):

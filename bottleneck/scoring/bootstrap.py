@@ -29,10 +29,6 @@ class Number:
         """``value``, ``low`` and ``high`` for a table's row."""
         return {"value": self.value, "low": self.low, "high": self.high}
 
-    def within(self, low: float, high: float) -> bool:
-        """Whether the interval lies between these ends."""
-        return low <= self.low and self.high <= high
-
     def text(self, form: str = "{:.1f}", unit: str = "", sign: int = 1) -> str:
         """``44 % [42, 46]``: the number times ``sign``, its unit, and its interval."""
         ends = (self.value, *(self.low, self.high)[::sign])
@@ -134,7 +130,8 @@ def randomisation_p(
     one trial. It is nan where there is nothing to score.
     """
     first, second = a.sum(axis=0), b.sum(axis=0)
-    observed = np.abs(np.diff(score(np.stack([first, second]))))
+    ours, theirs = score(np.stack([first, second]))
+    observed = abs(ours - theirs)
     if np.isnan(observed):
         return np.nan
     stream = np.random.Generator(np.random.PCG64([seed, bucket, 1]))

@@ -29,6 +29,8 @@ def setting(default: Any, meaning: str, **bounds: Any) -> Any:
     return Field(default, description=meaning, **bounds)
 
 
+UNSELECTIVE = ("none", "uniform")
+"""Values of ``model.attention`` that cannot weight one source word more than another."""
 NAMED = ("multi30k", "tatoeba", "europarl", "news-commentary")
 """Real text that ``bottleneck corpus NAME --fetch`` downloads."""
 FILES = ("source", "target", "valid_source", "valid_target", "test_source", "test_target")
@@ -91,10 +93,6 @@ class CorpusSettings(Concern):
         return self
 
 
-UNSELECTIVE = ("none", "uniform")
-"""Values of ``model.attention`` that cannot weight one source word more than another."""
-
-
 class ModelSettings(Concern):
     """The translator: cells, sizes, attention and its placement."""
 
@@ -118,11 +116,6 @@ class ModelSettings(Concern):
     def hidden(self) -> int:
         """Width of the recurrent state."""
         return self.hidden_size or self.context_size
-
-    @property
-    def points(self) -> bool:
-        """Whether the decoder can weight one source word more than another."""
-        return self.attention not in UNSELECTIVE
 
     @property
     def attention_width(self) -> int:

@@ -85,10 +85,10 @@ def write_text(path: Path, text: str) -> None:
 
 def read_sums(folder: Path) -> dict[str, list[str]] | None:
     """Digests by file name, from a folder's ``SHA256SUMS``; None if it has none."""
-    path, listed = folder / "SHA256SUMS", {}
-    if not path.is_file():
+    if not (folder / "SHA256SUMS").is_file():
         return None
-    text = path.read_bytes().decode(errors="replace")
+    listed = {}
+    text = (folder / "SHA256SUMS").read_bytes().decode(errors="replace")
     for digest, name in re.findall(r"(?m)^([0-9a-f]{64})  ([^ *\n].*)$", text):
         listed.setdefault(name, []).append(digest)
     return listed

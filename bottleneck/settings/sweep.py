@@ -94,7 +94,8 @@ def load_sweep(name: str) -> Sweep:
         name, preset = table.get("experiment", Path(place).stem), table.get("preset", "lecture")
         preset_values(preset)  # here, so that an error names the file
         settings = _by_full_name(table, ("experiment", "preset", "group", "times"))
-        times, tables = _by_full_name(table.get("times", {})), table.get("group", [])
+        times = _by_full_name(table.get("times", {}))
+        tables = table.get("group", [])
         if not isinstance(tables, list) or not all(isinstance(item, dict) for item in tables):
             raise UsageError("write each group as a table [[group]]")
         for given in (name, *(item.get("name") for item in tables)):
@@ -173,7 +174,9 @@ def _grid(
 
     In each group the factors are applied first, then the seeds, then the product of the lists.
     """
-    cells, notes, preset = {}, {}, preset_values(sweep.preset)  # cells by settings, notes once
+    cells: dict[RunSettings, Cell] = {}
+    notes: dict[str, None] = {}
+    preset = preset_values(sweep.preset)
     for group in sweep.groups:
         settings = preset | sweep.settings | group.settings | flags
         for name, factor in (*sweep.times.items(), *group.times.items()):
@@ -252,7 +255,8 @@ def varying(cells: Sequence[Cell]) -> list[str]:
 
 def complete(sweep: Sweep, cells: Sequence[Cell], name: str = "") -> Sweep:
     """The sweep with a name and a question; missing ones are made from what its cells vary."""
-    varied, order = {*varying(cells)} - {"training.seed"}, dict.fromkeys([*sweep.settings, *NAMES])
+    order = dict.fromkeys([*sweep.settings, *NAMES])
+    varied = {*varying(cells)} - {"training.seed"}
     axes = [_short(name).replace("_", " ") for name in order if name in varied]
     question = sweep.question or f"BLEU by {', '.join(axes) or 'sentence length'}"
     changes = folder_name(sweep.preset, cells, order).removeprefix(sweep.preset)

@@ -65,7 +65,11 @@ def print_walkthrough(audit: Audit, console: Console) -> None:
             tables.append(Padding(table, (0, 0, 1, 0)))
         if tables:
             console.print(indent(Columns(tables, padding=(0, 3))))
-        texts = [Text(line) for line in step.lines]
+        widths = [max(map(len, column), default=0) for column in step.columns]
+        texts = []
+        for row in zip(*step.columns, strict=True):
+            cells = [text.ljust(width) for text, width in zip(row, widths, strict=True)]
+            texts.append(Text("  ".join(cells).rstrip()))
         for check in step.checks:
             style = "" if check.judgement == "right" else "bold"
             texts.append(Text(f"{check.name}: {check.judgement}", style))

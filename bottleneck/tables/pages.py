@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..claims.registry import CLAIMS, verdict_on
 from ..claims.verdict import LEAST_BASE, MARKED_BELOW, Verdict, small_buckets
-from ..lecture.slides import L4, L_FAIL, L_VIND
+from ..lecture.slides import SLIDES
 from ..results.bundle import Results, load_probe
 from ..results.schema import ALL_TABLES, SETTING_COLUMNS, TABLES
 from ..scoring.bootstrap import percent_change
@@ -251,7 +251,11 @@ def run_data(name: str, pairs: Sequence[Pair]) -> pd.DataFrame:
     ``slide_word`` are of the row of L4 with the highest unrounded ratio that is not above the
     bucket's, else of the first.
     """
-    rows = []
+    rows, slide = [], SLIDES["L4"]
+    lengths = [*zip(slide["words"], slide["printed"]["ratio"], slide["quality"], strict=True)]
+    fail, vind = (
+        {row["bucket"]: row for row in SLIDES[table]["rows"]} for table in ("L-FAIL", "L-VIND")
+    )
     for pair in pairs:
         buckets = rows_of(*pair)
         first = next((row for row in buckets if row.none.bleu.filled), buckets[0]).none.bleu
@@ -280,15 +284,15 @@ def run_data(name: str, pairs: Sequence[Pair]) -> pd.DataFrame:
                 **with_bounds("quality_drop", drop),
                 **with_bounds("improvement", improvement),
             }
-            if printed := L_FAIL.get(none.name):
-                cells |= {"slide_bleu": printed.bleu, "slide_drop": printed.drop_percent}
-            if printed := L_VIND.get(none.name):
-                cells |= {"slide_none": printed.none, "slide_attention": printed.attention}
-                cells["slide_improvement"] = printed.improvement_percent
+            if printed := fail.get(none.name):
+                cells |= {"slide_bleu": printed["bleu"], "slide_drop": printed["drop_percent"]}
+            if printed := vind.get(none.name):
+                cells |= {f"slide_{arm}": printed[arm] for arm in ("none", "attention")}
+                cells["slide_improvement"] = printed["improvement_percent"]
             if none.n:
-                slide = [item for item in L4 if item.ratio <= ratio or item is L4[0]][-1]
-                cells |= {"slide_words": slide.words, "slide_ratio": slide.printed_ratio}
-                cells["slide_word"] = slide.quality
+                reached = [item for item in lengths if item[0] * 100 / 256 <= ratio]  # L4's ratio
+                words, printed, word = (reached or lengths[:1])[-1]
+                cells |= {"slide_words": words, "slide_ratio": printed, "slide_word": word}
             rows.append(cells)
     frame = pd.DataFrame(rows)
     texts = ("context_size", "bucket", "n", "slide_word")

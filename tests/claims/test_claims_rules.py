@@ -9,11 +9,12 @@ from scipy.stats import rankdata, spearmanr
 
 from seq2seq_bottleneck.claims.registry import CLAIMS, verdict_on
 from seq2seq_bottleneck.claims.rules import Bucket, Row
-from seq2seq_bottleneck.lecture.slides import L_VIND
+from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.scoring.bootstrap import Estimate
 
-NAMES = tuple(L_VIND)
-NONE, ATTENTION = ([getattr(row, arm) for row in L_VIND.values()] for arm in ("none", "attention"))
+ROWS = SLIDES["L-VIND"]["rows"]
+NAMES = tuple(row["bucket"] for row in ROWS)
+NONE, ATTENTION = ([float(row[arm]) for row in ROWS] for arm in ("none", "attention"))
 VINDICATION = [claim.id for claim in CLAIMS if claim.id.startswith("L-VIND")]
 TABLES = ["L-FAIL", *VINDICATION]
 FALLING = (30, 25, 20, 15, 10)

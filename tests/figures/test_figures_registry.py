@@ -12,7 +12,7 @@ from planted_probes import plant, rows_of
 from seq2seq_bottleneck.cli import main
 from seq2seq_bottleneck.figures.draw import ATTENTION
 from seq2seq_bottleneck.figures.registry import image, make_figure
-from seq2seq_bottleneck.lecture.slides import L_FAIL, L_VIND
+from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.results.bundle import Results
 from seq2seq_bottleneck.results.schema import STUDIES
 from seq2seq_bottleneck.settings.errors import UserError
@@ -46,12 +46,14 @@ def test_bleu_has_the_tables_numbers_seeds_and_the_slides_numbers(tmp_path):
         assert list(kinds["mean"]["n"]) == list(table["n"])
         seeds = kinds["seed"].groupby("x", sort=False)["value"].mean().to_numpy()
         assert seeds == pytest.approx(kinds["mean"]["value"].to_numpy())
-        assert list(kinds["slide"]["value"]) == [getattr(row, column) for row in L_VIND.values()]
+        assert list(kinds["slide"]["value"]) == [
+            float(row[column]) for row in SLIDES["L-VIND"]["rows"]
+        ]
     assert list(legend(figure)) == ["none", "additive", "none, slide", "attention, slide"]
     _, data = make_figure("bleu", tmp_path, where=["attention=none"])
     assert set(data["arm"]) == {"none"}
     printed = data.loc[data["kind"] == "slide", "value"]
-    assert list(printed) == [row.bleu for row in L_FAIL.values()]
+    assert list(printed) == [float(row["bleu"]) for row in SLIDES["L-FAIL"]["rows"]]
 
 
 def test_arms_have_the_tables_numbers_their_own_look_and_the_x_of_their_change(tmp_path):

@@ -6,17 +6,7 @@ import numpy as np
 import pytest
 
 from seq2seq_bottleneck.claims.verdict import Measured
-from seq2seq_bottleneck.lecture.slides import (
-    L4,
-    L_FAIL,
-    L_VIND,
-    RULES,
-    SLIDES,
-    Check,
-    Evidence,
-    Step,
-    parts,
-)
+from seq2seq_bottleneck.lecture.slides import RULES, SLIDES, Check, Evidence, Step, parts
 from seq2seq_bottleneck.lecture.walkthroughs import WALKTHROUGHS, audit
 
 GOLD = (
@@ -45,6 +35,11 @@ def changed(name, evidence=EVIDENCE, rows=None, **fields):
     for index, cells in (rows or {}).items():
         slides[name]["rows"][index].update(cells)
     return Evidence(**{**vars(evidence), "slides": slides})
+
+
+def lines(step):
+    """The columns of a step line by line."""
+    return [" ".join(filter(None, cells)) for cells in zip(*step.columns, strict=True)]
 
 
 RIGHT_L7 = {"sum": 4.88, "weights": [0.22, 0.53, 0.25], "percent": 53}
@@ -77,10 +72,9 @@ def test_ids_and_rows_are_in_the_lectures_order():
     last = ["L-FAIL", "L-VIND", "L-SHORT", "L-LOST"]
     assert list(SLIDES) == [f"L{number}" for number in range(1, 19)] + last
     assert [str(number) for number in SLIDES["L7"]["scores"]] == ["0.09", "0.94", "0.20"]
-    for table in (L_FAIL, L_VIND):
-        assert list(table) == ["5-10", "11-20", "21-30", "31-40", "41+"]
-    assert [row.words for row in L4] == [5, 20, 50, 100]
-    assert [row.ratio for row in L4] == pytest.approx([1.95, 7.81, 19.5, 39.06], abs=0.05)
+    for table in ("L-FAIL", "L-VIND"):
+        buckets = [row["bucket"] for row in SLIDES[table]["rows"]]
+        assert buckets == ["5-10", "11-20", "21-30", "31-40", "41+"]
 
 
 @pytest.mark.parametrize("name", SLIDES)
@@ -97,11 +91,11 @@ def test_verdicts_are_the_lectures_audit_and_change_with_a_printed_value(name):
 def test_the_worked_example_shows_each_number_and_slip_at_its_step():
     steps = {step.title: step for step in audit("L7", EVIDENCE).steps}
     assert list(steps) == ["Scores", "Exponentials", "Weights", "Context"]
-    assert steps["Scores"].lines[1] == "cat  0.5 x 0.8 + (-0.2) x 0.1 + 0.8 x 0.7  = 0.94"
-    ends = {title: [line.split()[-1] for line in step.lines] for title, step in steps.items()}
+    assert lines(steps["Scores"])[1] == "cat 0.5 x 0.8 + (-0.2) x 0.1 + 0.8 x 0.7 = 0.94"
+    ends = {title: [line.split()[-1] for line in lines(step)] for title, step in steps.items()}
     assert ends["Exponentials"] == ["1.0942", "2.5600", "1.2214", "4.8756"]
     assert ends["Weights"] == ["0.224", "0.525", "0.251"]
-    assert steps["Context"].lines[-1] == "= (0.493, 0.173, 0.440)"
+    assert lines(steps["Context"])[-1] == "= (0.493, 0.173, 0.440)"
     judgements = [[check.judgement for check in step.checks] for step in steps.values()]
     assert judgements == [["right"], ["wrong"], ["wrong", "wrong"], []]
     assert steps["Weights"].notes == [
@@ -112,8 +106,11 @@ def test_the_worked_example_shows_each_number_and_slip_at_its_step():
 
 
 FLAT = {
-    index: {"attention": 36.1, "improvement_percent": round(100 * (36.1 / row.none - 1), 1)}
-    for index, row in enumerate(L_VIND.values())
+    index: {
+        "attention": 36.1,
+        "improvement_percent": round(100 * (36.1 / float(row["none"]) - 1), 1),
+    }
+    for index, row in enumerate(SLIDES["L-VIND"]["rows"])
 }
 MATRIX = SLIDES["L10"]["weights"]  # one row has its largest weight on the translation
 
@@ -149,7 +146,7 @@ def test_the_first_steps_of_trained_arms_are_printed():
     ended = [""], [("", [("</s>", 0.6), ("le", 0.4)])]
     likely = ["le chat s'est assis"], steps
     result = audit("L17", Evidence(GOLD, arms={"none": ended, "additive": likely}))
-    assert [[" ".join(line.split()) for line in step.lines] for step in result.steps] == [
+    assert [lines(step) for step in result.steps] == [
         ["none </s> 0.600, le 0.400", "additive le 0.950, la 0.030"],
         ["none ended", "additive after le chat 0.900"],
         ["none (nothing)", "additive le chat s'est assis"],
@@ -160,7 +157,7 @@ def test_short_translations_are_next_to_the_slides_and_counted():
     texts = ["Le chat s’est assis.", "je  t'aime !", "bonjour les amis", "BONJOUR", "À plus tard"]
     arms = {"none": ([""] * 5, []), "additive": (texts, [])}
     result = audit("L-SHORT", Evidence(GOLD, arms=arms))
-    assert result.steps[2].lines[3:] == ["=  BONJOUR", "=  À plus tard"]
+    assert lines(result.steps[2])[3:] == ["= BONJOUR", "= À plus tard"]
     counts = "none: 0 of 5 translated as on the slide; additive: 4 of 5 translated as on the slide"
     assert result.why.endswith(counts)
 
