@@ -107,9 +107,11 @@ def _extended(given: dict[str, Any]) -> dict[str, Any]:
     if t in ("present", "past", "future"):
         result["être"] = "/".join(french.conjugate("être").forms[t])
         result["avoir"] = french.conjugate("avoir").forms[t][2]
-        present, past = {"I": "am", "3": "is", "N": "are"}, {"I": "was", "3": "was", "N": "were"}
-        be = {"present": present, "past": past}.get(t, {})
-        result["be"] = be.get(a or result["r"], "will be")
+        be = {
+            "present": {"I": "am", "3": "is", "N": "are"},
+            "past": {"I": "was", "3": "was", "N": "were"},
+        }
+        result["be"] = "will be" if t == "future" else be[t][a or result["r"]]
     if f in _TRANSITIVE:
         subjects, objects, pronouns, share = _TRANSITIVE[f]
         result |= {
