@@ -152,6 +152,9 @@ class Vocabulary:
     tokens: tuple[str, ...]
     tokenizer: Tokenizer = WORDS
 
+    def __len__(self) -> int:
+        return len(self.tokens)
+
     @cached_property
     def words(self) -> dict[str, int]:
         """The ordinary pieces, without the special tokens, and their ids."""

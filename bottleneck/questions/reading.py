@@ -57,7 +57,7 @@ def probe(subject: Subject, sentences: int = 6_000, steps: int = 200) -> Columns
             np.concatenate([states for states, _ in subject.read(weights, pairs)])
             for pairs in texts
         )
-        classes = len(subject.vocabularies[0].tokens)
+        classes = len(subject.vocabularies[0])
         answers[name] = read_words(fitted, training, asked, classes=classes, steps=steps)
     lengths, edges = [*map(len, ids[1])], subject.edges
     sentence = np.repeat(np.arange(len(lengths)), lengths)

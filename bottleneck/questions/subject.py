@@ -58,7 +58,7 @@ class Subject:
     @cached_property
     def untrained(self) -> Weights:
         """The weights that the run began with."""
-        sizes = (len(vocabulary.tokens) for vocabulary in self.vocabularies)
+        sizes = map(len, self.vocabularies)
         return create(self.settings.model, *sizes, self.settings.training.seed)[1]
 
     @cached_property

@@ -97,10 +97,9 @@ def execute(
             pairs = encode_pairs(corpus.train, *vocabularies, model.reverse_source)
             batching = training.batch_size, training.seed, training.shapes, training.batch_tokens
             batches = training_batches(pairs, *batching)
-            sizes = [len(vocabulary.tokens) for vocabulary in vocabularies]
             for run in waiting:
                 training = run.settings.training
-                graph, weights = create(model, *sizes, training.seed)
+                graph, weights = create(model, *map(len, vocabularies), training.seed)
                 run.learner = Learner(weights, training, replace(batches, seed=training.seed))
                 run.snapshot = read_checkpoint(run.folder, run.learner)
             for run in waiting:

@@ -236,7 +236,7 @@ def write_trained(folder, attention, *assignments):
     settings = resolve("smoke", [f"model.attention={attention}", *assignments])
     source = build_vocabulary([["the", "cat", "on", "mat"]], 100)
     target = build_vocabulary([["le", "chat", "était", "assis", "sur", "tapis", "bonjour"]], 100)
-    _, weights = create(settings.model, len(source.tokens), len(target.tokens), 7)
+    _, weights = create(settings.model, len(source), len(target), 7)
     folder.mkdir()
     (folder / "status.json").write_text('{"status": "running"}')  # so that it needs no checksums
     (folder / "settings.json").write_text(json.dumps(settings.model_dump()))

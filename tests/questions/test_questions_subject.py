@@ -82,7 +82,7 @@ def copier(tmp_path_factory):
     """Three words out of twelve, in 48 numbers of a random encoder, which still holds them all."""
     settings = resolve("smoke", COPYING)
     words = load_corpus(settings.corpus, settings.scoring.lower_edges).source_vocabulary
-    graph, weights = create(settings.model, len(words.tokens), len(words.tokens), 1)
+    graph, weights = create(settings.model, len(words), len(words), 1)
     weights["encoder"] = jax.tree.map(lambda leaf: 5.0 * leaf, weights["encoder"])
     folder = tmp_path_factory.mktemp("copier")
     return Made(folder, TrainedRun(settings, words, words, graph, weights))

@@ -148,9 +148,8 @@ def test_losses_are_those_of_this_schema_version(version, attention, placement):
     arm = [f"model.attention={attention}", f"model.placement={placement}"]
     settings = resolve("smoke", [*TINY, *arm])
     corpus = load_corpus(settings.corpus, settings.scoring.lower_edges)
-    vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
-    sizes = (len(vocabulary.tokens) for vocabulary in vocabularies)
-    model = create(settings.model, *sizes, settings.training.seed)
+    vocabularies = (corpus.source_vocabulary, corpus.target_vocabulary)
+    model = create(settings.model, *map(len, vocabularies), settings.training.seed)
     batches = training_batches(encode_pairs(corpus.train, *vocabularies), 16, 1, 2)
     valid = evaluation_batches(encode_pairs(corpus.valid, *vocabularies), 16)
     last = train_one(model, settings.training, batches, valid).log[-1]
