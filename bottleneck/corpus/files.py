@@ -157,11 +157,7 @@ def split_files(corpus: CorpusSettings, edges: Edges) -> Splits:
 
 
 def split_off(
-    pairs: Sequence[SentencePair],
-    count: int,
-    seed: str,
-    edges: Edges | None = None,
-    part: int = 10,
+    pairs: Sequence[SentencePair], count: int, seed: str, edges: Edges | None = None, part: int = 10
 ) -> Pairs:
     """Choose up to ``count`` pairs of different sources by seed, in the order of the file.
 

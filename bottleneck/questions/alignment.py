@@ -70,7 +70,7 @@ def count_links(
     source_words, target_words = map(len, item.words)
     links_of = {}
     for method, weights in (("trained", trained), ("untrained", untrained)):
-        # Each target word goes with the largest weight of a source word; end tokens have no link.
+        # A target word is linked to the source word with the largest weight, an end token to none.
         best = weights[:target_words, :source_words].argmax(axis=1) if source_words else ()
         links_of[method] = frozenset((int(i), j) for j, i in enumerate(best))
     links_of["diagonal"] = nearest_to_diagonal(np.ones((target_words, source_words), bool))

@@ -201,7 +201,7 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
 
 
 def _facts(arms: Sequence[Arm], bundle: Results) -> tuple[list[str], list[str]]:
-    """A line per arm; and unlike settings, how intervals are made, sacreBLEU's signatures.
+    """Lines on the arms; and on unlike settings, intervals and sacreBLEU's signatures.
 
     An arm has its size, its losses, how much its seeds differ, and what twice the training adds.
     """
