@@ -78,7 +78,8 @@ def display(cells: "Sequence[Cell]", quiet: bool) -> "Iterator[Listener]":
     console = PlainConsole(stderr=True)
     live = Live(console=console, transient=True) if console.is_terminal and not quiet else None
     phases = dict.fromkeys((cell.label for cell in cells), "waiting")
-    under_way, trained, printed, start = {}, set(), {}, time.monotonic()
+    under_way, printed = {}, {}  # by label: lines of the screen, and times of the last line
+    trained, start = set(), time.monotonic()
 
     def listen(cell: "Cell", event: dict[str, Any]) -> None:
         label, phase = cell.label, event["phase"]
@@ -87,9 +88,9 @@ def display(cells: "Sequence[Cell]", quiet: bool) -> "Iterator[Listener]":
         if "update" in event:
             if event["update"]:
                 trained.add(label)
-            left, valid = timedelta(seconds=round(event["seconds_left"])), event.get("valid_loss")
+            seconds, valid = round(event["seconds_left"]), event.get("valid_loss")
             status = (
-                f"{phase}, {left} left, "
+                f"{phase}, {timedelta(seconds=seconds)} left, "
                 f"update {event['update']:,}/{event['updates']:,}, epoch {event['epoch']:.1f}, "
                 f"loss {event['loss']:.3f}, {'' if valid is None else f'validation {valid:.3f}, '}"
                 f"{event['tokens_per_second']:,.0f} tokens/s"

@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Option
 
 from ..results.schema import ALL_TABLES, BENCHMARK, ENDINGS, FIGURES, GOLD, QUESTIONS
 from ..settings.errors import UsageError, UserError
 from ..settings.machine import DEFAULT_OUT
+
+if TYPE_CHECKING:
+    from ..results import bundle
 
 TABLES = (*ALL_TABLES, "claims", "runs")
 
@@ -97,8 +100,10 @@ def results_folder(results: Path | None, name: str = "") -> Path:
     return inside if name in homes and not alone and known else results
 
 
-def open_runs(folder: Path, where: Sequence[str] | None, sentences: bool = True) -> Any:
-    """The ``results.bundle.Results`` of a folder, only with the runs that meet the conditions."""
+def open_runs(
+    folder: Path, where: Sequence[str] | None, sentences: bool = True
+) -> "bundle.Results":
+    """The results of a folder, only with the runs that meet the conditions."""
     from ..results import bundle
     from ..tables import comparison
 

@@ -1,5 +1,6 @@
 """``reproduce`` and ``sweep``, which train; ``settings`` and ``corpus``, which show on what."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -267,12 +268,17 @@ def corpus(
 
 def _describe(settings: "RunSettings", count: int) -> None:
     from ..corpus.corpus import describe, load_corpus, share
-    from ..corpus.files import languages
     from ..corpus.vocabulary import tokenize, without_joiner
     from ..tables.render import print_prose
 
-    edges, tokens = settings.scoring.lower_edges, settings.corpus.tokens
-    sides, pairs = languages(settings.corpus), ()
+    given, edges, pairs = settings.corpus, settings.scoring.lower_edges, ()
+    # Files are called by their endings, such as ``de`` of train.de.gz.
+    names = (given.source, given.target) if given.name == "files" else ("en", "fr")
+    sides = [(name or "").removesuffix(".gz").rpartition(".")[2] for name in names]
+    if len({*sides}) < 2 or not all(re.fullmatch("[a-z]{2,3}", side) for side in sides):
+        sides = ["source", "target"]
+    elif given.reverse_direction:
+        sides.reverse()
     ours, theirs, indent = (f"{name:{max(map(len, sides))}}  " for name in (*sides, ""))
     if count:
         few = settings.changed(corpus={"train_pairs": count, "tokens": "words"})
@@ -286,13 +292,13 @@ def _describe(settings: "RunSettings", count: int) -> None:
             say(f"{indent}{links}")
         say()
     say("Counting lengths and unknown words of all pairs ...", err=True)
-    text = load_corpus(settings.corpus, edges)
+    text = load_corpus(given, edges)
     say(describe(text, edges).to_string(float_format="{:,.1f}".format, na_rep=""))
     sizes = [len(item.words) for item in (text.source_vocabulary, text.target_vocabulary)]
     unknown = [f"{100 * rate:.2f} %" for rate in text.unknown_rates]
     lines = [
-        f"vocabulary: {sizes[0]:,} source, {sizes[1]:,} target {tokens}",
-        f"unknown {tokens} in the test set: {unknown[0]} source, {unknown[1]} target",
+        f"vocabulary: {sizes[0]:,} source, {sizes[1]:,} target {given.tokens}",
+        f"unknown {given.tokens} in the test set: {unknown[0]} source, {unknown[1]} target",
     ]
     if (copies := share(text.near_copies)) is not None:
         lines.append(f"near-copies: training has {100 * copies:.1f} % of the test's source 5-grams")

@@ -39,22 +39,14 @@ def translate(
 
     words = options.check_sentence(" ".join(sentence) if sentence else None)
     if diagnose:
-        from ..lecture.slides import SLIDES
-        from ..questions import diagnosis
-
         given = {"--file": file, "--arm": arm, "--beam": beam, "--alignment": alignment}
         options.refuse(given, "not with --diagnose")
-        arms, where = trained_runs(results)
-        arms = dict(sorted(arms.items(), reverse=True))
-        result = diagnosis.diagnose(words or SLIDES["L14"]["sentence"], arms)
-        lost = ", ".join(SLIDES["L-LOST"]["lost"])
-        slide = f"Slide (L-LOST): {lost} and the conference's exact name are lost."
-        show(diagnosis.diagnosis_page(*result, [] if words else [slide]), form)
-        print_notes(where, arms)
+        _diagnose(words, results, form)
         return
     if form != "rich":
         raise UsageError("--format is for --diagnose; a translation is plain text")
-    text, chunks = file is not None or words in (None, "-"), [[words]]
+    chunks = [[words]]
+    text = file is not None or words in (None, "-")
     if file is not None:
         if words is not None:
             raise UsageError("a sentence and --file are two texts; give one of them")
@@ -107,8 +99,11 @@ def _translate(
     trained: "TrainedRun", chunks: Iterable[list[str]], prefix: str, alignment: bool
 ) -> None:
     from ..runs.translate import BATCH
-    from ..tables.render import LEGEND, heatmap
+    from ..tables.render import SHADES, heatmap
 
+    legend = " < ".join(
+        ["weight: ' '", *(f"{least} <= {shade}" for least, shade in SHADES.items())]
+    )
     count, tokens, cut, unknown = 0, 0, 0, []
     weighted = alignment and trained.settings.model.attention != "none"
     for lines in filter(None, chunks):
@@ -119,7 +114,7 @@ def _translate(
                 say("  (this arm reads only the last state: it has no weights to show)\n")
             else:
                 matrix = heatmap(item.source, item.output, item.weights, output().width)
-                say("\n".join(["", *matrix, "", LEGEND, ""]).encode())
+                say("\n".join(["", *matrix, "", legend, ""]).encode())
         count += len(lines)
         lacking, size = trained.unknown(lines)
         unknown += lacking
@@ -133,6 +128,19 @@ def _translate(
             f"vocabulary{words and f': {words}'}",
             err=True,
         )
+
+
+def _diagnose(sentence: str | None, results: Path | None, form: str) -> None:
+    from ..lecture.slides import SLIDES
+    from ..questions import diagnosis
+
+    arms, where = trained_runs(results)
+    arms = dict(sorted(arms.items(), reverse=True))
+    result = diagnosis.diagnose(sentence or SLIDES["L14"]["sentence"], arms)
+    lost = ", ".join(SLIDES["L-LOST"]["lost"])
+    slide = f"Slide (L-LOST): {lost} and the conference's exact name are lost."
+    show(diagnosis.diagnosis_page(*result, [] if sentence else [slide]), form)
+    print_notes(where, arms)
 
 
 def print_notes(where: str, arms: Mapping[str, Path]) -> None:

@@ -25,8 +25,6 @@ from ..settings.machine import cache_root
 from .grammar import LECTURE_SENTENCES, Grammar, english_french
 from .pair import Edges, Pairs, SentencePair, Splits, sources
 
-KEPT = 5_000  # corpora of fewer training pairs are not cached: they are drawn in seconds
-
 
 @dataclass(frozen=True)
 class Copying:
@@ -124,7 +122,7 @@ def draw_splits(source: Language, corpus: CorpusSettings, edges: Edges) -> Split
                 pairs = join_test(pairs, corpus, edges, source.parse, notes)
                 taken |= sources(pairs)
         stratified[split] = pairs
-    random = Random(f"{corpus.seed}:train")
+    random = Random(f"{corpus.seed}:train")  # lengths are as likely as in validation
     train = draw_pairs(source, corpus.train_pairs, chances, random, exclude=taken)
     return Splits(train, stratified["valid"], stratified["test"], tuple(notes))
 
@@ -189,7 +187,7 @@ def cached_splits(corpus: CorpusSettings, edges: Edges) -> Splits:
     The file is named by a hash of all that the pairs depend on, including the code in this folder.
     """
     root = cache_root()
-    if root is None or corpus.train_pairs < KEPT:
+    if root is None or corpus.train_pairs < 5_000:  # which are drawn in seconds
         return draw_splits(language_of(corpus), corpus, edges)
     later = {"test", "tokens", "source_vocabulary", "target_vocabulary", "lowercase", *FILES}
     digest = sha256(f"{corpus.model_dump_json(exclude=later)} {edges}".encode())

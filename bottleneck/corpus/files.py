@@ -5,7 +5,6 @@ UTF-8, with LF or CRLF. It is normalised to Unicode form NFC and to single space
 """
 
 import gzip
-import re
 import zlib
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -53,15 +52,6 @@ def pair_files(corpus: CorpusSettings, split: str) -> tuple[str, list[str]] | No
                 f"{path!r} is a pipe, which can be read once, not by every run: use a file"
             )
     return f"corpus.{fields[0]}", paths
-
-
-def languages(corpus: CorpusSettings) -> Sequence[str]:
-    """Names for source and target; for files their endings, such as ``de`` of train.de.gz."""
-    names = (corpus.source, corpus.target) if corpus.name == "files" else ("en", "fr")
-    sides = [(name or "").removesuffix(".gz").rpartition(".")[2] for name in names]
-    if len({*sides}) < 2 or not all(re.fullmatch("[a-z]{2,3}", side) for side in sides):
-        return "source", "target"
-    return sides[::-1] if corpus.reverse_direction else sides
 
 
 def read_split(corpus: CorpusSettings, split: str) -> Pairs | None:
@@ -167,11 +157,7 @@ def split_files(corpus: CorpusSettings, edges: Edges) -> Splits:
 
 
 def split_off(
-    pairs: Sequence[SentencePair],
-    count: int,
-    seed: str,
-    edges: Edges | None = None,
-    part: int = 10,
+    pairs: Sequence[SentencePair], count: int, seed: str, edges: Edges | None = None, part: int = 10
 ) -> Pairs:
     """Choose up to ``count`` pairs of different sources by seed, in the order of the file.
 

@@ -22,7 +22,6 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ..settings.errors import UserError
-from .pair import Link
 from .vocabulary import SPECIAL, SQUARE, UNK, WORDS, Tokenizer, Vocabulary
 
 START = "▁"  # the start of a chunk's first piece
@@ -136,11 +135,3 @@ def by_word(
     """
     touching = (target > 0).astype(np.float64)
     return (touching / touching.sum(axis=0)).T @ weights @ source
-
-
-def links_from_weights(
-    weights: Float[ndarray, "rows columns"], source_words: int, target_words: int
-) -> frozenset[Link]:
-    """Link each target word to the source word with the largest weight, without end tokens."""
-    best = weights[:target_words, :source_words].argmax(axis=1) if source_words else ()
-    return frozenset((int(i), j) for j, i in enumerate(best))

@@ -84,7 +84,8 @@ def is_word(token: str) -> bool:
 
 def count_words(text: str) -> int:
     """The length of a text: words between white space, and characters of `SPACELESS` scripts."""
-    return len(_patterns()[0].sub(" x ", text).split())
+    character, _ = _patterns()
+    return len(character.sub(" x ", text).split())
 
 
 def spaceless(texts: Sequence[str]) -> str:

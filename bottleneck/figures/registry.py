@@ -133,7 +133,7 @@ def _readable(arm: Arm) -> list[Bucket]:
 
 def _plot(
     title: str, x: str, points: Sequence[tuple[Arm, Bucket, Mapping[str, str]]],
-    printed: Sequence[Mapping[str, Any]] = (), note: str = "", **options: bool,
+    printed: Sequence[Mapping[str, Any]] | None = None, note: str = "", **options: bool,
 ) -> Plot:  # fmt: skip
     """BLEU of these buckets: means over seeds, each seed, the slide; all panels have one scale."""
     rows = []
@@ -142,13 +142,13 @@ def _plot(
         rows.append(row | {"kind": "mean"} | bucket.bleu.row())
         for seed, value in zip(arm.runs["seed"], bucket.by_seed, strict=True):
             rows.append(row | {"kind": "seed", "seed": seed, "value": float(value)})
-    rows += [{"kind": "slide", **row} for row in printed]
+    rows += [{"kind": "slide", **row} for row in printed or ()]
     ends = [row.get(end, np.nan) for row in rows for end in ("value", "high")]
     look = {"x": x, "limits": (0, 1.04 * float(np.nanmax(ends))), **options}
     names = dict.fromkeys(row["panel"] for row in rows)
     panels = tuple(Panel(name, "BLEU (0 to 100)", **look) for name in names)
     steps = tuple(dict.fromkeys(row["control"] for row in rows if "control" in row))
-    if printed:
+    if printed is not None:
         note += " The slide's numbers are an illustration: compare shapes, never levels."
     notes = filter(None, (note.strip(), facts(pd.concat([arm.runs for arm, *_ in points]))))
     return Plot(title, panels, data_frame(rows), tuple(notes), steps)

@@ -13,7 +13,7 @@ from jaxtyping import Float, Real
 from numpy import ndarray
 
 from ..corpus.pair import Link, SentencePair
-from ..corpus.subwords import by_word, links_from_weights, shares_of
+from ..corpus.subwords import by_word, shares_of
 from ..corpus.vocabulary import WORDS
 from ..figures.plot import shared
 from ..scoring.bootstrap import ratio_of_sums
@@ -68,13 +68,14 @@ def count_links(
     item: LinkedPair, trained: ndarray, untrained: ndarray, ibm1: frozenset[Link]
 ) -> dict[str, int]:
     """|A & S| + |A & P| (agreements) and |A| + |S| (links) of links A against gold S, P."""
-    sizes = len(item.words[0]), len(item.words[1])
-    links_of = {
-        "trained": links_from_weights(trained, *sizes),
-        "untrained": links_from_weights(untrained, *sizes),
-        "diagonal": nearest_to_diagonal(np.ones(sizes[::-1], bool)),
-        "ibm1": ibm1,
-    }
+    source_words, target_words = map(len, item.words)
+    links_of = {}
+    for method, weights in (("trained", trained), ("untrained", untrained)):
+        # A target word is linked to the source word with the largest weight, an end token to none.
+        best = weights[:target_words, :source_words].argmax(axis=1) if source_words else ()
+        links_of[method] = frozenset((int(i), j) for j, i in enumerate(best))
+    links_of["diagonal"] = nearest_to_diagonal(np.ones((target_words, source_words), bool))
+    links_of["ibm1"] = ibm1
     row = {"source_words": item.pair.words}
     for method, links in links_of.items():
         row[f"{method}_agreements"] = len(links & item.sure) + len(links & item.possible)

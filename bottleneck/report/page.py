@@ -38,12 +38,12 @@ from ..results.folders import probe_file, results_inside
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import FileError, UserError, counted
 from ..settings.files import write_text
-from ..tables import claims, render
+from ..tables import claims
 from ..tables.comparison import NONE, of_experiment, what_was_run
 from ..tables.lecture import audit_page, lecture_evidence
 from ..tables.page import Page, in_line, page_files
 from ..tables.pages import make_page, study_page
-from ..tables.render import PlainConsole, tables_in
+from ..tables.render import PlainConsole, cell, tables_in
 
 BESIDE = {
     "C1": ("compression", "context-size"),
@@ -108,7 +108,7 @@ def collect(folder: Path) -> dict[str, Any]:
         ends = row["value"], row["low"], row["high"]
         greatest = max((abs(end) for end in ends if not pd.isna(end)), default=0)
         digits = 1 if greatest >= 10 else 2 if greatest >= 0.1 else 4
-        row["number"] = in_line(render.cell(*ends, f"{{:.{digits}f}}"))
+        row["number"] = in_line(cell(*ends, f"{{:.{digits}f}}"))
     bundles = {item.folder: item.bundle for item in decisions if item.bundle}
     names = ["run", "experiment", "arm", *schema.SETTING_COLUMNS]
     settings = [bundle.runs[names].drop_duplicates() for bundle in bundles.values()]
@@ -253,17 +253,19 @@ def _sentence(examples: Sequence[Mapping[str, Any]], corpus: CorpusSettings) -> 
     If the grammar gives links, source words are judged as in the question ``survival``. Otherwise
     the words of the reference are looked for in the output.
     """
-    texts = []  # the source and each arm's output: word tokens without joiners
+    texts, lines = [], []  # source and outputs: their word tokens without joiners, and as text
     for tokens in (examples[0]["source"], *(example["hypothesis"] for example in examples)):
         words = [token for token in tokens if token != SPECIAL[EOS]]
         if corpus.tokens != "words":
             words = [*map(without_joiner, tokenize(Subwords(b"").text(words)))]
         texts.append(words)
+        # No space before a comma, full stop or possessive, none after an elision.
+        lines.append(re.sub(r" (?=[,.]|['’]s\b)|(?<=['’]) ", "", " ".join(words)))
     source, *outputs = texts
     reference = examples[0]["reference"]
     target = [*map(without_joiner, tokenize(reference))]
     words, links = target, tuple((index, index) for index in range(len(target)))
-    pair = corpus.name == "grammar" and english_french(corpus.lexicon).parse(readable(source))
+    pair = corpus.name == "grammar" and english_french(corpus.lexicon).parse(lines[0])
     made = (
         pair
         and [*map(without_joiner, tokenize(pair.source))] == source
@@ -274,24 +276,19 @@ def _sentence(examples: Sequence[Mapping[str, Any]], corpus: CorpusSettings) -> 
     judged = [word_reports(words, target, links, output) for output in outputs]
     return {
         "lecture": examples[0]["sentence"] < 0,
-        "text": readable(source),
-        "length": count_words(readable(source)),
+        "text": lines[0],
+        "length": count_words(lines[0]),
         "source": examples[0]["source"],
         "reference": reference,
         "linked": bool(made),
         "words": [[report.word, " ".join(report.targets)] for report in judged[-1]],
         "arms": [
             {
-                "text": readable(output),
+                "text": line,
                 "output": example["hypothesis"],
                 "fates": [[report.fate, " ".join(report.translated)] for report in reports],
                 "weights": [[round(1000 * weight) for weight in row] for row in example["weights"]],
             }
-            for example, output, reports in zip(examples, outputs, judged, strict=True)
+            for example, line, reports in zip(examples, lines[1:], judged, strict=True)
         ],
     }
-
-
-def readable(words: Sequence[str]) -> str:
-    """Words as text: no space before a comma, full stop or possessive, none after an elision."""
-    return re.sub(r" (?=[,.]|['’]s\b)|(?<=['’]) ", "", " ".join(words))

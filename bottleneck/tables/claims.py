@@ -32,6 +32,7 @@ from .comparison import (
     compare,
     compare_sizes,
     declared,
+    of_experiment,
     paired,
     pairs,
     rows_of,
@@ -104,11 +105,10 @@ def decide(claim: Claim, folder: Path, bundle: Results | None) -> Decision:
         verdict = verdict_on(claim.id, reason="the folder holds no finished run")
     else:
         results = []
-        names = bundle.runs["experiment"]
-        for name in sorted(names.unique(), key=lambda name: name != claim.home):
-            part = replace(bundle, runs=bundle.runs[names == name])
+        names = bundle.runs["experiment"].unique()
+        for name in sorted(names, key=lambda name: name != claim.home):
             try:
-                results.append(by_experiment(claim.id, part))
+                results.append(by_experiment(claim.id, of_experiment(bundle, name)))
             except UserError as error:
                 results.append((verdict_on(claim.id, reason=str(error)), used))
         verdict, used = min(results, key=lambda item: item[0].verdict == "not measured")

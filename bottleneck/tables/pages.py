@@ -192,14 +192,16 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
     if "compression_ratio" in frame:
         lines.append("Ratio: mean source words of the bucket x embedding size / context size (L4).")
     lines += [SLIDE_WORDS] if name == "compression" else []
-    environment = bundle.environment["runs"][used["run"].iloc[0]]["environment"]
-    notes = environment["notes"] if pairs else []
-    lines += _facts(arms, bundle, [*notes, f"{setup}."])
+    of_arms, facts = _facts(arms, bundle)
+    lines += of_arms
+    if pairs:
+        lines += bundle.environment["runs"][used["run"].iloc[0]]["environment"]["notes"]
+    lines += [f"{setup}.", *facts]
     return Page(name.replace("-", "_"), title, frame, table, judged, lines, setup)
 
 
-def _facts(arms: Sequence[Arm], bundle: Results, setup: Sequence[str]) -> list[str]:
-    """A line per arm, the lines of ``setup``, unlike settings, intervals, sacreBLEU's signatures.
+def _facts(arms: Sequence[Arm], bundle: Results) -> tuple[list[str], list[str]]:
+    """Lines on the arms; and on unlike settings, intervals and sacreBLEU's signatures.
 
     An arm has its size, its losses, how much its seeds differ, and what twice the training adds.
     """
@@ -232,9 +234,7 @@ def _facts(arms: Sequence[Arm], bundle: Results, setup: Sequence[str]) -> list[s
     ]
     signatures = set(bundle.runs.loc[bundle.runs["run"].isin(used["run"]), "signature"]) - {""}
     resamples = bundle.settings(used["run"].iloc[0]).scoring.resamples
-    return [
-        *lines,
-        *setup,
+    return lines, [
         *([f"Settings unlike those of preset lecture: {', '.join(unlike)}."] if unlike else []),
         f"Intervals: {resamples:,} bootstrap resamples, the same for every arm and seed, of the "
         "mean over seeds; they do not cover seeds.",

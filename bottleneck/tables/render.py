@@ -24,7 +24,6 @@ MEASURE = 100
 """The most columns of a line of prose: longer lines are hard to read."""
 SHADES = {0.1: "░", 0.3: "▒", 0.5: "▓", 0.8: "█"}
 """A weight's shade in a heatmap, by the least weight that has it."""
-LEGEND = " < ".join(["weight: ' '", *(f"{least} <= {shade}" for least, shade in SHADES.items())])
 
 
 class PlainConsole(Console):

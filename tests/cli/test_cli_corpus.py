@@ -1,5 +1,7 @@
 """``bottleneck corpus``, and the flags that name text, as a user sees them."""
 
+import gzip
+
 import pytest
 from loopback import named_corpora
 
@@ -48,11 +50,12 @@ def test_fetch_then_list_describe_and_show(ok):
 
 def test_a_users_text_is_shown_with_its_own_languages_or_none(ok, tmp_path):
     lines = [f"x{row} " + "w " * (4 + 9 * (row % 3)) for row in range(60)]
-    for name in ("a.de", "a.en", "a"):
+    for name in ("a.de", "a"):
         (tmp_path / name).write_text("\n".join(lines) + "\n")
+    (tmp_path / "a.en.gz").write_bytes(gzip.compress((tmp_path / "a").read_bytes()))
     command = f"corpus files -n 1 {SMOKE} --target"
     for source, heads in (("a.de", ["de  x", "en  x"]), ("a", ["source  x", "target  x"])):
-        printed = ok(command, tmp_path / "a.en", "--source", tmp_path / source).out
+        printed = ok(command, tmp_path / "a.en.gz", "--source", tmp_path / source).out
         assert [line.partition("x")[0] + "x" for line in printed.splitlines()[:2]] == heads
 
 

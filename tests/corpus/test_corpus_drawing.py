@@ -143,7 +143,7 @@ def test_joined_sentences_are_not_trained_on_and_the_rest_stays():
 def test_a_corpus_that_is_read_is_the_one_that_was_drawn(settings, tmp_path, monkeypatch):
     """Bit for bit; a damaged file is drawn and written again."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(drawing, "KEPT", 1)
+    settings = settings.model_copy(update={"train_pairs": 5_000})  # fewer are not kept
     drawn = load_corpus(settings, EDGES)
     (path,) = tmp_path.rglob("*.json.gz")
     with monkeypatch.context() as patch:

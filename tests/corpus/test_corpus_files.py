@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seq2seq_bottleneck.corpus.files import (
-    languages,
     pair_files,
     read_lines,
     read_split,
@@ -115,15 +114,6 @@ def test_sides_that_do_not_go_together(tmp_path: Path):
         read_split(CorpusSettings(name="files", source="a", target="b", test_source=path), "test")
     with pytest.raises(UsageError, match=r"^give --source FILE and --target FILE, or one \.tsv"):
         pair_files(CorpusSettings(name="files", source="a"), "train")
-
-
-def test_sides_are_called_by_the_endings_of_their_files():
-    corpus = CorpusSettings(name="files", source="train.de", target="train.en.gz")
-    assert tuple(languages(corpus)) == ("de", "en")
-    corpus = CorpusSettings(name="files", source="train.tsv")
-    assert tuple(languages(corpus)) == ("source", "target")
-    reverse = CorpusSettings(name="multi30k", reverse_direction=True)
-    assert tuple(languages(reverse)) == ("fr", "en")
 
 
 # Splits.

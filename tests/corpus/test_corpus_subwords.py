@@ -14,7 +14,6 @@ from seq2seq_bottleneck.corpus.subwords import (
     START,
     by_word,
     learn_subwords,
-    links_from_weights,
     shares_of,
 )
 from seq2seq_bottleneck.corpus.vocabulary import (
@@ -109,9 +108,3 @@ def test_pieces_of_two_words():
     np.testing.assert_allclose(by_word(weights, shares, shares)[:2], expected)
     shares = overlaps([2, 2, 1], [3, 2])
     np.testing.assert_allclose(shares, [[1, 0, 0], [0.5, 0.5, 0], [0, 1, 0], [0, 0, 1]])
-
-
-def test_links_from_weights_leave_end_tokens_out():
-    weights = np.array([[0.1, 0.3, 0.6], [0.4, 0.4, 0.2], [0.0, 0.0, 1.0]])
-    assert links_from_weights(weights, 2, 2) == {(1, 0), (0, 1)}
-    assert links_from_weights(weights, 3, 3) == {(2, 0), (0, 1), (2, 2)}

@@ -28,6 +28,15 @@ def test_the_error_of_a_sentence_by_hand():
     assert float(error) == pytest.approx(1 - (1 + 2) / (3 + 2))
 
 
+def test_end_tokens_have_no_link():
+    weights = np.array([[0.1, 0.3, 0.6], [0.4, 0.4, 0.2], [0.0, 0.0, 1.0]])
+    for links in (frozenset([(1, 0), (0, 1)]), frozenset([(2, 0), (0, 1), (2, 2)])):
+        words = ["w"] * len(links)
+        item = LinkedPair(SentencePair("", ""), (words, words), links, links)
+        row = alignment.count_links(item, weights, weights, links)
+        assert row["trained_agreements"] == row["trained_links"] == 2 * len(links)
+
+
 LENGTHS = [6, 12] * 10
 
 

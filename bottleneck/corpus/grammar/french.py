@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 from ..vocabulary import JOINER
 
-Forms = tuple[str, ...]
 Links = tuple[int, ...]  # positions of English tokens
-Item = tuple[str | Forms, Links]  # a form, or the forms it will be chosen from
+Item = tuple[str | tuple[str, ...], Links]  # a form, or the forms it will be chosen from
 
 _IRREGULAR = tomllib.loads(files(__package__).joinpath("french.toml").read_text("utf8"))
 
@@ -29,7 +28,7 @@ def plural(word: str) -> str:
     return word if word.endswith(("s", "x", "z")) else word + ending
 
 
-def adjective(word: str, before_noun: bool = False) -> Forms:
+def adjective(word: str, before_noun: bool = False) -> tuple[str, ...]:
     """The four forms of an adjective from its masculine; before a noun beau may become bel."""
     if word in _IRREGULAR["adjectives"]:
         masculine, feminine, many = _IRREGULAR["adjectives"][word].split()
@@ -55,8 +54,8 @@ class Verb:
     (aimer les chats).
     """
 
-    forms: dict[str, Forms | str]  # by tense; the infinitive has one
-    participle: Forms
+    forms: dict[str, tuple[str, ...] | str]  # by tense; the infinitive has one
+    participle: tuple[str, ...]
     compound: bool
     agrees: bool
     reflexive: bool

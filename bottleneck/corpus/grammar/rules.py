@@ -1,10 +1,9 @@
 """The rules of the grammar, read from ``rules.txt``, whose head describes its notation."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.resources import files
-from itertools import product
 from math import prod
 from typing import Any
 
@@ -55,15 +54,14 @@ def rules(size: str = "full") -> Iterator[Rule]:
     for block in table.split("\nfor")[1:]:
         ranges, *lines = block.splitlines()
         rows = [[cell.strip() for cell in line.split("|")] for line in lines if line]
-        for given, (symbol, english, notation, weight, *inner) in product(
-            _assignments({}, ranges), rows
-        ):
-            for values in _assignments(given, *inner):
-                variables = _extended(values)
-                factors = weight.split("*")
-                share = prod(variables[f] if f in variables else float(f) for f in factors)
-                if share:
-                    yield _rule(symbol, english, notation, float(share), variables)
+        for given in _assignments({}, ranges):
+            for symbol, english, notation, weight, *inner in rows:
+                for values in _assignments(given, *inner):
+                    variables = _extended(values)
+                    factors = weight.split("*")
+                    share = prod(variables[f] if f in variables else float(f) for f in factors)
+                    if share:
+                        yield _rule(symbol, english, notation, float(share), variables)
 
 
 def _assignments(given: dict[str, Any], ranges: str = "") -> Iterator[dict[str, Any]]:
@@ -107,9 +105,11 @@ def _extended(given: dict[str, Any]) -> dict[str, Any]:
     if t in ("present", "past", "future"):
         result["être"] = "/".join(french.conjugate("être").forms[t])
         result["avoir"] = french.conjugate("avoir").forms[t][2]
-        present, past = {"I": "am", "3": "is", "N": "are"}, {"I": "was", "3": "was", "N": "were"}
-        be = {"present": present, "past": past}.get(t, {})
-        result["be"] = be.get(a or result["r"], "will be")
+        be = {
+            "present": {"I": "am", "3": "is", "N": "are"},
+            "past": {"I": "was", "3": "was", "N": "were"},
+        }
+        result["be"] = "will be" if t == "future" else be[t][a or result["r"]]
     if f in _TRANSITIVE:
         subjects, objects, pronouns, share = _TRANSITIVE[f]
         result |= {
@@ -177,7 +177,11 @@ def _rule(
 
 
 def _of_parts(
-    halves: list[list[Callable]], shape: str | None, head: int | None, articles: Any, *values: Any
+    halves: list[list[Callable]],
+    shape: str | None,
+    head: int | None,
+    articles: Sequence[tuple[str, ...]] | None,
+    *values: Any,
 ) -> Any:
     """The French of a row from that of its parts; its forms agree with the part ``head``."""
     items, rest = ([item for element in half for item in element(values)] for half in halves)
