@@ -4,10 +4,11 @@ import re
 import tomllib
 from pathlib import Path
 
+import jax
 import pytest
 from grids import expand
 
-from seq2seq_bottleneck.model.translator import count_parameters, create
+from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.settings.run import RunSettings, resolve, toml_names
 from seq2seq_bottleneck.settings.sweep import Cell, load_sweep, varying
 
@@ -102,5 +103,6 @@ def test_every_control_changes_one_thing_of_the_baseline():
     ]
     assert updates[1] == 2 * updates[0]
     models = [cells[name].settings.model for name in ("as many parameters", "additive")]
-    counts = [count_parameters(create(model, 369, 815, seed=0)[1]) for model in models]
+    trees = [jax.tree.leaves(create(model, 369, 815, seed=0)[1]) for model in models]
+    counts = [sum(leaf.size for leaf in leaves) for leaves in trees]
     assert counts == [1_026_425, 955_951]  # as the file says

@@ -8,7 +8,7 @@ from flax import nnx
 from seq2seq_bottleneck.corpus.batches import Batch
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.settings.concerns import ModelSettings
-from seq2seq_bottleneck.training.loss import decoder_inputs, read_outs, summed_loss
+from seq2seq_bottleneck.training.loss import read_outs, summed_loss
 
 PAD, BOS, EOS = 0, 1, 2
 ATTENTIONS = ("none", "uniform", "dot", "scaled-dot", "general", "additive")
@@ -72,5 +72,5 @@ def loss_and_gradient(graph):
 def forward(graph, weights, batch):
     """Logits and attention weights of a batch under teacher forcing."""
     run = jax.jit(lambda weights, *given: nnx.merge(graph, weights).logits(*given))
-    given = batch.source, batch.source_lengths, decoder_inputs(batch.target)
+    given = batch.source, batch.source_lengths, jnp.insert(batch.target[:, :-1], 0, BOS, axis=1)
     return tuple(map(np.asarray, run(weights, *given)))

@@ -9,7 +9,6 @@ the length includes the end token. A beam of width 1 is greedy search.
 import math
 from collections.abc import Callable
 from functools import cache, lru_cache, partial
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -23,21 +22,17 @@ from ..model.translator import Translator, Weights
 from ..settings.concerns import DecodingSettings
 
 
-class Output(NamedTuple):
-    """One output per sentence; ``lengths`` count the end token if there is one."""
-
-    tokens: Int[Array, "batch steps"]
-    lengths: Int[Array, " batch"]
-
-
 @lru_cache(maxsize=4)
-def make_search(graph: nnx.GraphDef, settings: DecodingSettings) -> Callable[..., Output]:
-    """(weights, source, lengths) -> outputs: greedy for ``beam_size`` 1, else by beam search.
+def make_search(
+    graph: nnx.GraphDef, settings: DecodingSettings
+) -> Callable[..., tuple[Int[Array, "batch steps"], Int[Array, " batch"]]]:
+    """(weights, source, lengths) -> outputs, and their lengths with the end token if there is one.
 
-    If the process has several cores, each core searches for a part of the batch.
+    They are greedy for ``beam_size`` 1, else by beam search. If the process has several cores, each
+    core searches for a part of the batch.
     """
 
-    def search(weights: Weights, source: Array, lengths: Array) -> Output:
+    def search(weights: Weights, source: Array, lengths: Array) -> tuple[Array, Array]:
         translator, table = nnx.merge(graph, weights), caps(source.shape[1], settings)
         limits, width = jnp.array(table, jnp.int32)[lengths], table[-1]
         given = translator, translator.encode(source, lengths), limits, width
@@ -65,7 +60,7 @@ def without_symbols(logits: Float[Array, "*rows words"]) -> Float[Array, "*rows 
 
 def greedy(
     translator: Translator, memory: Memory, limits: Int[Array, " batch"], width: int
-) -> Output:
+) -> tuple[Array, Array]:
     """Decode a batch; stops as soon as every sentence has ended."""
 
     def step(carry: tuple) -> tuple:
@@ -86,7 +81,7 @@ def greedy(
     _, _, _, tokens, _ = jax.lax.while_loop(
         lambda carry: (carry[0] < width) & jnp.any(carry[4]), step, carry
     )
-    return Output(tokens, jnp.sum(tokens != PAD, axis=1, dtype=jnp.int32))
+    return tokens, jnp.sum(tokens != PAD, axis=1, dtype=jnp.int32)
 
 
 def beam_search(
@@ -95,7 +90,7 @@ def beam_search(
     limits: Int[Array, " batch"],
     width: int,
     settings: DecodingSettings,
-) -> Output:
+) -> tuple[Array, Array]:
     """Decode a batch; the best of ``beam_size`` outputs of each sentence.
 
     ``states`` have a row per beam, sentence by sentence; ``scores`` are log P in nats.
@@ -139,4 +134,4 @@ def beam_search(
     counts = jnp.sum(tokens != PAD, axis=2, dtype=jnp.int32)
     norms = jnp.maximum(counts, 1).astype(jnp.float32) ** settings.length_penalty
     rows = jnp.arange(batch), jnp.argmax(scores / norms, axis=1)
-    return Output(tokens[rows], counts[rows])
+    return tokens[rows], counts[rows]

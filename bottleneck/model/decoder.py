@@ -104,8 +104,9 @@ class Decoder(nnx.Module):
             embedded = dropout(self.embedding[...][inputs], self.rate, key, 200)
             gates = self.inputs[0].project(jnp.swapaxes(embedded, 0, 1))
         else:
-            gates = self.inputs[0].of_words(self.embedding[...], inputs.T)
-        context, constant = None, self.attention.constant
+            gates = self.inputs[0].project(self.embedding[...], inputs.T)
+        context = None
+        constant = self.attention.constant
         if self.placement == "input" and constant:
             weights = self.attention.read_all(gates[0], memory).weights
             # The context never changes: it enters once, outside the scan.

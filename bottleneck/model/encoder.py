@@ -42,7 +42,7 @@ class Encoder(nnx.Module):
         """
         table, values = self.embedding[...], None
         if source.ndim == 2 and (self.rate == 0.0 or key is None):
-            gates = [layer.inputs.of_words(table, source.T) for layer in self.layers[0]]
+            gates = [layer.inputs.project(table, source.T) for layer in self.layers[0]]
         else:
             embedded = table[source] if source.ndim == 2 else source
             steps = jnp.swapaxes(dropout(embedded, self.rate, key, 100), 0, 1)

@@ -9,13 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, PartitionSpec
-from jaxtyping import Float, Shaped
+from jaxtyping import Shaped
+
+Tree = TypeVar("Tree")
 
 
 def parts_of(rows: int) -> int:
@@ -34,7 +36,7 @@ class Stack:
     seeds: int
     parts: int = 1
 
-    def join(self, trees: Sequence[Any]) -> Any:
+    def join(self, trees: Sequence[Tree]) -> Tree:
         """One tree of arrays for all seeds; arrays on the host stay there."""
         if self.seeds == 1:
             return trees[0]
@@ -42,7 +44,7 @@ class Stack:
             lambda *leaves: (np if isinstance(leaves[0], np.ndarray) else jnp).stack(leaves), *trees
         )
 
-    def part(self, tree: Any, seed: int) -> Any:
+    def part(self, tree: Tree, seed: int) -> Tree:
         """The arrays of one seed, by its index."""
         return tree if self.seeds == 1 else jax.tree.map(lambda leaf: leaf[seed], tree)
 
@@ -73,24 +75,16 @@ class Stack:
             if not by_row:
                 return jax.block_until_ready(program(*arguments))
             rows = len(jax.tree.leaves(arguments[cut[0]])[0])
-            filled = [
-                jax.tree.map(partial(fill, self.parts), argument) if index in cut else argument
+            # The last row is repeated until the rows divide evenly.
+            filled = np.minimum(np.arange(rows + -rows % self.parts), rows - 1)
+            given = [
+                jax.tree.map(lambda leaf: leaf[filled], argument) if index in cut else argument
                 for index, argument in enumerate(arguments)
             ]
-            result = jax.block_until_ready(program(*filled))
+            result = jax.block_until_ready(program(*given))
             return jax.tree.map(lambda leaf: leaf[:rows], result)
 
         return run
-
-    def numbers(self, values: Any) -> Float[np.ndarray, " seeds"]:
-        """One number per seed, on the host."""
-        return np.reshape(on_host(values).astype(np.float64), self.seeds)
-
-
-def fill(parts: int, rows: Shaped[np.ndarray, "rows ..."]) -> Shaped[np.ndarray, "filled ..."]:
-    """Rows on the host, the last one repeated until they divide evenly into ``parts``."""
-    lacking = -len(rows) % parts
-    return np.concatenate([rows, np.repeat(rows[-1:], lacking, axis=0)]) if lacking else rows
 
 
 def on_host(result: Any) -> Shaped[np.ndarray, "..."]:

@@ -96,23 +96,21 @@ class GateInput(nnx.Module):
         self.weights = nnx.List([nnx.Param(init(rngs.params(), (size, hidden))) for _ in gates])
         self.biases = nnx.List([nnx.Param(jnp.zeros(hidden)) for _ in gates] if biased else [])
 
-    def project(self, inputs: Float[Array, "*steps size"]) -> Gates:
-        """Gate inputs of shape (steps, hidden), one for each gate."""
-        products = tuple(inputs @ weight[...] for weight in self.weights)
-        if not self.biases:
-            return products
-        return tuple(
-            product + jnp.broadcast_to(bias[...], product.shape)
-            for product, bias in zip(products, self.biases, strict=True)
-        )
-
-    def of_words(
-        self, table: Float[Array, "vocabulary size"], words: Int[Array, "*steps"]
+    def project(
+        self, inputs: Float[Array, "*rows size"], words: Int[Array, "*steps"] | None = None
     ) -> Gates:
-        """Gate inputs of words; a batch with more words than the table maps the table once."""
-        if words.size <= len(table):
-            return self.project(table[words])
-        return tuple(mapped[words] for mapped in self.project(table))
+        """Gate inputs of shape (steps, hidden), one for each gate.
+
+        If there are ``words``, they are those of the rows of ``inputs`` with these numbers; a batch
+        with more words than rows maps each row once.
+        """
+        if words is not None and words.size <= len(inputs):
+            inputs, words = inputs[words], None
+        gates = tuple(inputs @ weight[...] for weight in self.weights)
+        if self.biases:
+            pairs = zip(gates, self.biases, strict=True)
+            gates = tuple(gate + jnp.broadcast_to(bias[...], gate.shape) for gate, bias in pairs)
+        return gates if words is None else tuple(gate[words] for gate in gates)
 
 
 class Cell(nnx.Module):
@@ -169,13 +167,9 @@ def hidden_states(
 
 
 def _forward(kind, parameters, start, inputs, mask, memory, reverse, scale, keep=True) -> tuple:
-    """The result, and what the gradient needs; unless ``keep``, only the weights.
+    """The result, and what the gradient needs, from each step only if ``keep``."""
 
-    From every step it needs the old state and the cell's gates, and the query, weights and context
-    of a read.
-    """
-
-    def step(state: State, at: tuple) -> tuple[State, tuple[Array, tuple]]:
+    def step(state: State, at: tuple) -> tuple[State, tuple]:
         gates, real = at
         query = weights = context = None
         if memory is not None:
@@ -188,23 +182,23 @@ def _forward(kind, parameters, start, inputs, mask, memory, reverse, scale, keep
         if real is not None:
             pairs = zip(new, state, strict=True)
             new = tuple(jnp.where(real[:, None], value, old) for value, old in pairs)
-        kept = (state, cell, query, weights, context) if keep else (None, None, None, weights, None)
-        return new, (new[0], kept)
+        return new, (new[0], weights, (state, cell, query, context) if keep else None)
 
-    states, kept = jax.lax.scan(step, start, (inputs, mask), reverse=reverse)[1]
-    return (states, kept[3]), (parameters, kept, mask, memory)
+    states, weights, kept = jax.lax.scan(step, start, (inputs, mask), reverse=reverse)[1]
+    return (states, weights), (parameters, kept, weights, mask, memory)
 
 
 def _backward(
     kind: str, reverse: bool, scale: float, saved: tuple, gradients: tuple[Array, Array | None]
 ) -> tuple:
-    parameters, kept, mask, memory = saved
-    states, _, queries, all_weights, contexts = kept
-    score, zero = parameters.score, tuple(jnp.zeros_like(leaf[0]) for leaf in states)
+    parameters, kept, all_weights, mask, memory = saved
+    states, _, queries, contexts = kept
+    score = parameters.score
+    zero = tuple(jnp.zeros_like(leaf[0]) for leaf in states)
 
     def step(carry: tuple, at: tuple) -> tuple[tuple, tuple]:
         later, sums = carry
-        direct, d_weights, (state, cell, query, weights, _), real = at
+        direct, d_weights, (state, cell, query, _), weights, real = at
         arrived = d_new = (later[0] + direct, *later[1:])
         if real is not None:  # on padding the gradient passes by the cell
             pairs = [*zip(arrived, zero, strict=True)]
@@ -222,11 +216,9 @@ def _backward(
             if score.vector is None:
                 d_query = jnp.einsum("bs,bsk->bk", d_scores, memory.keys)
             else:
-                layer = jnp.tanh(
-                    memory.keys + jnp.broadcast_to(query[:, None, :], memory.keys.shape)
-                )
+                spread = jnp.broadcast_to(query[:, None, :], memory.keys.shape)
                 # Both are used twice; without the barriers XLA computes them twice.
-                layer = jax.lax.optimization_barrier(layer)
+                layer = jax.lax.optimization_barrier(jnp.tanh(memory.keys + spread))
                 gradient = jax.lax.optimization_barrier(d_scores[:, :, None] * (1 - layer**2))
                 d_query = jnp.sum(gradient, axis=1) * jnp.broadcast_to(score.vector, query.shape)
                 d_vector = jnp.einsum("bs,bsk->k", d_scores, layer)
@@ -244,14 +236,13 @@ def _backward(
     additive = memory is not None and score.vector is not None
     sums = (jnp.zeros_like(memory.keys), jnp.zeros_like(score.vector)) if additive else None
     (first, sums), (inputs, products, read) = jax.lax.scan(
-        step, (zero, sums), (*gradients, kept, mask), reverse=not reverse
+        step, (zero, sums), (*gradients, kept, all_weights, mask), reverse=not reverse
     )
     # Gradient of a matrix, from the inputs and the product gradients of all steps.
     over_steps = partial(jnp.tensordot, axes=((0, 1), (0, 1)))
-    matrices, bias = tuple(over_steps(states[0], gradient) for gradient in products), None
+    d_parameters = Parameters(tuple(over_steps(states[0], gradient) for gradient in products), None)
     if parameters.bias is not None:
-        bias = jnp.sum(products[GATES[kind][1]], axis=(0, 1))
-    d_parameters = Parameters(matrices, bias)
+        d_parameters = d_parameters._replace(bias=jnp.sum(products[GATES[kind][1]], axis=(0, 1)))
     if memory is None:
         return d_parameters, first, inputs, None, None
     d_query, d_scores, d_context = read

@@ -55,8 +55,3 @@ def create(
     """A fresh translator split into its structure and its weights, which ``nnx.merge`` joins."""
     rngs = nnx.Rngs(params=jax.random.key(seed))
     return nnx.split(Translator(settings, source_words, target_words, rngs))
-
-
-def count_parameters(weights: Weights) -> int:
-    """The number of trained numbers."""
-    return sum(leaf.size for leaf in jax.tree.leaves(weights))

@@ -17,7 +17,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ..corpus.batches import EncodedPairs, evaluation_batches, restore
-from ..corpus.vocabulary import tokenize
+from ..corpus.vocabulary import BOS, tokenize
 from ..scoring.bootstrap import Estimate, draw, estimate, ratio_of_sums
 from .arms import Arm, Estimates, Row, by_arm
 from .censored import Censored, text, unbounded
@@ -65,7 +65,6 @@ def gradient_norms(
 
     from ..model.attention import Memory
     from ..model.translator import real_positions
-    from ..training.loss import decoder_inputs
 
     @jax.jit
     def norms(weights, source, lengths, target):
@@ -75,7 +74,8 @@ def gradient_norms(
         def log_likelihoods(embedded):
             values, last = translator.encoder(embedded, mask)
             memory = Memory(values, decoder.attention.keys(values), mask, last)
-            outputs, _ = decoder(decoder_inputs(target), memory)
+            before = jnp.pad(target[:, :-1], ((0, 0), (1, 0)), constant_values=BOS)
+            outputs, _ = decoder(before, memory)
             scores = jax.nn.log_softmax(decoder.output_layer().logits(outputs))
             return jnp.take_along_axis(scores, target.T[..., None], axis=-1)[..., 0]
 

@@ -21,7 +21,7 @@ from safetensors.numpy import load, save
 
 from ..corpus.subwords import Subwords
 from ..corpus.vocabulary import WORDS, Vocabulary
-from ..model.parts import Stack
+from ..model.parts import Stack, on_host
 from ..model.translator import Weights
 from ..results.folders import read_checked
 from ..settings.concerns import CorpusSettings
@@ -94,14 +94,14 @@ class Checkpoints:
     def keep(self, snapshot: Snapshot) -> None:
         """Write the checkpoint of each run; then stop if asked to."""
         states, stack = jax.device_get(snapshot.state), Stack(len(snapshot.trained))
+        losses = [np.reshape(on_host(loss), -1).tolist() for loss in snapshot.losses]
         for place, folder in enumerate(self.folders):
             trained = snapshot.trained[place]
             leaves = enumerate(jax.tree.leaves((stack.part(states, place), trained.weights)))
             tensors = {str(number): np.asarray(leaf, order="C") for number, leaf in leaves}
             facts = {name: value for name, value in vars(trained).items() if name != "weights"}
             facts["log"] = [asdict(progress) for progress in trained.log]
-            losses = [float(loss[place]) for loss in snapshot.losses]
-            text = json.dumps({"losses": losses, "trained": facts})
+            text = json.dumps({"losses": [loss[place] for loss in losses], "trained": facts})
             content = save(tensors | {"facts": np.frombuffer(text.encode(), np.uint8)})
             digest = sha256(FORMAT + content).hexdigest().encode()
             write_bytes(folder / "checkpoint.safetensors", digest + content)

@@ -21,7 +21,7 @@ from .. import __version__
 from ..corpus.batches import encode_pairs, evaluation_batches, training_batches
 from ..corpus.corpus import Corpus, load_corpus, share
 from ..model.parts import Stack
-from ..model.translator import count_parameters, create
+from ..model.translator import create
 from ..results import folders
 from ..settings.errors import UserError
 from ..settings.files import write_text
@@ -142,7 +142,8 @@ def _train(
         "near_copies": share(corpus.near_copies),
     }  # fmt: skip
     for run in runs:
-        folder, parameters = run.folder, count_parameters(run.learner.weights)
+        folder = run.folder
+        parameters = sum(leaf.size for leaf in jax.tree.leaves(run.learner.weights))
         write_status(folder, "running")
         write_text(folder / "settings.json", folders.json_text(run.settings.model_dump()))
         write_text(folder / "environment.json", folders.json_text(environment))

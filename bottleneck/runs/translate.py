@@ -108,8 +108,8 @@ class TrainedRun:
         """The ids (also of end tokens), tokens and text of every output."""
         search = make_search(self.graph, self.settings.decoding)
         results = [search(self.weights, *item.batch[:2]) for item in batches]
-        rows = restore([on_host(result.tokens) for result in results], batches)
-        lengths = restore([on_host(result.lengths) for result in results], batches)
+        rows = restore([on_host(tokens) for tokens, _ in results], batches)
+        lengths = restore([on_host(lengths) for _, lengths in results], batches)
         ids = [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
         vocabulary = self.target_vocabulary
         tokens = [[vocabulary.tokens[number] for number in row if number != EOS] for row in ids]

@@ -11,7 +11,7 @@ import numpy as np
 from flax import nnx
 
 from ..corpus.batches import EvaluationBatch, TrainingBatches
-from ..model.parts import Stack, parts_of
+from ..model.parts import Stack, on_host, parts_of
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
 from .step import TrainState, initial_state, make_sentence_losses, make_update
@@ -63,7 +63,7 @@ class Snapshot(NamedTuple):
 
     state: TrainState
     trained: list[Trained]
-    losses: list[np.ndarray]
+    losses: list[jax.Array | np.ndarray]
 
 
 def train(
@@ -103,10 +103,11 @@ def train(
             item.target_tokens += int(batch.target_lengths.sum())
         # A report waits for the device.
         if number % 20 == 0 or number in due:
-            means, valid = np.mean([stack.numbers(loss) for loss in losses], axis=0), None
-            losses = []
+            by_seed = [np.reshape(on_host(loss), -1) for loss in losses]
+            means = np.mean(by_seed, axis=0, dtype=np.float64)
+            losses, valid = [], None
             if number in due:
-                summed = evaluate(state.kept, validation).sum(axis=0)
+                summed = evaluate(state.mean or state.weights, validation).sum(axis=0)
                 valid = np.reshape(summed / tokens, -1).tolist()
             elapsed = time.perf_counter() - opened
             left = elapsed / (number - done) * (settings.updates - number)
@@ -123,7 +124,7 @@ def train(
         if keeper is not None and keeper.wanted():
             for item in trained:
                 item.seconds = before + time.perf_counter() - opened
-            keeper.keep(Snapshot(state, trained, [stack.numbers(loss) for loss in losses]))
+            keeper.keep(Snapshot(state, trained, losses))
     if stack.parts > 1:
         # Weights on these devices cannot enter a program for more or fewer devices.
         for item in trained:
@@ -137,7 +138,7 @@ def _take(trained: Trained, at: Progress, state: TrainState, stack: Stack, place
     With averaging, the mean of the whole window is kept, whatever its validation loss.
     """
     loss = at.valid_loss
-    if not math.isfinite(at.loss + (loss or 0.0)):
+    if not math.isfinite(at.loss) or not math.isfinite(loss or 0.0):
         trained.status = "diverged"
         trained.reason = (
             f"the loss was no longer finite by update {at.update}; try a lower "
@@ -149,6 +150,7 @@ def _take(trained: Trained, at: Progress, state: TrainState, stack: Stack, place
         if is_best:
             trained.best_update = at.update
         if is_best or (state.mean is not None and at.update == at.updates):
-            trained.weights, trained.valid_loss = stack.part(state.kept, place), loss
+            trained.weights = stack.part(state.mean or state.weights, place)
+            trained.valid_loss = loss
     trained.log.append(at)
     return True

@@ -24,12 +24,6 @@ from ..model.translator import Translator, real_positions
 CHUNK = 256  # positions whose logits are in memory at once
 
 
-def decoder_inputs(target: Int[Array, "batch target"]) -> Int[Array, "batch target"]:
-    """The words before each position: the start token, then the target shifted by one."""
-    start = jnp.full((target.shape[0], 1), BOS, target.dtype)
-    return jnp.concatenate([start, target[:, :-1]], axis=1)
-
-
 def read_outs(
     translator: Translator, batch: Batch, ratio: float = 1.0, key: Key = None
 ) -> tuple[Array, OutputLayer, Array, Array]:
@@ -39,7 +33,9 @@ def read_outs(
     (without a key always), else the model's best: scheduled sampling (Bengio et al. 2015), without
     a gradient through the choice.
     """
-    decoder, true_words = translator.decoder, decoder_inputs(batch.target)
+    decoder = translator.decoder
+    # The word before each position: the start token, then the target shifted by one.
+    true_words = jnp.pad(batch.target[:, :-1], ((0, 0), (1, 0)), constant_values=BOS)
     if ratio == 1.0 or key is None:
         memory = translator.encode(batch.source, batch.source_lengths, key)
         outputs = decoder(true_words, memory, key)[0]
@@ -72,8 +68,8 @@ def token_losses(translator: Translator, batch: Batch) -> Float[Array, "batch ta
     losses = jax.lax.fori_loop(
         0,
         chunks,
-        lambda number, losses: jax.lax.dynamic_update_slice_in_dim(
-            losses, _chunk(packed, number, layer, 0.0)[3], number * CHUNK, 0
+        lambda number, before: jax.lax.dynamic_update_slice_in_dim(
+            before, _chunk(packed, number, layer, 0.0)[3], number * CHUNK, 0
         ),
         jnp.zeros(len(packed[0]), states.dtype),
     )
@@ -141,7 +137,7 @@ def _pack(states: Array, target: Array, real: Array) -> tuple[tuple[Array, ...],
 def _chunk(
     packed: tuple[Array, ...], number: Array, layer: OutputLayer, smoothing: float
 ) -> tuple[Array, ...]:
-    """A chunk's states, targets, which are real, losses, exp(logit - max), its sum; 1 / tokens."""
+    """A chunk's states, targets, which are real; losses; exp(logit - max), its sum; even target."""
     states, target, real = (
         jax.lax.dynamic_slice_in_dim(part, number * CHUNK, CHUNK) for part in packed
     )

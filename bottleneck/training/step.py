@@ -19,7 +19,7 @@ from jaxtyping import Array, Float, Int, UInt32
 from optax.contrib import muon
 
 from ..corpus.batches import Batch, EvaluationBatch, restore
-from ..model.parts import Stack, fill, on_host
+from ..model.parts import Stack, on_host
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
 from .loss import read_outs, summed_loss, token_losses
@@ -28,7 +28,8 @@ from .loss import read_outs, summed_loss, token_losses
 class TrainState(NamedTuple):
     """All that changes from update to update, and ``random``: the seed, as a key's two words.
 
-    ``mean`` is the mean of the weights in the averaging window so far; before it, the weights.
+    ``mean`` is the mean of the weights in the averaging window so far; before it, the weights. If
+    it is not None, training keeps it, not the weights.
     """
 
     weights: Weights
@@ -36,11 +37,6 @@ class TrainState(NamedTuple):
     update: Int[Array, "*seeds"]
     random: UInt32[Array, "*seeds 2"]
     mean: Weights | None = None
-
-    @property
-    def kept(self) -> Weights:
-        """The weights that training would keep if it ended now."""
-        return self.weights if self.mean is None else self.mean
 
 
 def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
@@ -60,17 +56,19 @@ def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
         # With the preconditioning (Boissin et al. 2025) three steps replace Jordan's five, in two
         # thirds of their time (results/LOG.md, 2026-11-27).
         by_muon = muon(rates, beta=0.95, consistent_rms=0.2, ns_steps=3, preconditioning="aol")
-        # optax would train the rest by Adam with Nesterov's momentum.
-        kinds = partial(jax.tree_util.tree_map_with_path, muon_or_adam)
+        # Adam trains the matrices with a vector per word (Jordan et al.), and vectors. optax would
+        # train these by Adam with Nesterov's momentum.
+        of_words = {"embedding", "output"}
+        kinds = partial(
+            jax.tree_util.tree_map_with_path,
+            lambda path, parameter: (
+                "adam"
+                if parameter.ndim != 2 or of_words & {getattr(key, "key", None) for key in path}
+                else "muon"
+            ),
+        )
         rule = optax.partition({"muon": by_muon, "adam": rule}, kinds)
     return optax.chain(optax.clip_by_global_norm(settings.clip_norm), rule)
-
-
-def muon_or_adam(path: tuple, parameter: jax.Array | jax.ShapeDtypeStruct) -> str:
-    """Muon trains all parameters but embeddings, the output layer (Jordan et al.) and vectors."""
-    names = {key.key for key in path if isinstance(key, jax.tree_util.DictKey)}
-    of_words = names & {"embedding", "output"}  # they have a vector per word
-    return "muon" if parameter.ndim == 2 and not of_words else "adam"
 
 
 def initial_state(weights: Weights, settings: TrainingSettings) -> TrainState:
@@ -98,20 +96,21 @@ def make_update(
         if stack.parts > 1:
             key = jax.random.fold_in(key, jax.lax.axis_index("rows"))
             tokens = jax.lax.psum(tokens, "rows")
-        given, smoothing = (batch, settings.teacher_forcing, key), settings.label_smoothing
-        mean_loss = jax.value_and_grad(
+        given = batch, settings.teacher_forcing, key
+        result = jax.value_and_grad(
             lambda weights: (
-                summed_loss(*read_outs(nnx.merge(graph, weights), *given), smoothing) / tokens
+                summed_loss(*read_outs(nnx.merge(graph, weights), *given), settings.label_smoothing)
+                / tokens
             )
-        )
-        result = mean_loss(state.weights)
+        )(state.weights)
         return result if stack.parts == 1 else jax.lax.psum(result, "rows")
 
     def apply(state: TrainState, gradient: Weights) -> TrainState:
         change, optimizer_state = optimizer.update(gradient, state.optimizer, state.weights)
         weights, done = optax.apply_updates(state.weights, change), state.update + 1
-        count, mean = done - before, state.mean
+        mean = state.mean
         if mean is not None:  # by differences: float32 is enough
+            count = done - before
             parts = jnp.maximum(count, 1)
             mean = jax.tree.map(
                 lambda old, new: jnp.where(count > 1, old + (new - old) / parts, new), mean, weights
@@ -124,7 +123,8 @@ def make_update(
         rows = len(batch.target_lengths)
         if rows % stack.parts:
             # Fillers repeat the last row, and their losses do not count.
-            batch = Batch(*(fill(stack.parts, np.asarray(field)) for field in batch))
+            filled = np.minimum(np.arange(rows + -rows % stack.parts), rows - 1)
+            batch = Batch(*(np.asarray(field)[filled] for field in batch))
             batch.target_lengths[rows:] = 0
         loss, gradient = loss_and_gradient(state, batch)
         return apply(state, gradient), loss

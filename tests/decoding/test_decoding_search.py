@@ -33,8 +33,8 @@ def rows_of(output, settings):
 
     The source's end token does not count as a word.
     """
-    for row, sentence in enumerate(SENTENCES):
-        tokens = tuple(np.asarray(output.tokens)[row, : int(output.lengths[row])].tolist())
+    for sentence, row, length in zip(SENTENCES, *map(np.asarray, output), strict=True):
+        tokens = tuple(row[:length].tolist())
         cap = math.ceil(settings.cap_factor * (len(sentence) - 1)) + settings.cap_extra
         yield sentence, tokens, cap
 
@@ -112,11 +112,11 @@ def test_padding_changes_nothing(size):
     search = make_search(graph, settings_of(beam_size=size, cap_factor=1.5))
     for seed in range(8):
         weights = random_weights(shapes, seed, 1.5)
-        narrow = search(weights, *rows(SENTENCES))
-        wide = search(weights, *rows(SENTENCES, extra=2, garbage=np.random.default_rng(seed)))
-        steps = narrow.tokens.shape[1]
-        np.testing.assert_array_equal(narrow.tokens, wide.tokens[:, :steps])
-        assert not np.any(wide.tokens[:, steps:])
+        narrow, _ = search(weights, *rows(SENTENCES))
+        wide, _ = search(weights, *rows(SENTENCES, extra=2, garbage=np.random.default_rng(seed)))
+        steps = narrow.shape[1]
+        np.testing.assert_array_equal(narrow, wide[:, :steps])
+        assert not np.any(wide[:, steps:])
 
 
 def test_the_cap_is_a_multiple_of_the_words_rounded_up_and_some_more():

@@ -17,7 +17,6 @@ from seq2seq_bottleneck.model.attention import (
     make_attention,
     masked_softmax,
 )
-from seq2seq_bottleneck.training.loss import decoder_inputs
 
 LENGTHS = np.array([5, 1, 3])
 MASK = np.arange(5)[None] < LENGTHS[:, None]
@@ -103,11 +102,12 @@ def test_what_is_overridden_trains_as_it_decodes(subclass, placement, monkeypatc
     translator, batch = nnx.merge(graph, weights), padded()
     assert type(translator.decoder.attention) is subclass
     memory = translator.encode(batch.source, batch.source_lengths)
-    states, steps = translator.decoder.initial(memory), []
-    for token in decoder_inputs(batch.target).T:
+    words, steps = jnp.asarray(batch.target), []
+    states = translator.decoder.initial(memory)
+    for token in words.T:
         states, *step = translator.decoder.advance(states, token, memory)
         steps.append(step)
-    trained = translator.decoder(decoder_inputs(batch.target), memory)
+    trained = translator.decoder(words, memory)
     for ours, single in zip(trained, zip(*steps, strict=True), strict=True):
         np.testing.assert_allclose(ours, jnp.stack(single), rtol=1e-5, atol=1e-6)
     loss, gradient = loss_and_gradient(graph)(weights, batch)

@@ -11,13 +11,12 @@ from planted_pages import frame as table_of
 from planted_pages import kept_rows, one_row, row_of
 
 from seq2seq_bottleneck.corpus.batches import EncodedPairs
-from seq2seq_bottleneck.corpus.vocabulary import EOS, tokenize
+from seq2seq_bottleneck.corpus.vocabulary import BOS, EOS, tokenize
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.questions.gradients import QUESTION, gradient_norms, probe
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.settings.concerns import ModelSettings, bucket_labels
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.training.loss import decoder_inputs
 
 SENTENCES, LENGTH = 60, 12
 OPEN = "value at least, low at least, high at least"
@@ -124,7 +123,7 @@ STEP = 1e-5
 def losses(graph, weights):
     """-log P of each target token of the one sentence, by the model's own path from words."""
     translator = nnx.merge(graph, weights)
-    inputs = decoder_inputs(jnp.array([TARGET], jnp.int32))
+    inputs = jnp.array([[BOS, *TARGET[:-1]]], jnp.int32)
     source, lengths = jnp.array([SOURCE], jnp.int32), jnp.array([len(SOURCE)])
     scores = jax.nn.log_softmax(translator.logits(source, lengths, inputs)[0][0])
     return -np.asarray(scores[np.arange(len(TARGET)), np.array(TARGET)])

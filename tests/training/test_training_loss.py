@@ -9,7 +9,7 @@ from tiny import BOS, EOS, mean_loss
 from tiny_training import close, one_batch, settings_of, spread_out, train_one, translator
 
 from seq2seq_bottleneck.training import loss as loss_module
-from seq2seq_bottleneck.training.loss import decoder_inputs, token_losses
+from seq2seq_bottleneck.training.loss import token_losses
 
 KEY = jax.random.key(4)
 BATCH = jax.tree.map(jnp.asarray, one_batch())
@@ -61,7 +61,7 @@ def plain_losses(logits, target, smoothing):
 def plain_mean(model, batch, smoothing):
     """The mean over real tokens, from stored logits."""
     target = jnp.asarray(batch.target)
-    given = batch.source, batch.source_lengths, decoder_inputs(target)
+    given = batch.source, batch.source_lengths, jnp.insert(target[:, :-1], 0, BOS, axis=1)
     losses = plain_losses(model.logits(*map(jnp.asarray, given))[0], target, smoothing)
     real = np.arange(target.shape[1])[None] < batch.target_lengths[:, None]
     return jnp.sum(jnp.where(real, losses, 0.0)) / batch.target_lengths.sum()
