@@ -121,8 +121,8 @@ def judge(estimates: Estimates) -> Judgement | str:
             beaten += [name] if gap.low > 0 else []
         clauses.append(clause)
     worst = max(errors, key=lambda arm: errors[arm].value)
-    fully, measure = len(beaten) == 2 * len(errors), f"AER of the weights, {worst}"
-    return Judgement(fully, "diagonal" in beaten, clauses, measure, errors[worst])
+    fully, partly = len(beaten) == len(errors) * len(BASELINES), "diagonal" in beaten
+    return Judgement(fully, partly, clauses, f"AER of the weights, {worst}", errors[worst])
 
 
 QUESTION = Question(

@@ -126,3 +126,13 @@ def read_checkpoint(folder: Path, learner: Learner) -> Snapshot | None:
     known["log"] = [Progress(**progress) for progress in known["log"]]
     losses = [np.array([loss], dtype=np.float64) for loss in facts["losses"]]
     return Snapshot(state, [Trained(best, **known)], losses)
+
+
+def join(snapshots: Sequence[Snapshot]) -> Snapshot:
+    """Join snapshots of the same update into one stack."""
+    losses = zip(*(snapshot.losses for snapshot in snapshots), strict=True)
+    return Snapshot(
+        Stack(len(snapshots)).join([snapshot.state for snapshot in snapshots]),
+        [snapshot.trained[0] for snapshot in snapshots],
+        [np.concatenate(item) for item in losses],
+    )
