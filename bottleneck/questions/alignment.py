@@ -89,7 +89,7 @@ def error_rate(sums: Real[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
 def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Every method's AER, and the gaps to the baselines: by bucket, then of all sentences."""
     columns = {
-        control: [f"{control or 'trained'}_agreements", f"{control or 'trained'}_links"]
+        control: [f"{control or 'trained'}_{counted}" for counted in ("agreements", "links")]
         for control in ("", "untrained", *BASELINES)
     }
     scores = [("aer", control, error_rate, names) for control, names in columns.items()]

@@ -91,7 +91,7 @@ def execute(
             return
         stacks: dict[int, list[Run]] = {}  # by the number of updates done; none after an error
         with _failing(waiting):
-            model, training = waiting[0].settings.model, waiting[0].settings.training
+            model, training = given[0].model, given[0].training
             pairs = encode_pairs(corpus.train, *vocabularies, model.reverse_source)
             batching = training.batch_size, training.seed, training.shapes, training.batch_tokens
             batches = training_batches(pairs, *batching)
