@@ -91,7 +91,7 @@ def error_rate(sums: Real[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
 def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Every method's AER, and the gaps to the baselines: by bucket, then of all sentences."""
     columns = {
-        control: [f"{control or 'trained'}_agreements", f"{control or 'trained'}_links"]
+        control: [f"{control or 'trained'}_{counted}" for counted in ("agreements", "links")]
         for control in ("", "untrained", *BASELINES)
     }
     scores = [("aer", control, error_rate, names) for control, names in columns.items()]
@@ -123,8 +123,8 @@ def judge(estimates: Estimates) -> Judgement | str:
             beaten += [name] if gap.low > 0 else []
         clauses.append(clause)
     worst = max(errors, key=lambda arm: errors[arm].value)
-    fully, measure = len(beaten) == 2 * len(errors), f"AER of the weights, {worst}"
-    return Judgement(fully, "diagonal" in beaten, clauses, measure, errors[worst])
+    fully, partly = len(beaten) == len(errors) * len(BASELINES), "diagonal" in beaten
+    return Judgement(fully, partly, clauses, f"AER of the weights, {worst}", errors[worst])
 
 
 QUESTION = Question(

@@ -17,7 +17,7 @@ from ..corpus.vocabulary import EOS, UNK
 from ..model.parts import Stack
 from ..model.translator import create
 from ..results.schema import BENCHMARK
-from ..runs.pool import Event, run_workers
+from ..runs.pool import run_workers
 from ..runs.run import describe_environment
 from ..runs.translate import cache_programs
 from ..settings.concerns import ModelSettings, TrainingSettings
@@ -38,18 +38,16 @@ QUICK_LENGTHS = (10, 30, 90)
 def measure(folder: Path, quick: bool, tell: Tell) -> None:
     """Time a step of each arm by length, with ``quick`` at a few lengths; write the table."""
     lengths, rows = QUICK_LENGTHS if quick else (10, 20, 30, 50, 70, 100, 140, 200), []
-
-    def listen(length: int, result: Event) -> None:
+    for number, length in enumerate(lengths, 1):
+        orders = [([length], {"length": length})]
+        result = run_workers("questions.benchmark:measure_length", orders)[length]
         if result["phase"] == "failed":
             raise UserError(f"length {length} could not be measured: {result['reason']}")
         seconds = result["seconds"]
         machine = f"{result['machine']}, {datetime.now(UTC).date()}"
-        rows.extend(row for arm in ARMS for row in point_rows(length, arm, seconds, machine))
+        rows += [row for arm in ARMS for row in point_rows(length, arm, seconds, machine)]
         steps = ", ".join(f"{arm} {1e3 * np.median(seconds[arm]):,.1f} ms" for arm in ARMS)
-        tell(f"length {length} ({lengths.index(length) + 1} of {len(lengths)}): {steps}")
-
-    orders = [([length], {"length": length}) for length in lengths]
-    run_workers("questions.benchmark:measure_length", orders, listen)
+        tell(f"length {length} ({number} of {len(lengths)}): {steps}")
     write_table(BENCHMARK, [*rows, *exponents(rows)], folder)
 
 

@@ -108,9 +108,9 @@ def lengths_of(arm: Arm) -> dict[str, list[Censored]]:
             else:
                 around = slice(reached - 1, reached + 1)
                 last.append(float(np.interp(-share, -falling[around], at[around])))
-        mean, *seeds = last[:draws]
-        measured[part] = [Censored(mean, np.array(last[draws:]), at[0], at[-1])]
-        measured[part] += [Censored(seed, np.array([]), at[0], at[-1]) for seed in seeds]
+        mean, *by_seed = last[:draws]
+        seeds = [Censored(value, np.array([]), at[0], at[-1]) for value in by_seed]
+        measured[part] = [Censored(mean, np.array(last[draws:]), at[0], at[-1]), *seeds]
     return measured
 
 

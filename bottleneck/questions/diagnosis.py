@@ -26,7 +26,9 @@ FATES = {
 """Each fate's mark in the table of words, its style, and the format of its words in a sentence."""
 
 
-def diagnose(sentence: str, runs: Mapping[str, Path]) -> tuple[SentencePair, dict, list[str]]:
+def diagnose(
+    sentence: str, runs: Mapping[str, Path]
+) -> tuple[SentencePair, dict[str, tuple[str, list[WordReport]]], list[str]]:
     """A sentence with its reference, each arm's output and reports, and the unknown words."""
     loaded = {arm: load_run(folder) for arm, folder in runs.items()}
     first = next(iter(loaded.values()))

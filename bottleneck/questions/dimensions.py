@@ -91,7 +91,8 @@ def judge(estimates: Estimates) -> Judgement | str:
     near_slide = slide * (1 - TOLERANCE) <= used.low and used.high <= slide * (1 + TOLERANCE)
     clauses = [
         f"{used.text('{:z.0f}')} of {size} components ({used.value / size:.0%}) hold 95 % of the "
-        f"variance of {used.n:,} contexts of {bucket} words (the slide: 200 of 256, 78%)",
+        f"variance of {used.n:,} contexts of {bucket} words (the slide: {SLIDE_USED} of "
+        f"{SLIDE_SIZE}, {SLIDE_USED / SLIDE_SIZE:.0%})",
         added.change("training adds {} to", "training takes {} away from", "{:z.0f}")
         + " an untrained encoder's",
         "from the shortest bucket to the longest the number "
@@ -121,15 +122,15 @@ QUESTION = Question(
         judge,
     )},
     notes=[
-        "Contexts h_Tx of new sentences of the run's language, the same for all runs. Slide: 200 "
-        "of 256, for one sentence of 30 words.",
+        "Contexts h_Tx of new sentences of the run's language, the same for all runs. Slide: "
+        f"{SLIDE_USED} of {SLIDE_SIZE}, for one sentence of {SLIDE_WORDS} words.",
     ],
     tables=[
         StudyTable("Principal components for 95 % of the contexts' variance (C4)", [
             StudyColumn("trained", "components", form="{:z.0f}"),
             StudyColumn("un-\ntrained", "components", control="untrained", form="{:z.0f}"),
             StudyColumn("training\nadds", "components_added", form="{:+z.0f}"),
-        ], slide=("200 of\n256", SLIDE_WORDS))
+        ], slide=(f"{SLIDE_USED} of\n{SLIDE_SIZE}", SLIDE_WORDS))
     ],
     over="groups of sentences (jackknife)",
     axes=[

@@ -89,7 +89,8 @@ class StudyTable:
             if numbers[0] is None:
                 continue
             n = numbers[0].n
-            cells = [f"{n:,}{'*' * (n < MARKED_BELOW)}"] if self.with_n else []
+            mark = "*" if n < MARKED_BELOW else ""
+            cells = [f"{n:,}{mark}"] if self.with_n else []
             for column, number in zip(self.columns, numbers, strict=True):
                 ends = number.scaled(column.scale).row() if number else {"value": None}
                 note = number.note if number else ""

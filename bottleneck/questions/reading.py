@@ -110,12 +110,14 @@ def read_words(
     @jax.jit
     def step(maps: tuple, moments: tuple, inputs: Any, answers: Any) -> tuple[tuple, tuple]:
         """One update by the mean cross-entropy, without `NO_ANSWER`."""
-        asked, right = (answers != NO_ANSWER).astype(jnp.float32), jnp.maximum(answers, 0).T
-        losses, n = (
-            optax.softmax_cross_entropy_with_integer_labels,
-            jnp.maximum(jnp.sum(asked), 1.0),
+        asked, right = (answers != NO_ANSWER).astype(jnp.float32), jnp.maximum(answers, 0)
+        losses = optax.softmax_cross_entropy_with_integer_labels
+        gradient = jax.grad(
+            lambda maps: (
+                jnp.sum(losses(logits(maps, inputs), right.T) * asked.T)
+                / jnp.maximum(jnp.sum(asked), 1.0)
+            )
         )
-        gradient = jax.grad(lambda maps: jnp.sum(losses(logits(maps, inputs), right) * asked.T) / n)
         change, moments = optimizer.update(gradient(maps), moments)
         return optax.apply_updates(maps, change), moments
 
@@ -155,16 +157,16 @@ def summarise(arm: Arm) -> Iterator[Row]:
     edges, found = arm.settings.scoring.lower_edges, arm.runs[0].found
     for bucket, first in zip(bucket_labels(edges), edges, strict=True):
         inside = found["words"] == first
-        right = {
+        counts = {
             name: arm.statistics([name])[:, inside, 0]
             for name in ("states", "trained", "untrained", "last_word", "baseline")
         }
-        states = right["states"]
-        if not (n := int(states[0].sum())):
+        n = int(counts["states"][0].sum())
+        if n == 0:
             continue
         asked, total = min(first, DISTANCES), n * len(arm.runs)
         yield arm.row("words_asked", float(asked), bucket=bucket, n=total)
-        readable = float(asked - right["baseline"].sum() / total)
+        readable = float(asked - counts["baseline"].sum() / total)
         yield arm.row("words_readable", readable, bucket=bucket, n=total)
         for measure, control, name, other in (
             ("words_read", "", "trained", "baseline"),
@@ -172,7 +174,7 @@ def summarise(arm: Arm) -> Iterator[Row]:
             ("words_read", "last_word", "last_word", "baseline"),
             ("words_read_added", "", "trained", "untrained"),
         ):
-            sums = np.stack([right[name] - right[other], states], axis=-1)
+            sums = np.stack([counts[name] - counts[other], counts["states"]], axis=-1)
             keys = {"bucket": bucket, "control": control, "n": n, "stream": len(edges)}
             mean, *seeds = arm.rows(measure, ratio_of_sums, sums, **keys)
             yield from (mean | {"n": total}, *seeds)

@@ -169,10 +169,11 @@ def summarise(arm: Arm) -> Iterator[Row]:
             if part in DETAILS:
                 both = alike[:, :, [0, group]].reshape(*kinds.shape[:2], 2, -1, 3)
                 gist, detail = both[0, ..., 2].sum(axis=0)
-                both_n, less = int(detail[gist > 0].sum()), {"measure": "corrected", "group": 0}
+                shared = int(detail[gist > 0].sum())
+                gist_less = {"measure": "corrected", "group": 0}
                 scores += [
-                    ("gist_more", n, kinds, less | {"minus": group}),
-                    ("gist_more_alike", both_n, both, less | {"minus": 1, "matched": True}),
+                    ("gist_more", n, kinds, gist_less | {"minus": group}),
+                    ("gist_more_alike", shared, both, gist_less | {"minus": 1, "matched": True}),
                 ]
             for name, n, cells, how in scores:
                 score = partial(rate, shape=cells.shape[2:], **how)

@@ -62,8 +62,8 @@ class Results:
             )
         if not folders.is_bundle(folder):
             inside = [cls.find(place, sentences) for place in folders.results_inside(folder)]
-            if any(inside):
-                return cls.merged(folder, list(filter(None, inside)))
+            if parts := [part for part in inside if part]:
+                return cls.merged(folder, parts)
             folders.check_one(folder)
             raise UserError(f"no results in folder {str(folder)!r}: {folders.WRITTEN}")
         environment = folders.read_object(folder / "environment.json")
@@ -109,8 +109,9 @@ class Results:
         members += [[run.name, "", "", ""] for run in stored.done if run.name not in declared]
         rows, counts = [], {}
         for run, known in stored.done.items():
-            settings, text = folders.read_settings(run), known["environment"].get("fingerprint")
-            row = {"run": run.name, "corpus_fingerprint": plain(text or "")}
+            settings = folders.read_settings(run)
+            fingerprint = known["environment"].get("fingerprint") or ""
+            row = {"run": run.name, "corpus_fingerprint": plain(fingerprint)}
             for column, (place, kind) in schema.SETTING_COLUMNS.items():
                 value = settings.value(place)  # not set: an empty text, or None for other types
                 row[column] = plain(value or "") if kind == "str" else value

@@ -39,7 +39,7 @@ def write_bundle(bundle: Results, folder: Path, text: bool = True) -> list[str]:
     probes, lacking, gone = {}, [], set()
     if folder.resolve() not in places:
         names = {"", *bundle.names}
-        for table in [table for home in sorted(homes) for table in folders.tables(home)]:
+        for table in (table for home in sorted(homes) for table in folders.tables(home)):
             of_runs = table.stem != schema.BENCHMARK
             runs = read_table(table, {"run": "str"})["run"] if of_runs else ()
             if len(places) == 1 and names.issuperset(runs):
@@ -52,8 +52,10 @@ def write_bundle(bundle: Results, folder: Path, text: bool = True) -> list[str]:
     # Equal results give equal bytes.
     to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
     packed = partial(zlib.compress, wbits=zlib.MAX_WBITS + 16)  # gzip without a time in its header
+    # The environment first, because it says which runs these are.
     described = {run: bundle.environment["runs"][run] for run in bundle.names}
-    examples = dict(bundle.examples()) if text else {}
+    environment = f"{to_json({**bundle.environment, 'runs': described})}\n"
+    files = {"environment.json": environment.encode()}
     sentences = [",".join(("run", *schema.COUNTED)) + "\n"]
     for run in bundle.names:
         counts = bundle.sentences[run]
@@ -61,12 +63,10 @@ def write_bundle(bundle: Results, folder: Path, text: bool = True) -> list[str]:
         rows = pd.DataFrame(np.column_stack([places, counts.words, counts.statistics]))
         rows.insert(0, "run", run)
         sentences.append(rows.to_csv(index=False, header=False, lineterminator="\n"))
-    files = {  # the environment first, because it says which runs these are
-        "environment.json": f"{to_json({**bundle.environment, 'runs': described})}\n".encode(),
-        "sentences.csv.gz": packed("".join(sentences).encode()),
-        "examples.json.gz": packed(f"{to_json(examples)}\n".encode()),
-        "runs.csv": tidy_csv(bundle.runs).encode(),
-    }
+    files["sentences.csv.gz"] = packed("".join(sentences).encode())
+    examples = dict(bundle.examples()) if text else {}
+    files["examples.json.gz"] = packed(f"{to_json(examples)}\n".encode())
+    files["runs.csv"] = tidy_csv(bundle.runs).encode()
     files |= {name: folders.read_checked(table) for name, table in probes.items()}
     write_listed(folder, files.items(), gone)
     return lacking

@@ -198,10 +198,10 @@ def read_status(run: Path) -> dict[str, Any]:
 def read_experiments(folder: Path) -> dict[str, dict[str, Sequence[str]]]:
     """By experiment and run, in order: the run's arm, and the arm that it is compared with."""
     whole = folder.resolve()
-    places = (whole, whole.parent) if whole.name == STORE else (whole,)
-    files = filter(was_written, (place / "experiments.json" for place in places))
-    path = next(files, None)
-    return read_object(path) if path else {}
+    for place in (whole, whole.parent) if whole.name == STORE else (whole,):
+        if was_written(place / "experiments.json"):
+            return read_object(place / "experiments.json")
+    return {}
 
 
 def read_texts(run: Path) -> dict[str, list[str]]:
@@ -237,10 +237,11 @@ def find_runs(folder: Path) -> StoredRuns:
     """The runs of an output folder, of a store, or of one run's folder."""
     done, order, unfinished = {}, {}, {}
     for run in runs_in(folder):
-        status, path = read_status(run).get("status"), run / "environment.json"
+        status = read_status(run).get("status")
         if status is None:
             with reading(run / "status.json"):
                 raise ValueError("it is missing")
+        path = run / "environment.json"
         # A run may have stopped before it wrote its version.
         environment = read_object(path) if status == "done" or path.is_file() else None
         if environment is not None and environment.get("schema") != SCHEMA_VERSION:

@@ -25,28 +25,11 @@ def trained_evidence(evidence: Evidence, name: str, arms: Mapping[str, Path]) ->
         arms = {arm: arms[arm] for arm in selective}
     slide, outputs, learned = SLIDES[name], {}, None
     for arm in sorted(arms, key=lambda arm: (arm != "none", arm)):
-        trained, steps = load_run(arms[arm]), []
-        corpus = trained.settings.corpus
-        if corpus.reverse_direction:
+        trained, sentences, steps = load_run(arms[arm]), [], []
+        if trained.settings.corpus.reverse_direction:
             continue
-        sentences = []
-        if name == "L10":  # attention over its words, while the decoder reads the slide's French
-            sides = slide["english"], slide["french"]
-            texts = [prepare_source(" ".join(words), corpus) for words in sides]
-            (matrix,) = trained.attention(trained.encode([SentencePair(*texts)]), 1)
-            source, target = words = [tokenize(text) for text in texts]
-            vocabularies = trained.source_vocabulary, trained.target_vocabulary
-            shares = [
-                shares_of(vocabulary.tokenizer.pieces(text), tokens, vocabulary.tokenizer)
-                for vocabulary, text, tokens in zip(vocabularies, texts, words, strict=True)
-            ]
-            learned = Grid(
-                f"learned: {trained.settings.model.attention}",
-                [*map(without_joiner, target)],
-                [*map(without_joiner, source), SPECIAL[EOS]],
-                by_word(matrix, *shares)[: len(target)],
-                slide["gold"],
-            )
+        if name == "L10":
+            learned = learned_weights(trained)
         elif name == "L17":
             sentences = [slide["source"]]
             steps = _first_steps(trained, slide["source"], slide["steps"])
@@ -55,6 +38,28 @@ def trained_evidence(evidence: Evidence, name: str, arms: Mapping[str, Path]) ->
         texts = [item.text for item in trained.translations(sentences)]
         outputs[arm] = texts, steps
     return replace(evidence, learned=learned, arms=outputs)
+
+
+def learned_weights(trained: TrainedRun) -> Grid:
+    """Attention over the words of L10, while the decoder reads the slide's French."""
+    slide, words, shares = SLIDES["L10"], [], []
+    corpus = trained.settings.corpus
+    texts = [prepare_source(" ".join(slide[side]), corpus) for side in ("english", "french")]
+    (matrix,) = trained.attention(trained.encode([SentencePair(*texts)]), 1)
+    for text, vocabulary in zip(
+        texts, (trained.source_vocabulary, trained.target_vocabulary), strict=True
+    ):
+        tokens, tokenizer = tokenize(text), vocabulary.tokenizer
+        words.append([*map(without_joiner, tokens)])
+        shares.append(shares_of(tokenizer.pieces(text), tokens, tokenizer))
+    source, target = words
+    return Grid(
+        f"learned: {trained.settings.model.attention}",
+        target,
+        [*source, SPECIAL[EOS]],
+        by_word(matrix, *shares)[: len(target)],
+        slide["gold"],
+    )
 
 
 def _first_steps(

@@ -86,7 +86,7 @@ def run_cells(
 def run_workers(
     task: str,
     orders: Iterable[tuple[Sequence[Any], dict[str, Any]]],
-    listen: Callable[[Any, Event], None],
+    listen: Callable[[Any, Event], None] = lambda *_: None,
     width: int = 1,
     threads: int = 1,
 ) -> dict[Any, Event]:

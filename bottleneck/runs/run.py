@@ -14,13 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import numpy as np
 from flax import nnx
 
 from .. import __version__
 from ..corpus.batches import encode_pairs, evaluation_batches, training_batches
 from ..corpus.corpus import Corpus, load_corpus, share
-from ..model.parts import Stack
 from ..model.translator import create
 from ..results import folders
 from ..settings.errors import UserError
@@ -28,7 +26,7 @@ from ..settings.files import write_text
 from ..settings.machine import cores, mendable, processor
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from ..training.loop import Learner, Snapshot, Trained, train
-from .checkpoint import Checkpoints, read_checkpoint, save_vocabularies, save_weights
+from .checkpoint import Checkpoints, join, read_checkpoint, save_vocabularies, save_weights
 from .evaluation import evaluate, scoring_notes
 from .pool import Event
 from .store import locked, write_status
@@ -93,7 +91,7 @@ def execute(
             return
         stacks: dict[int, list[Run]] = {}  # by the number of updates done; none after an error
         with _failing(waiting):
-            model, training = waiting[0].settings.model, waiting[0].settings.training
+            model, training = given[0].model, given[0].training
             pairs = encode_pairs(corpus.train, *vocabularies, model.reverse_source)
             batching = training.batch_size, training.seed, training.shapes, training.batch_tokens
             batches = training_batches(pairs, *batching)
@@ -149,18 +147,11 @@ def _train(
         write_text(folder / "environment.json", folders.json_text(environment))
         save_vocabularies(folder, vocabularies)
         run.report({"phase": "training", "run": folder.name, "parameters": parameters})
-    learners, resumed = [run.learner for run in runs], None
+    learners = [run.learner for run in runs]
+    epochs = [learner.batches.updates_per_epoch for learner in learners]
     pairs = encode_pairs(corpus.valid, *vocabularies, runs[0].settings.model.reverse_source)
     valid = evaluation_batches(pairs, BATCH)
     snapshots = [run.snapshot for run in runs if run.snapshot]
-    if len(snapshots) == len(runs):
-        losses = zip(*(snapshot.losses for snapshot in snapshots), strict=True)
-        resumed = Snapshot(
-            Stack(len(runs)).join([snapshot.state for snapshot in snapshots]),
-            [snapshot.trained[0] for snapshot in snapshots],
-            [np.concatenate(item) for item in losses],
-        )
-    epochs = [learner.batches.updates_per_epoch for learner in learners]
     checkpoints.folders = [run.folder for run in runs]
     end = train(
         graph,
@@ -170,7 +161,7 @@ def _train(
             {"phase": "training", "epoch": round(at.update / epochs[place], 2), **asdict(at)}
         ),
         checkpoints,
-        resumed,
+        join(snapshots) if len(snapshots) == len(runs) else None,
     )
     checkpoints.keep(end)  # what is trained is never trained again
     checkpoints.folders = ()
