@@ -15,7 +15,7 @@ from safetensors.numpy import load_file, save
 
 from seq2seq_bottleneck.results import folders
 from seq2seq_bottleneck.results.folders import SHIPPED, STORE
-from seq2seq_bottleneck.settings.files import seal, write_bytes, write_text
+from seq2seq_bottleneck.settings.files import seal, write_file
 from seq2seq_bottleneck.settings.run import resolve
 
 UNUSED = ("checkpoint*", "examples*", "hypotheses*", "log*", "sentences*", ".*")
@@ -29,10 +29,10 @@ if __name__ == "__main__":
         shutil.copytree(run, copy, ignore=shutil.ignore_patterns(*UNUSED))
         facts = folders.read_object(run / "environment.json")
         facts["command"] = re.sub(r" --out \S+", "", facts["command"])  # a path on this machine
-        write_text(copy / "environment.json", folders.json_text(facts))
+        write_file(copy / "environment.json", folders.json_text(facts))
         weights = load_file(run / "weights.safetensors").items()
         halved = {name: array.astype(np.float16) for name, array in weights}
-        write_bytes(copy / "weights.safetensors", save(halved))
+        write_file(copy / "weights.safetensors", save(halved))
         seal(copy, ["status.json"])
         settings = folders.read_settings(run)
         arm = settings.model.attention
@@ -46,5 +46,5 @@ if __name__ == "__main__":
     ]
     day = date.fromtimestamp((run / "status.json").stat().st_mtime)
     about = ["preset lecture", *changed, f"seed {settings.training.seed}", f"trained {day}"]
-    write_text(SHIPPED / "experiments.json", folders.json_text({", ".join(about): members}))
+    write_file(SHIPPED / "experiments.json", folders.json_text({", ".join(about): members}))
     seal(SHIPPED, ["README.md"])

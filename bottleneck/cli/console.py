@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..settings.errors import plain
-from ..settings.files import write_text
+from ..settings.files import write_file
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,7 +50,7 @@ def show(page: "Page", form: str, details: bool = False, out: Path | None = None
     if out is None:
         say(text, nl=False)
     else:
-        write_text(out, text)
+        write_file(out, text)
         say(f"Written to {out}")
 
 

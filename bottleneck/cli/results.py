@@ -13,7 +13,7 @@ from typer import Argument, Option
 
 from ..results.schema import BENCHMARK, ENDINGS, FIGURES, GOLD, QUESTIONS
 from ..settings.errors import UsageError, UserError, counted
-from ..settings.files import check_file, check_place, write_text
+from ..settings.files import check_file, check_place, write_file
 from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import output, print_names, say, show
@@ -221,7 +221,7 @@ def _write_csv(folder: Path, where: Sequence[str] | None, out: Path | None) -> N
     bundle = options.open_runs(folder, where, sentences=False)
     rows, columns = bundle.runs.shape
     if out is not None:
-        write_text(out, tidy_csv(bundle.runs))
+        write_file(out, tidy_csv(bundle.runs))
         say(f"Written to {out}: {counted(rows, 'row')}")
     elif sys.stdout.isatty():
         say(bundle.runs.iloc[:10, :8].round(2).to_string(index=False, na_rep=""))
@@ -249,7 +249,7 @@ def _write_all(folder: Path) -> None:
     size = write_report(folder, folder / "report.html")
     page = claims_page(decide_all(folder))
     for name, text in page_files([page]).items():
-        write_text(folder / name, text)
+        write_file(folder / name, text)
     say(f"{folder}: claims.md, claims.csv; report.html, {size / 1e6:.2f} MB. {page.title}")
 
 

@@ -13,7 +13,7 @@ import typer
 from typer import Argument, Option
 
 from ..settings.errors import UsageError, UserError, counted, did_you_mean
-from ..settings.files import write_listed, write_text
+from ..settings.files import write_file, write_listed
 from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import display, output, print_names, say
@@ -143,7 +143,7 @@ def sweep(
     for settings in {cell.settings.scoring.tokenize: cell.settings for cell in cells}.values():
         notes += check_text(settings)
     if save:
-        write_text(save, sweeps.as_toml(read, cells))
+        write_file(save, sweeps.as_toml(read, cells))
         say(f"Written to {save}", err=True)
     if dry_run:
         _print_plan(read, cells, notes, folder)

@@ -20,7 +20,7 @@ from random import Random
 
 from ..settings.concerns import FILES, CorpusSettings, bucket_members, span_label
 from ..settings.errors import UsageError, UserError, counted
-from ..settings.files import write_bytes
+from ..settings.files import write_file
 from ..settings.machine import cache_root
 from .grammar import LECTURE_SENTENCES, Grammar, english_french
 from .pair import Edges, Pairs, SentencePair, Splits, sources
@@ -210,5 +210,5 @@ def cached_splits(corpus: CorpusSettings, edges: Edges) -> Splits:
     rows = [[(p.source, p.target, p.links, p.bits) for p in pairs] for pairs in splits[:3]]
     content = json.dumps([*rows, splits.notes], ensure_ascii=False, separators=(",", ":")).encode()
     with suppress(UserError):  # no room or no right to write there
-        write_bytes(path, gzip.compress(content, 1, mtime=0))
+        write_file(path, gzip.compress(content, 1, mtime=0))
     return splits

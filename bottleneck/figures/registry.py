@@ -25,7 +25,7 @@ from ..results.bundle import Results, load_probe
 from ..results.folders import probe_file
 from ..results.schema import FIGURES, FIGURES_OF_RUNS
 from ..settings.errors import UsageError, UserError, counted, did_you_mean, plain
-from ..settings.files import write_bytes, write_text
+from ..settings.files import write_file
 from ..tables import comparison
 from ..tables.comparison import NONE, Arm, arms_of, compare, compare_sizes, what_was_run
 from .draw import STYLE, draw
@@ -96,9 +96,9 @@ def image(figure: Figure, ending: str) -> bytes:
 
 def write_figure(figure: Figure, data: pd.DataFrame, path: Path) -> Path:
     """Write the figure, and what was drawn as CSV next to it; return the CSV's path."""
-    write_bytes(path, image(figure, path.suffix.lower()))
+    write_file(path, image(figure, path.suffix.lower()))
     numbers = path.with_suffix(".csv")
-    write_text(numbers, data.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+    write_file(numbers, data.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
     return numbers
 
 

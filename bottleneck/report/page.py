@@ -37,7 +37,7 @@ from ..results.bundle import Results, tidy_csv
 from ..results.folders import probe_file, results_inside
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import FileError, UserError, counted
-from ..settings.files import write_text
+from ..settings.files import write_file
 from ..tables import claims
 from ..tables.comparison import NONE, of_experiment, what_was_run
 from ..tables.lecture import audit_page, lecture_evidence
@@ -89,7 +89,7 @@ def write_report(folder: Path, path: Path) -> int:
     if folder.is_absolute() and folder.parent != Path(folder.anchor):  # hide its place
         page = page.replace(escape(f"{folder.parent}/"), "")
     page = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]", "\ufffd", page)
-    write_text(path, page)
+    write_file(path, page)
     return len(page.encode("utf8"))
 
 
@@ -215,7 +215,7 @@ def write_out(folder: Path) -> tuple[list[str], list[str], list[str]]:
     names = dict.fromkeys((*schema.ALL_TABLES, *schema.FIGURES))
     pages, figures, reasons = make_views(names, folder, Results.find(folder))
     for name, text in page_files(pages).items():
-        write_text(folder / "tables" / name, text)
+        write_file(folder / "tables" / name, text)
     for name, (figure, data) in figures.items():
         write_figure(figure, data, folder / "figures" / f"{name}.svg")
     missing = [f"{name}: {reason}" for name, reason in reasons.items()]
@@ -223,7 +223,7 @@ def write_out(folder: Path) -> tuple[list[str], list[str], list[str]]:
     lines += [f"- [{page.name}](tables/{page.name}.md): {page.title}" for page in pages]
     lines += ["", "## Figures", "", *(f"- [{name}](figures/{name}.svg)" for name in figures)]
     lines += ["", "## Left out", "", *(f"- {line}" for line in missing)]
-    write_text(folder / "CONTENTS.md", "\n".join(lines) + "\n")
+    write_file(folder / "CONTENTS.md", "\n".join(lines) + "\n")
     return [page.name for page in pages], list(figures), missing
 
 

@@ -25,7 +25,7 @@ from ..model.parts import Stack, on_host
 from ..model.translator import Weights
 from ..results.folders import read_checked
 from ..settings.concerns import CorpusSettings
-from ..settings.files import write_bytes
+from ..settings.files import write_file
 from ..training.loop import Learner, Progress, Snapshot, Trained
 from ..training.step import initial_state
 
@@ -38,7 +38,7 @@ def save_weights(path: Path, weights: Weights) -> None:
     for place, leaf in tree_leaves_with_path(weights):
         name = keystr(place, simple=True, separator=".").removesuffix(".value")
         tensors[name] = np.ascontiguousarray(leaf)
-    write_bytes(path, save(tensors))
+    write_file(path, save(tensors))
 
 
 def read_weights(content: bytes, like: Weights) -> Weights:
@@ -56,9 +56,9 @@ def save_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary])
     """Write the vocabularies of both sides."""
     for side, vocabulary in zip(("source", "target"), vocabularies, strict=True):
         lines = "".join(f"{token}\n" for token in vocabulary.tokens)
-        write_bytes(folder / f"{side}.vocabulary", lines.encode())
+        write_file(folder / f"{side}.vocabulary", lines)
         if isinstance(vocabulary.tokenizer, Subwords):
-            write_bytes(folder / f"{side}.subwords.model", vocabulary.tokenizer.model)
+            write_file(folder / f"{side}.subwords.model", vocabulary.tokenizer.model)
 
 
 def load_vocabularies(folder: Path, corpus: CorpusSettings) -> tuple[Vocabulary, Vocabulary]:
@@ -106,7 +106,7 @@ class Checkpoints:
             text = json.dumps({"losses": [loss[place] for loss in losses], "trained": facts})
             content = save(tensors | {"facts": np.frombuffer(text.encode(), np.uint8)})
             digest = sha256(FORMAT + content).hexdigest().encode()
-            write_bytes(folder / "checkpoint.safetensors", digest + content)
+            write_file(folder / "checkpoint.safetensors", digest + content)
         self.last = time.monotonic()
         if self.asked:
             raise SystemExit(0)

@@ -22,7 +22,7 @@ from ..results.schema import BLEU_COLUMNS
 from ..scoring import bleu
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
 from ..settings.concerns import bucket_members
-from ..settings.files import write_text
+from ..settings.files import write_file
 from ..settings.run import RunSettings
 from ..training.loop import Trained
 from ..training.step import make_sentence_losses
@@ -68,7 +68,7 @@ def evaluate(
     counts = bleu.bleu_statistics(texts, references, tokenize=settings.scoring.tokenize)
     sentences = pd.DataFrame(columns | dict(zip(BLEU_COLUMNS, counts.T, strict=True)))
     spelled = ["source", "reference", "hypothesis"]
-    write_text(folder / "sentences.csv", tidy_csv(sentences.drop(columns=spelled)))
+    write_file(folder / "sentences.csv", tidy_csv(sentences.drop(columns=spelled)))
     # These are the same for every bucket of the run.
     epoch = sum(len(target.numbers(pair.target)) + 1 for pair in corpus.train)  # with end tokens
     facts = {
@@ -88,12 +88,12 @@ def evaluate(
         facts | row | {"near_copies": share(corpus.near_copies[place] for place in places)}
         for row, places in zip(bucket_rows(sentences, settings), members, strict=True)
     ]
-    write_text(folder / "scores.csv", tidy_csv(pd.DataFrame(rows, dtype=object)))
+    write_file(folder / "scores.csv", tidy_csv(pd.DataFrame(rows, dtype=object)))
     lines = [
         f"{json.dumps(row, ensure_ascii=False)}\n"
         for row in sentences[["sentence", *spelled]].to_dict("records")
     ]
-    write_text(folder / "hypotheses.jsonl", "".join(lines))
+    write_file(folder / "hypotheses.jsonl", "".join(lines))
     # The lecture's sentences, with numbers below 0, and two of each bucket.
     pairs, examples = {}, []
     if settings.corpus.name == "grammar":
@@ -105,7 +105,7 @@ def evaluate(
         example = {"sentence": number, "source": item.source, "reference": pair.target}
         weights = item.weights.round(3).tolist()
         examples.append(example | {"hypothesis": item.output, "weights": weights})
-    write_text(folder / "examples.json", json_text(examples))
+    write_file(folder / "examples.json", json_text(examples))
 
 
 def bucket_rows(sentences: pd.DataFrame, settings: RunSettings) -> list[dict[str, Any]]:

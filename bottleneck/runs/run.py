@@ -22,7 +22,7 @@ from ..corpus.corpus import Corpus, load_corpus, share
 from ..model.translator import create
 from ..results import folders
 from ..settings.errors import UserError
-from ..settings.files import write_text
+from ..settings.files import write_file
 from ..settings.machine import cores, mendable, processor
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from ..training.loop import Learner, Snapshot, Trained, train
@@ -143,8 +143,8 @@ def _train(
         folder = run.folder
         parameters = sum(leaf.size for leaf in jax.tree.leaves(run.learner.weights))
         write_status(folder, "running")
-        write_text(folder / "settings.json", folders.json_text(run.settings.model_dump()))
-        write_text(folder / "environment.json", folders.json_text(environment))
+        write_file(folder / "settings.json", folders.json_text(run.settings.model_dump()))
+        write_file(folder / "environment.json", folders.json_text(environment))
         save_vocabularies(folder, vocabularies)
         run.report({"phase": "training", "run": folder.name, "parameters": parameters})
     learners = [run.learner for run in runs]
@@ -172,7 +172,7 @@ def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -
     """Write log and weights, translate and score the test set, and write the last status."""
     folder = run.folder
     lines = [json.dumps(asdict(progress)) for progress in trained.log]
-    write_text(folder / "log.jsonl", "".join(f"{line}\n" for line in lines))
+    write_file(folder / "log.jsonl", "".join(f"{line}\n" for line in lines))
     save_weights(folder / "weights.safetensors", trained.weights)
     if trained.status == "done":
         run.report({"phase": "scoring"})

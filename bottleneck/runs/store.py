@@ -16,7 +16,7 @@ from filelock import FileLock, Timeout
 
 from ..results.folders import ENDED, json_text, read_status
 from ..settings.errors import UserError, unwritten
-from ..settings.files import seal, write_bytes, write_text
+from ..settings.files import seal, write_file
 
 
 def status_of(run: Path) -> str:
@@ -37,7 +37,7 @@ def write_status(run: Path, status: str, reason: str = "") -> None:
     """Write the status of a run; if it has ended, list its files first."""
     if status in ENDED:
         seal(run, ["status.json", "checkpoint.safetensors"])
-    write_text(run / "status.json", json_text({"status": status, "reason": reason}))
+    write_file(run / "status.json", json_text({"status": status, "reason": reason}))
     if status not in ENDED:
         for path in (run / "SHA256SUMS", *run.glob(".*.part")):  # left by killed processes
             path.unlink(missing_ok=True)
@@ -51,7 +51,7 @@ def replace_run(run: Path, files: Mapping[str, bytes]) -> None:
     shutil.rmtree(aside, ignore_errors=True)
     write_status(run, "running")
     for name in files.keys() - {"status.json", "SHA256SUMS"}:
-        write_bytes(run / name, files[name])
+        write_file(run / name, files[name])
     write_status(run, **json.loads(files["status.json"]))
 
 

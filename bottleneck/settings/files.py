@@ -72,15 +72,14 @@ def _parts(place: Path, files: Iterable[tuple[Path, bytes]]) -> Iterator[dict[Pa
                 part.unlink()
 
 
-def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file atomically: it has either its old content or all of ``content``."""
-    with _parts(path, [(path, content)]) as parts:
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write a file atomically: it has either its old content or all of ``content``.
+
+    Text is written as UTF-8 with Unix line ends.
+    """
+    whole = content.encode("utf8") if isinstance(content, str) else content
+    with _parts(path, [(path, whole)]) as parts:
         os.replace(parts[path], path)
-
-
-def write_text(path: Path, text: str) -> None:
-    """``write_bytes`` for text, as UTF-8 with Unix line ends."""
-    write_bytes(path, text.encode("utf8"))
 
 
 def read_sums(folder: Path) -> dict[str, list[str]] | None:
@@ -105,7 +104,7 @@ def listed_digests(path: Path) -> list[str] | None:
 
 def _write_sums(folder: Path, listed: Mapping[str, list[str]]) -> None:
     lines = [f"{digest}  {name}\n" for name in sorted(listed) for digest in listed[name]]
-    write_text(folder / "SHA256SUMS", "".join(lines))
+    write_file(folder / "SHA256SUMS", "".join(lines))
 
 
 def seal(folder: Path, left_out: Collection[str]) -> None:

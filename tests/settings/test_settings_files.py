@@ -15,21 +15,21 @@ from seq2seq_bottleneck.settings.files import (
     check_place,
     is_name,
     read_sums,
+    write_file,
     write_listed,
-    write_text,
 )
 
 
 def test_a_file_is_written_with_its_folders_and_nothing_beside_it(tmp_path, monkeypatch):
     path = tmp_path / "a" / "b" / "file.txt"
-    write_text(path, "é\n")
+    write_file(path, "é\n")
 
     def fail(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(UserError, match="No space left on device"):
-        write_text(path, "new")
+        write_file(path, "new")
     assert path.read_bytes() == "é\n".encode()
     assert os.listdir(path.parent) == ["file.txt"]
 
@@ -39,7 +39,7 @@ def test_a_pipe_or_a_device_is_named_and_stays_what_it_is(tmp_path):
     (tmp_path / "link").symlink_to("pipe")
     for name in ("pipe", "link"):
         with pytest.raises(UserError, match=f"{name}': it is a folder, a device or a pipe"):
-            write_text(tmp_path / name, "new")
+            write_file(tmp_path / name, "new")
     for name in ("null", "stdout"):  # not written, because a fault would remove them
         with pytest.raises(UserError, match=f"{name}': it is a folder, a device or a pipe"):
             check_file(Path("/dev") / name)
