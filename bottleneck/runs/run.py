@@ -26,7 +26,7 @@ from ..settings.files import write_file
 from ..settings.machine import cores, mendable, processor
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from ..training.loop import Learner, Snapshot, Trained, train
-from .checkpoint import Checkpoints, join, read_checkpoint, save_vocabularies, save_weights
+from .checkpoint import Checkpoints, read_checkpoint, save_vocabularies, save_weights
 from .evaluation import evaluate, scoring_notes
 from .pool import Event
 from .store import locked, write_status
@@ -161,7 +161,7 @@ def _train(
             {"phase": "training", "epoch": round(at.update / epochs[place], 2), **asdict(at)}
         ),
         checkpoints,
-        join(snapshots) if len(snapshots) == len(runs) else None,
+        snapshots,
     )
     checkpoints.keep(end)  # what is trained is never trained again
     checkpoints.folders = ()

@@ -72,24 +72,29 @@ def train(
     validation: Sequence[EvaluationBatch],
     report: Callable[[int, Progress], None],
     keeper: Any = None,
-    resumed: Snapshot | None = None,
+    resumed: Sequence[Snapshot] = (),
 ) -> Snapshot:
     """Train learners that differ only in their seed, as one stack, to their last update.
 
     A learner whose loss is not finite ends as diverged, and the others continue. A resumed training
     gives the same bits as one that was never stopped: the batch and the random numbers of an update
-    depend only on the seed and the update's number. ``report`` gets a learner's index and its
-    progress; ``keeper`` (`runs.checkpoint.Checkpoints`) says when it wants a snapshot.
+    depend only on the seed and the update's number. ``resumed`` has a snapshot of each learner, all
+    from the same update. ``report`` gets a learner's index and its progress; ``keeper``
+    (`runs.checkpoint.Checkpoints`) says when it wants a snapshot of the stack.
     """
     settings = learners[0].settings
     parts = parts_of(max(learners[0].batches.batch_sizes)) if len(learners) == 1 else 1
     stack = Stack(len(learners), parts)
     update, evaluate = make_update(graph, settings, stack), make_sentence_losses(graph, stack)
-    if resumed is None:
+    if resumed:
+        states = [snapshot.state for snapshot in resumed]
+        trained = [snapshot.trained[0] for snapshot in resumed]
+        by_update = zip(*(snapshot.losses for snapshot in resumed), strict=True)
+        losses = [np.concatenate(of_seeds) for of_seeds in by_update]
+    else:
         states = [initial_state(learner.weights, learner.settings) for learner in learners]
-        new = [Trained(learner.weights) for learner in learners]
-        resumed = Snapshot(stack.join(states), new, [])
-    state, trained, losses = resumed
+        trained, losses = [Trained(learner.weights) for learner in learners], []
+    state = stack.join(states)
     done, before, opened = int(np.max(state.update)), trained[0].seconds, time.perf_counter()
     # Validations are spread evenly; the last one follows the last update.
     count = min(settings.validations, settings.updates)

@@ -23,7 +23,7 @@ from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, 
 from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.model.parts import Stack
 from seq2seq_bottleneck.model.translator import create
-from seq2seq_bottleneck.runs.checkpoint import Checkpoints, join, read_checkpoint
+from seq2seq_bottleneck.runs.checkpoint import Checkpoints, read_checkpoint
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve
 from seq2seq_bottleneck.training.loop import train
 from seq2seq_bottleneck.training.step import make_sentence_losses
@@ -114,9 +114,9 @@ def test_a_resumed_training_gives_the_same_bits(tmp_path, seeds, changes, stop):
     with pytest.raises(SystemExit):
         train(graph, members, unseen, silent, keeper)
     pairs = zip(folders, members, strict=True)
-    snapshot = join([read_checkpoint(folder, member) for folder, member in pairs])
-    assert np.all(snapshot.state.update == stop)
-    resumed = train(graph, members, unseen, silent, None, snapshot)
+    snapshots = [read_checkpoint(folder, member) for folder, member in pairs]
+    assert all(snapshot.state.update == stop for snapshot in snapshots)
+    resumed = train(graph, members, unseen, silent, None, snapshots)
     assert logged(resumed) == logged(whole)
     assert same(resumed.state, whole.state)
     pairs = zip(resumed.trained, whole.trained, strict=True)
