@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import jax
 import numpy as np
-from jax.tree_util import keystr, tree_leaves_with_path, tree_map_with_path
+from jax.tree_util import keystr, tree_leaves_with_path
 from safetensors.numpy import load, save
 
 from ..corpus.subwords import Subwords
@@ -39,17 +39,6 @@ def save_weights(path: Path, weights: Weights) -> None:
         name = keystr(place, simple=True, separator=".").removesuffix(".value")
         tensors[name] = np.ascontiguousarray(leaf)
     write_file(path, save(tensors))
-
-
-def read_weights(content: bytes, like: Weights) -> Weights:
-    """The parameters in a file's bytes, in the structure of ``like``."""
-    tensors = load(content)
-    return tree_map_with_path(
-        lambda place, leaf: jax.numpy.asarray(
-            tensors[keystr(place, simple=True, separator=".").removesuffix(".value")], leaf.dtype
-        ),
-        like,
-    )
 
 
 def save_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
@@ -128,13 +117,3 @@ def read_checkpoint(folder: Path, learner: Learner) -> Snapshot | None:
     known["log"] = [Progress(**progress) for progress in known["log"]]
     losses = [np.array([loss], dtype=np.float64) for loss in facts["losses"]]
     return Snapshot(state, [Trained(best, **known)], losses)
-
-
-def join(snapshots: Sequence[Snapshot]) -> Snapshot:
-    """Join snapshots of the same update into one stack."""
-    losses = zip(*(snapshot.losses for snapshot in snapshots), strict=True)
-    return Snapshot(
-        Stack(len(snapshots)).join([snapshot.state for snapshot in snapshots]),
-        [snapshot.trained[0] for snapshot in snapshots],
-        [np.concatenate(item) for item in losses],
-    )

@@ -15,7 +15,9 @@ from typing import NamedTuple
 import jax
 import numpy as np
 from flax import nnx
+from jax.tree_util import keystr, tree_leaves_with_path
 from jaxtyping import Float
+from safetensors.numpy import load
 
 from ..corpus.batches import (
     EncodedPairs,
@@ -33,7 +35,7 @@ from ..results.folders import read_checked, read_object, read_settings, was_writ
 from ..settings.errors import UserError
 from ..settings.machine import cache_root, processor
 from ..settings.run import SCHEMA_VERSION, RunSettings
-from .checkpoint import load_vocabularies, read_weights
+from .checkpoint import load_vocabularies
 
 BATCH = 64
 """Sentences per batch of a search or an evaluation."""
@@ -156,7 +158,11 @@ def load_run(folder: Path, beam: int | None = None) -> TrainedRun:
     settings = read_settings(folder).changed(decoding=decoding)
     source, target = load_vocabularies(folder, settings.corpus)
     graph, like = create(settings.model, len(source), len(target), settings.training.seed)
-    weights = read_weights(read_checked(path), like)
+    tensors, weights = load(read_checked(path)), []
+    for place, leaf in tree_leaves_with_path(like):
+        name = keystr(place, simple=True, separator=".").removesuffix(".value")
+        weights.append(jax.numpy.asarray(tensors[name], leaf.dtype))
+    weights = jax.tree.unflatten(jax.tree.structure(like), weights)
     return TrainedRun(settings, source, target, graph, weights)
 
 
