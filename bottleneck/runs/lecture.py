@@ -29,7 +29,20 @@ def trained_evidence(evidence: Evidence, name: str, arms: Mapping[str, Path]) ->
         if trained.settings.corpus.reverse_direction:
             continue
         if name == "L10":
-            learned = learned_weights(trained)
+            # Attention over the slide's words, while the decoder reads its French.
+            corpus, words, shares = trained.settings.corpus, [], []
+            texts = [" ".join(slide[side]) for side in ("english", "french")]
+            texts = [prepare_source(text, corpus) for text in texts]
+            (matrix,) = trained.attention(trained.encode([SentencePair(*texts)]), 1)
+            vocabularies = trained.source_vocabulary, trained.target_vocabulary
+            for text, vocabulary in zip(texts, vocabularies, strict=True):
+                tokens, tokenizer = tokenize(text), vocabulary.tokenizer
+                words.append([*map(without_joiner, tokens)])
+                shares.append(shares_of(tokenizer.pieces(text), tokens, tokenizer))
+            source, target = words
+            title = f"learned: {trained.settings.model.attention}"
+            shown = by_word(matrix, *shares)[: len(target)]
+            learned = Grid(title, target, [*source, SPECIAL[EOS]], shown, slide["gold"])
         elif name == "L17":
             sentences = [slide["source"]]
             steps = _first_steps(trained, slide["source"], slide["steps"])
@@ -38,28 +51,6 @@ def trained_evidence(evidence: Evidence, name: str, arms: Mapping[str, Path]) ->
         texts = [item.text for item in trained.translations(sentences)]
         outputs[arm] = texts, steps
     return replace(evidence, learned=learned, arms=outputs)
-
-
-def learned_weights(trained: TrainedRun) -> Grid:
-    """Attention over the words of L10, while the decoder reads the slide's French."""
-    slide, words, shares = SLIDES["L10"], [], []
-    corpus = trained.settings.corpus
-    texts = [prepare_source(" ".join(slide[side]), corpus) for side in ("english", "french")]
-    (matrix,) = trained.attention(trained.encode([SentencePair(*texts)]), 1)
-    for text, vocabulary in zip(
-        texts, (trained.source_vocabulary, trained.target_vocabulary), strict=True
-    ):
-        tokens, tokenizer = tokenize(text), vocabulary.tokenizer
-        words.append([*map(without_joiner, tokens)])
-        shares.append(shares_of(tokenizer.pieces(text), tokens, tokenizer))
-    source, target = words
-    return Grid(
-        f"learned: {trained.settings.model.attention}",
-        target,
-        [*source, SPECIAL[EOS]],
-        by_word(matrix, *shares)[: len(target)],
-        slide["gold"],
-    )
 
 
 def _first_steps(
