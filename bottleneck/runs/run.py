@@ -25,7 +25,7 @@ from ..settings.errors import UserError
 from ..settings.files import write_file
 from ..settings.machine import cores, mendable, processor
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
-from ..training.loop import Learner, Snapshot, Trained, train
+from ..training.loop import Learner, Snapshot, train
 from .checkpoint import Checkpoints, read_checkpoint, save_vocabularies, save_weights
 from .evaluation import evaluate, scoring_notes
 from .pool import Event
@@ -105,10 +105,7 @@ def execute(
                 stacks.setdefault(done, []).append(run)
         for stack in stacks.values():
             with _failing(stack):
-                trained = _train(stack, graph, corpus, checkpoints)
-                for run, result in zip(stack, trained, strict=True):
-                    with _failing([run]):
-                        _evaluate(run, result, graph, corpus)
+                _train(stack, graph, corpus, checkpoints)
 
 
 @contextmanager
@@ -126,8 +123,8 @@ def _failing(runs: Sequence[Run]) -> Iterator[None]:
 
 def _train(
     runs: Sequence[Run], graph: nnx.GraphDef, corpus: Corpus, checkpoints: Checkpoints
-) -> list[Trained]:
-    """Write settings and environment of runs at the same update, and train them to the end."""
+) -> None:
+    """Train runs at the same update to the end, evaluate each, and write the files of each."""
     vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
     source_unknown, target_unknown = corpus.unknown_rates
     environment = {"schema": SCHEMA_VERSION} | describe_environment() | {
@@ -165,21 +162,20 @@ def _train(
     )
     checkpoints.keep(end)  # what is trained is never trained again
     checkpoints.folders = ()
-    return end.trained
-
-
-def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -> None:
-    """Write log and weights, translate and score the test set, and write the last status."""
-    folder = run.folder
-    lines = [json.dumps(asdict(progress)) for progress in trained.log]
-    write_file(folder / "log.jsonl", "".join(f"{line}\n" for line in lines))
-    save_weights(folder / "weights.safetensors", trained.weights)
-    if trained.status == "done":
-        run.report({"phase": "scoring"})
-        evaluate(graph, trained, run.settings, corpus, folder)
-    write_status(folder, trained.status, trained.reason)
-    (folder / "checkpoint.safetensors").unlink(missing_ok=True)
-    run.report({"phase": trained.status, "run": folder.name, "reason": trained.reason})
+    trained = end.trained
+    del end  # the evaluation needs the memory of its state
+    for run, result in zip(runs, trained, strict=True):
+        with _failing([run]):
+            folder = run.folder
+            lines = [json.dumps(asdict(progress)) for progress in result.log]
+            write_file(folder / "log.jsonl", "".join(f"{line}\n" for line in lines))
+            save_weights(folder / "weights.safetensors", result.weights)
+            if result.status == "done":
+                run.report({"phase": "scoring"})
+                evaluate(graph, result, run.settings, corpus, folder)
+            write_status(folder, result.status, result.reason)
+            (folder / "checkpoint.safetensors").unlink(missing_ok=True)
+            run.report({"phase": result.status, "run": folder.name, "reason": result.reason})
 
 
 def describe_environment() -> dict[str, Any]:
