@@ -5,7 +5,10 @@ but no shared disk: settings and the user's text are sent with the tasks, and a 
 back with its result. If a worker is lost, Dask repeats its run.
 """
 
+import json
 import logging
+import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -19,10 +22,11 @@ from ..corpus.corpus import load_corpus
 from ..results.folders import ENDED, json_text, read_status
 from ..settings.concerns import FILES, CorpusSettings
 from ..settings.errors import UserError
+from ..settings.files import write_file
 from ..settings.run import RunSettings
 from ..settings.sweep import Cell
 from .pool import ENDS, Event, Listener, Outcome, run_cells
-from .store import locked, replace_run
+from .store import locked, write_status
 
 
 def run_cells_on_cluster(
@@ -73,7 +77,7 @@ def run_cells_on_cluster(
                 continue
             cell, folder = running[label]
             if not isinstance(event, dict):
-                event = _arrived(event, folder, cell.settings)
+                event = receive(event, folder, cell.settings)
             if event["phase"] in ENDS:
                 outcomes[cell] = Outcome(cell, **event)
                 del running[label]
@@ -110,8 +114,8 @@ def execute_task(topic: str, cell: Cell, texts: dict[str, tuple]) -> tuple[Event
         return ends[0], {path.name: path.read_bytes() for path in paths}
 
 
-def _arrived(future: Any, folder: Path, settings: RunSettings) -> Event:
-    """Put the files of a run into the store, and return its last event."""
+def receive(future: Any, folder: Path, settings: RunSettings) -> Event:
+    """Put the files of a run into the store, in place of older ones, and return its last event."""
     from distributed import CancelledError
 
     try:
@@ -126,5 +130,12 @@ def _arrived(future: Any, folder: Path, settings: RunSettings) -> Event:
     if "run" in event:  # it has ended; its settings get this machine's file names back
         files["settings.json"] = json_text(settings.model_dump()).encode()
         with locked(folder):
-            replace_run(folder, files)
+            aside = folder.with_name(f".{folder.name}.aside")  # where no reader looks for a run
+            if folder.exists():
+                os.replace(folder, aside)
+            shutil.rmtree(aside, ignore_errors=True)
+            write_status(folder, "running")
+            for name in files.keys() - {"status.json", "SHA256SUMS"}:
+                write_file(folder / name, files[name])
+            write_status(folder, **json.loads(files["status.json"]))
     return event

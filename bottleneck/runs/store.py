@@ -5,10 +5,8 @@ A run's folder has ``status.json`` from the start: ``running``, ``done``, ``dive
 complete; ``SHA256SUMS`` lists all its other files but the checkpoint.
 """
 
-import json
-import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -41,18 +39,6 @@ def write_status(run: Path, status: str, reason: str = "") -> None:
     if status not in ENDED:
         for path in (run / "SHA256SUMS", *run.glob(".*.part")):  # left by killed processes
             path.unlink(missing_ok=True)
-
-
-def replace_run(run: Path, files: Mapping[str, bytes]) -> None:
-    """Replace a run, which is locked, by these files, which include a status."""
-    aside = run.with_name(f".{run.name}.aside")  # where no reader looks for a run
-    if run.exists():
-        os.replace(run, aside)
-    shutil.rmtree(aside, ignore_errors=True)
-    write_status(run, "running")
-    for name in files.keys() - {"status.json", "SHA256SUMS"}:
-        write_file(run / name, files[name])
-    write_status(run, **json.loads(files["status.json"]))
 
 
 @contextmanager
