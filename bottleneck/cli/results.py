@@ -6,6 +6,7 @@ Only ``study`` and ``plot --sentence`` load jax: they measure and translate.
 import sys
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -352,9 +353,10 @@ def score(
 
     The difference is the second minus the first, with paired tests.
     """
+    from ..corpus.vocabulary import subword_advice, tokenizer_advice
     from ..results.folders import is_run, read_settings
     from ..settings.run import parse_settings
-    from ..tables.score import read_systems, score_page, text_warnings
+    from ..tables.score import read_systems, score_page
 
     if len(systems) > 2:
         raise UsageError(f"score takes one system or two, not {len(systems)}")
@@ -369,6 +371,10 @@ def score(
     named = dict(zip(("system A", "system B"), systems, strict=False))
     outputs = read_systems(named, references or [], sources)
     page = score_page(outputs, scoring, trials)
-    for line in text_warnings(outputs, tokenize):
+    gold = outputs[0]
+    texts = {f"hypotheses of {output.name}": output.hypotheses for output in outputs}
+    texts |= {"references": [*chain(*gold.references)], "sources": gold.sources}
+    advice = tokenizer_advice(gold.references[0], tokenize, "--tokenize ")
+    for line in (*subword_advice(texts), *advice):
         say(line, err=True)
     show(page, form)

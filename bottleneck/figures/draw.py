@@ -33,8 +33,33 @@ ATTENTION = {
 
 @rc_context(STYLE)
 def draw(plot: Plot) -> Figure:
-    """The whole figure; the legend has a sample of each series, the slide's last."""
-    styles, filled = _styles(plot), set(plot.data["panel"])
+    """The whole figure; the legend has a sample of each series, the slide's last.
+
+    An arm has the colour of the attention that its name begins with (``dot layers=2``), and its
+    marker if that is the whole name. Trained networks have solid lines, controls broken ones.
+    """
+    means = plot.data[plot.data["kind"] == "mean"]
+    controls = sorted(dict.fromkeys(means["control"]), key=bool)  # what was trained comes first
+    markers = dict(zip(ATTENTION, "osDPdX", strict=True))
+    lines = ("-", "--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)), (0, (1, 3)))
+    shades = colormaps["viridis"](np.linspace(0, 0.85, len(plot.steps)))
+    styles = {}  # of every arm and control, as matplotlib's keywords
+    for index, arm in enumerate(dict.fromkeys(plot.data["arm"])):
+        attention = next((name for name in markers if re.match(rf"{name}( |-|$)", arm)), "")
+        others = ("#56B4E9", "#999933", "#7A7A7A")
+        colour = ATTENTION.get(attention, others[index % 3]) if arm else STYLE["text.color"]
+        marker = markers.get(arm, "hp*8"[index % 4])
+        styles[arm, "slide"] = {"color": colour, "marker": marker if arm else "none", "mfc": "w"}
+        for place, control in enumerate(controls):
+            style = {"color": colour, "ls": lines[place % len(lines)]}
+            style["marker"] = marker if arm else "v^<>"[place % 4]
+            if plot.steps:
+                step = plot.steps.index(control)
+                style = {"color": to_hex(shades[step]), "marker": "os^DvPX*h"[step % 9], "ls": "-"}
+            style["mfc"] = style["color"] if style["ls"] == "-" else "w"
+            styles[arm, control] = style
+
+    filled = set(plot.data["panel"])
     panels = [panel for panel in plot.panels if panel.name in filled]
     rows, small = 1 if len(panels) <= 3 else 2, len(panels) > 2
     columns = ceil(len(panels) / rows)
@@ -57,35 +82,6 @@ def draw(plot: Plot) -> Figure:
         ncols = max(1, 110 // (10 + max(map(len, samples))))
         part.legend([*samples.values()], [*samples], loc="outside upper center", ncols=ncols)
     return figure
-
-
-def _styles(plot: Plot) -> dict[tuple[str, str], dict[str, Any]]:
-    """Colour, marker, marker fill and line of every arm and control, as matplotlib's keywords.
-
-    An arm has the colour of the attention that its name begins with (``dot layers=2``), and its
-    marker if that is the whole name. Trained networks have solid lines, controls broken ones.
-    """
-    means = plot.data[plot.data["kind"] == "mean"]
-    controls = sorted(dict.fromkeys(means["control"]), key=bool)  # what was trained comes first
-    markers = dict(zip(ATTENTION, "osDPdX", strict=True))
-    lines = ("-", "--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)), (0, (1, 3)))
-    shades = colormaps["viridis"](np.linspace(0, 0.85, len(plot.steps)))
-    styles = {}
-    for index, arm in enumerate(dict.fromkeys(plot.data["arm"])):
-        attention = next((name for name in markers if re.match(rf"{name}( |-|$)", arm)), "")
-        others = ("#56B4E9", "#999933", "#7A7A7A")
-        colour = ATTENTION.get(attention, others[index % 3]) if arm else STYLE["text.color"]
-        marker = markers.get(arm, "hp*8"[index % 4])
-        styles[arm, "slide"] = {"color": colour, "marker": marker if arm else "none", "mfc": "w"}
-        for place, control in enumerate(controls):
-            style = {"color": colour, "ls": lines[place % len(lines)]}
-            style["marker"] = marker if arm else "v^<>"[place % 4]
-            if plot.steps:
-                step = plot.steps.index(control)
-                style = {"color": to_hex(shades[step]), "marker": "os^DvPX*h"[step % 9], "ls": "-"}
-            style["mfc"] = style["color"] if style["ls"] == "-" else "w"
-            styles[arm, control] = style
-    return styles
 
 
 def _draw_panel(

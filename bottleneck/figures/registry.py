@@ -19,7 +19,6 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from ..claims.rules import Bucket
-from ..claims.verdict import READ_FROM
 from ..lecture.slides import SLIDES
 from ..results.bundle import Results, load_probe
 from ..results.folders import probe_file
@@ -109,7 +108,7 @@ def bleu(bundle: Results) -> Plot:
     points = [
         (arm, bucket, {"panel": panel, "x": bucket.name})
         for arm in filter(None, (none, attention))
-        for bucket in _readable(arm)
+        for bucket in arm.readable
     ]
     table, columns = "L-FAIL", {NONE: "bleu"}
     if attention:
@@ -123,12 +122,6 @@ def bleu(bundle: Results) -> Plot:
     ]
     title = f"BLEU by sentence length{', with and without attention' if attention else ''}"
     return _plot(title, "source words", points, printed)
-
-
-def _readable(arm: Arm) -> list[Bucket]:
-    """The buckets with enough sentences for a rule; all filled ones if fewer than two have."""
-    large = [bucket for bucket in arm.buckets if bucket.n >= READ_FROM]
-    return large if len(large) > 1 else [bucket for bucket in arm.buckets if bucket.n]
 
 
 def _plot(
@@ -165,7 +158,7 @@ def arms(bundle: Results) -> Plot:
     for arm in every:
         change = arm.attention if single else arm.name.removeprefix(arm.attention).strip(" ,")
         by_change.setdefault(change or "baseline", []).append(arm)
-    readable = [arm.buckets.index(bucket) for arm in every for bucket in _readable(arm)]
+    readable = [arm.buckets.index(bucket) for arm in every for bucket in arm.readable]
     points = []
     for index in dict.fromkeys((min(readable), max(readable))):
         panel = f"{every[0].buckets[index].name} source words"

@@ -16,7 +16,7 @@ from ..corpus.vocabulary import UNK
 from ..results.bundle import read_table
 from ..scoring.bootstrap import Estimate, difference, ratio_of_sums
 from ..settings.concerns import bucket_members, holds
-from .arms import Arm, Estimates, Measured, Probed, Row, arms_of
+from .arms import Estimates, Measured, Probed, Row, arms_of
 from .question import PERCENT, Axes, Columns, Judgement, Question, StudyColumn, StudyTable, Subject
 
 SLIDE_LOST, LOST_WORDS = 0.91, 30
@@ -49,8 +49,47 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Every measure of every arm, and attention minus none, paired."""
     rows, bases = [], {}
     for arm in arms_of(probed):  # those without attention come first
-        of_arm, kept = _summary(arm)
-        rows += of_arm
+        found = arm.runs[0].found
+        words, clean = found["source_words"], found["unknown"] == 0
+        kept = {}  # the share of a further word's bits that the arm keeps, by part
+        members = bucket_members(words, arm.settings.scoring.lower_edges).items()
+        buckets = [
+            (stream, name, inside[clean[inside]])
+            for stream, (name, inside) in enumerate(members)
+            if clean[inside].any()
+        ]
+        longer = buckets[len(buckets) // 2 :]  # with the middle bucket
+        means = np.array([words[inside].mean() for *_, inside in longer])
+        # The columns of what remains, in nats, each with its part and control.
+        for column, part, control in (
+            ("probe", "probe", ""),
+            ("probe_untrained", "probe", "untrained"),
+            ("nll", "translator", ""),
+        ):
+            nats, bits = np.moveaxis(arm.statistics([column, "bits"]), -1, 0)
+            counts = np.stack([bits - nats / np.log(2.0), bits, np.ones_like(bits)], axis=-1)
+            for stream, name, inside in buckets:
+                keys, sums = {"bucket": name, "n": len(inside)}, counts[:, inside]
+                if column == "probe":
+                    whole = arm.estimate(ratio_of_sums, sums[..., 1:], stream)
+                    rows.append(arm.row("source_bits", whole, **keys))
+                keys |= {"part": part, "control": control, "stream": stream}
+                rows += arm.rows("recovered", ratio_of_sums, sums[..., [0, 2]], **keys)
+                rows += arm.rows("share", ratio_of_sums, sums[..., [0, 1]], **keys)
+            if not control and len(buckets) > 2:
+                slopes = []
+                for which in (0, 1):
+                    sums = counts[..., [which, 2]]
+                    parts = [
+                        arm.estimate(ratio_of_sums, sums[:, inside], stream)
+                        for stream, _, inside in longer
+                    ]
+                    points = [np.append(item.value, item.draws) for item in parts]
+                    slopes.append((means - means.mean()) @ points)
+                value, *draws = ratio_of_sums(np.stack(slopes, axis=-1))
+                kept[part] = Estimate(float(value), np.array(draws))
+                n = sum(len(inside) for *_, inside in longer)
+                rows.append(arm.row("kept", kept[part], part=f"{part} longer", n=n))
         settings = arm.settings.changed(training={"seed": 0}, model={"attention": "none"})
         if arm.settings.model.attention == "none":
             bases[settings] = arm.name, kept
@@ -60,48 +99,6 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
                 gain = difference(share, base[part])
                 rows.append(arm.row("kept_gain", gain, part=f"{part} longer", note=name))
     return rows
-
-
-def _summary(arm: Arm) -> tuple[list[Row], dict[str, Estimate]]:
-    """The rows of an arm, and the share of a further word's bits that it keeps, by part."""
-    found = arm.runs[0].found
-    words, clean, rows, kept = found["source_words"], found["unknown"] == 0, [], {}
-    members = bucket_members(words, arm.settings.scoring.lower_edges).items()
-    buckets = [
-        (stream, name, inside[clean[inside]])
-        for stream, (name, inside) in enumerate(members)
-        if clean[inside].any()
-    ]
-    longer = buckets[len(buckets) // 2 :]  # with the middle bucket
-    means = np.array([words[inside].mean() for *_, inside in longer])
-    # The columns of what remains, in nats, each with its part and control.
-    for column, part, control in (
-        ("probe", "probe", ""),
-        ("probe_untrained", "probe", "untrained"),
-        ("nll", "translator", ""),
-    ):
-        nats, bits = np.moveaxis(arm.statistics([column, "bits"]), -1, 0)
-        counts = np.stack([bits - nats / np.log(2.0), bits, np.ones_like(bits)], axis=-1)
-        for stream, name, inside in buckets:
-            keys, sums = {"bucket": name, "n": len(inside)}, counts[:, inside]
-            if column == "probe":
-                whole = arm.estimate(ratio_of_sums, sums[..., 1:], stream)
-                rows.append(arm.row("source_bits", whole, **keys))
-            keys |= {"part": part, "control": control, "stream": stream}
-            rows += arm.rows("recovered", ratio_of_sums, sums[..., [0, 2]], **keys)
-            rows += arm.rows("share", ratio_of_sums, sums[..., [0, 1]], **keys)
-        if not control and len(buckets) > 2:
-            slopes = []
-            for which in (0, 1):
-                sums = counts[..., [which, 2]]
-                parts = [arm.estimate(ratio_of_sums, sums[:, i], stream) for stream, _, i in longer]
-                points = [np.append(item.value, item.draws) for item in parts]
-                slopes.append((means - means.mean()) @ points)
-            value, *draws = ratio_of_sums(np.stack(slopes, axis=-1))
-            kept[part] = Estimate(float(value), np.array(draws))
-            n = sum(len(inside) for *_, inside in longer)
-            rows.append(arm.row("kept", kept[part], part=f"{part} longer", n=n))
-    return rows, kept
 
 
 def _lost(estimates: Estimates) -> Judgement | str:

@@ -45,12 +45,17 @@ def probe(subject: Subject, sentences: int = 6_000, steps: int = 200) -> Columns
         np.concatenate([window(np.r_[before, row], DISTANCES)[:, ::-1] for row in rows])
         for rows in ids
     )
-    # The most frequent word at each distance: of all, and of those with the same last word.
-    frequent = most_frequent(training)
+    # The most frequent word at each distance: of all, and of those with the same last word. It has
+    # the lowest id if several are equal. Counts begin with that of NO_ANSWER, which is dropped.
+    last, best = training[:, 0], {}
+    for word in (None, *np.unique(last)):
+        columns = training.T if word is None else training[last == word].T
+        counts = [np.bincount(column - NO_ANSWER)[1:] for column in columns]
+        best[word] = np.array([count.argmax() if count.size else NO_ANSWER for count in counts])
+    frequent = best.pop(None)
     answers = {name: np.tile(frequent, (len(words), 1)) for name in ("last_word", "baseline")}
-    for word in np.unique(training[:, 0]):
-        best = most_frequent(training[training[:, 0] == word])
-        answers["last_word"][words[:, 0] == word] = np.where(best == NO_ANSWER, frequent, best)
+    for word, after in best.items():
+        answers["last_word"][words[:, 0] == word] = np.where(after == NO_ANSWER, frequent, after)
     for name, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
         subject.tell(f"{name} states")
         fitted, asked = (
@@ -71,13 +76,6 @@ def probe(subject: Subject, sentences: int = 6_000, steps: int = 200) -> Columns
         sums = {key: np.bincount(sentence, count) for key, count in counts.items()}
         parts.append(pd.DataFrame({"words": first} | sums))
     return pd.concat(parts).to_dict("list")
-
-
-def most_frequent(words: Int[ndarray, "rows distances"]) -> Int[ndarray, "distances"]:
-    """The most frequent word at each distance; the lowest id if several are equal."""
-    # Counts begin with that of NO_ANSWER, which is dropped.
-    counts = [np.bincount(column - NO_ANSWER)[1:] for column in words.T]
-    return np.array([count.argmax() if count.size else NO_ANSWER for count in counts], np.int64)
 
 
 def read_words(

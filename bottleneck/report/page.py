@@ -109,6 +109,25 @@ def collect(folder: Path) -> dict[str, Any]:
         greatest = max((abs(end) for end in ends if not pd.isna(end)), default=0)
         digits = 1 if greatest >= 10 else 2 if greatest >= 0.1 else 4
         row["number"] = in_line(cell(*ends, f"{{:.{digits}f}}"))
+    # The views of each claim that has numbers; views that two claims share go with the first.
+    seen, questions = {}, {}
+    for item in decisions[len(slides) :]:
+        claim, home = item.claim, item.folder
+        # Views of C1 and C10 compare: a single size or arm has nothing to show.
+        compared = item.measured or claim.id not in ("C1", "C10")
+        owners = {
+            name: seen.setdefault((home, name), claim.id)
+            for name in (claim.study, *(BESIDE.get(claim.id, ()) if compared else ()))
+            if name and has_numbers(name, home, item.bundle)
+        }
+        if item.measured or owners:
+            names = [name for name, owner in owners.items() if owner == claim.id]
+            questions[claim.id] = {
+                "views": find_views(names, home, item.bundle),
+                "measure": item.command or f"bottleneck {claim.makes or f'study {claim.study}'}",
+                "slides": [key for key in SLIDES if claim.id in SLIDES[key].get("claims", "")],
+                "shared": {*owners.values()} - {claim.id},
+            }
     bundles = {item.folder: item.bundle for item in decisions if item.bundle}
     names = ["run", "experiment", "arm", *schema.SETTING_COLUMNS]
     settings = [bundle.runs[names].drop_duplicates() for bundle in bundles.values()]
@@ -120,7 +139,7 @@ def collect(folder: Path) -> dict[str, Any]:
         "claims_caption": page.caption,
         "slides": find_views(("failure-pattern", "vindication", "bleu"), first.folder, pair),
         "explorer": explorer_data(pair) if pair else None,
-        "questions": questions(decisions[len(slides) :]),
+        "questions": questions,
         "audits": audits,
         "audit_caption": audit_page(audits).caption,
         "runs": {
@@ -129,29 +148,6 @@ def collect(folder: Path) -> dict[str, Any]:
         },
         "settings": quote(tidy_csv(pd.concat(settings)), safe=",/") if settings else "",
     }
-
-
-def questions(decisions: Sequence[claims.Decision]) -> dict[str, dict[str, Any]]:
-    """The views of each claim that has numbers; views that two claims share go with the first."""
-    seen, views = {}, {}
-    for item in decisions:
-        claim, folder, bundle = item.claim, item.folder, item.bundle
-        # Views of C1 and C10 compare: a single size or arm has nothing to show.
-        compared = item.measured or claim.id not in ("C1", "C10")
-        first = {
-            name: seen.setdefault((folder, name), claim.id)
-            for name in (claim.study, *(BESIDE.get(claim.id, ()) if compared else ()))
-            if name and has_numbers(name, folder, bundle)
-        }
-        if item.measured or first:
-            names = [name for name, other in first.items() if other == claim.id]
-            views[claim.id] = {
-                "views": find_views(names, folder, bundle),
-                "measure": item.command or f"bottleneck {claim.makes or f'study {claim.study}'}",
-                "slides": [key for key in SLIDES if claim.id in SLIDES[key].get("claims", "")],
-                "shared": {*first.values()} - {claim.id},
-            }
-    return views
 
 
 def find_views(names: Iterable[str], folder: Path, bundle: Results | None) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..claims.rules import Bucket, Row
+from ..claims.verdict import READ_FROM
 from ..results.bundle import Counts, Results
 from ..results.schema import RUN_COLUMNS, SETTING_COLUMNS
 from ..scoring.bleu import bleu, brevity_penalty
@@ -27,7 +28,8 @@ SAME = [name for name in (*SETTING_COLUMNS, "corpus_fingerprint") if name != "se
 class Arm:
     """Runs that differ only in their seed, one per row, and their scores, shortest bucket first.
 
-    ``longest`` is the longest bucket with sentences.
+    ``longest`` is the longest bucket with sentences; ``readable`` are those with enough sentences
+    for a rule, or all filled ones if fewer than two have.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Arm:
     runs: pd.DataFrame
     buckets: tuple[Bucket, ...]
     longest: Bucket
+    readable: Sequence[Bucket]
 
 
 Pair = tuple[Arm, Arm | None]
@@ -210,8 +213,10 @@ def arms_of(bundle: Results, *parts: pd.DataFrame) -> list[Arm]:
         scoring = bundle.settings(first["run"]).scoring
         sizes = int(first["embedding_size"]), int(first["context_size"])
         buckets = _scores(counts, scoring, *sizes)
-        filled = [bucket for bucket in buckets if bucket.n] or buckets
-        arms.append(Arm(first["arm"], first["attention"], runs, buckets, filled[-1]))
+        filled = [bucket for bucket in buckets if bucket.n]
+        large = [bucket for bucket in filled if bucket.n >= READ_FROM]
+        readable, longest = large if len(large) > 1 else filled, (filled or buckets)[-1]
+        arms.append(Arm(first["arm"], first["attention"], runs, buckets, longest, readable))
     return arms
 
 

@@ -6,7 +6,7 @@ Text is not normalised: scores are those of sacreBLEU's own command on the same 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +15,7 @@ from sacrebleu.metrics import CHRF
 
 from ..claims.verdict import READ_FROM, small_buckets
 from ..corpus.files import read_lines
-from ..corpus.vocabulary import (
-    IN_CHARACTERS,
-    count_words,
-    spaceless,
-    subword_advice,
-    tokenizer_advice,
-)
+from ..corpus.vocabulary import IN_CHARACTERS, count_words, spaceless
 from ..results.folders import is_run, read_settings, read_texts
 from ..scoring.bleu import (
     bleu,
@@ -240,11 +234,3 @@ def score_data(outputs: Sequence[Output], scoring: ScoringSettings, trials: int)
         trials=trials,
         seed=scoring.seed,
     )
-
-
-def text_warnings(outputs: Sequence[Output], tokenize: str) -> list[str]:
-    """Warnings about the systems' texts, and about a tokenizer that does not suit them."""
-    gold = outputs[0]
-    texts = {f"hypotheses of {output.name}": output.hypotheses for output in outputs}
-    texts |= {"references": [*chain(*gold.references)], "sources": gold.sources}
-    return subword_advice(texts) + tokenizer_advice(gold.references[0], tokenize, "--tokenize ")

@@ -195,3 +195,6 @@ def test_bleu_uses_the_named_tokenizer_and_an_unknown_one_is_refused(tmp_path, o
         (line,) = warned.err.splitlines()
         assert line.endswith("has no spaces: give --tokenize zh (or char)")
     assert "has no tokenizer 'zhh'; did you mean 'zh'?" in fails(score, "zhh", code=2)
+    write_lines(tmp_path / "a", ["▁"])
+    warned = ok("score a --references a --sources a").err
+    assert " of a (1 line), references (1 line), sources (1 line): " in warned

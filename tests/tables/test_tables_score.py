@@ -7,12 +7,12 @@ import pytest
 import sacrebleu
 from system_files import outputs, reference_texts, write_lines
 
-from seq2seq_bottleneck.corpus.vocabulary import count_words
+from seq2seq_bottleneck.corpus.vocabulary import count_words, subword_advice, tokenizer_advice
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_signature, bleu_statistics
 from seq2seq_bottleneck.scoring.bootstrap import draw, estimate
 from seq2seq_bottleneck.settings.concerns import ScoringSettings
 from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.tables.score import Output, read_systems, score_page, text_warnings
+from seq2seq_bottleneck.tables.score import Output, read_systems, score_page
 
 LENGTHS = [3] * 4 + [7] * 110 + [15] * 30 + [25] * 30 + [44] * 20
 SOURCES = reference_texts(LENGTHS, seed=1)
@@ -101,13 +101,11 @@ def test_files_are_read_unchanged(tmp_path, read):
 def test_subwords_left_in_text_are_counted_with_a_command_that_joins_them():
     cut = {"@@ ": "le ch@@ at do@@ rt", "▁": "▁le ▁ch at ▁do rt"}
     for mark, text in cut.items():
-        (line,) = text_warnings([system(hypotheses=["le chat dort", text, text])], "13a")
+        (line,) = subword_advice({"hypotheses of mine": ["le chat dort", text, text]})
         assert line.startswith(f"Subwords ({mark!r}) in hypotheses of mine (2 lines): join them")
         command = line.partition("`")[2].removesuffix("`")
         ran = subprocess.run(command, shell=True, input=text, capture_output=True, text=True)
         assert ran.stdout == "le chat dort"
-    (line,) = text_warnings([system(references=[text], sources=[text, "x"])], "13a")
-    assert "in references (1 line), sources (1 line): " in line
 
 
 def test_references_in_several_files_or_columns_score_as_sacrebleus(tmp_path, read):
@@ -181,7 +179,6 @@ def test_text_without_spaces_is_counted_in_characters_and_its_tokenizer_is_named
     advice = {"我们爱猫。": "zh", "猫が好きです": "ja-mecab", "a 猫": "zh"}
     advice = {text: f"{name} (or char)" for text, name in advice.items()} | {"ฉันรักแมว": "char"}
     for text, name in advice.items():
-        output = system([text], [text], ["a b"])
-        (line,) = text_warnings([output], "13a")
+        (line,) = tokenizer_advice([text], "13a", "--tokenize ")
         assert line.endswith(f"has no spaces: give --tokenize {name}")
-        assert text_warnings([output], "char") == []
+        assert tokenizer_advice([text], "char", "--tokenize ") == []
