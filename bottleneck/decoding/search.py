@@ -31,14 +31,8 @@ def make_search(
     They are greedy for ``beam_size`` 1, else by beam search. If the process has several cores, each
     core searches for a part of the batch.
     """
-
-    def search(weights: Weights, source: Array, lengths: Array) -> tuple[Array, Array]:
-        translator, table = nnx.merge(graph, weights), caps(source.shape[1], settings)
-        limits, width = jnp.array(table, jnp.int32)[lengths], table[-1]
-        given = translator, translator.encode(source, lengths), limits, width
-        return greedy(*given) if settings.beam_size == 1 else beam_search(*given, settings)
-
-    program = cache(lambda parts: Stack(1, parts).program(search, cut=(1, 2), by_row=True))
+    function = partial(search, graph, settings)
+    program = cache(lambda parts: Stack(1, parts).program(function, cut=(1, 2), by_row=True))
     return lambda *given: program(parts_of(len(given[2])))(*given)
 
 
@@ -58,10 +52,15 @@ def without_symbols(logits: Float[Array, "*rows words"]) -> Float[Array, "*rows 
     return jnp.where(jnp.broadcast_to(barred, logits.shape), -jnp.inf, logits)
 
 
-def greedy(
-    translator: Translator, memory: Memory, limits: Int[Array, " batch"], width: int
+def search(
+    graph: nnx.GraphDef, settings: DecodingSettings, weights: Weights, source: Array, lengths: Array
 ) -> tuple[Array, Array]:
-    """Decode a batch; stops as soon as every sentence has ended."""
+    """Decode a batch; greedy search stops as soon as every sentence has ended."""
+    translator, table = nnx.merge(graph, weights), caps(source.shape[1], settings)
+    memory = translator.encode(source, lengths)
+    limits, width = jnp.array(table, jnp.int32)[lengths], table[-1]
+    if settings.beam_size > 1:
+        return beam_search(translator, memory, limits, width, settings)
 
     def step(carry: tuple) -> tuple:
         place, states, word, tokens, live = carry

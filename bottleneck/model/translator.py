@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 from flax import nnx
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float, Int
 
 from ..settings.concerns import ModelSettings
 from .attention import Memory
@@ -24,10 +24,13 @@ class Translator(nnx.Module):
         self.decoder = Decoder(settings, target_words, rngs)
 
     def encode(
-        self, source: Int[Array, "batch source"], lengths: Int[Array, " batch"], key: Key = None
+        self,
+        source: Int[Array, "batch source"] | Float[Array, "batch source embedding"],
+        lengths: Int[Array, " batch"],
+        key: Key = None,
     ) -> Memory:
-        """Encode the source; padding after ``lengths`` has no effect."""
-        mask = real_positions(lengths, source.shape[1])
+        """Encode the source (words or their vectors); padding after ``lengths`` has no effect."""
+        mask = jnp.arange(source.shape[1])[None] < lengths[:, None]
         values, last = self.encoder(source, mask, key)
         return Memory(values, self.decoder.attention.keys(values), mask, last)
 
@@ -42,11 +45,6 @@ class Translator(nnx.Module):
         outputs, weights = self.decoder(inputs, self.encode(source, lengths, key), key)
         logits = self.decoder.output_layer().logits(outputs)
         return jnp.swapaxes(logits, 0, 1), jnp.swapaxes(weights, 0, 1)
-
-
-def real_positions(lengths: Int[Array, " batch"], width: int) -> Bool[Array, "batch width"]:
-    """True on the first ``lengths`` positions of each row."""
-    return jnp.arange(width, dtype=lengths.dtype)[None] < lengths[:, None]
 
 
 def create(

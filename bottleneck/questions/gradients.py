@@ -63,19 +63,14 @@ def gradient_norms(
     import jax.numpy as jnp
     from flax import nnx
 
-    from ..model.attention import Memory
-    from ..model.translator import real_positions
-
     @jax.jit
     def norms(weights, source, lengths, target):
         translator = nnx.merge(graph, weights)
-        decoder, mask = translator.decoder, real_positions(lengths, source.shape[1])
+        decoder = translator.decoder
 
         def log_likelihoods(embedded):
-            values, last = translator.encoder(embedded, mask)
-            memory = Memory(values, decoder.attention.keys(values), mask, last)
             before = jnp.pad(target[:, :-1], ((0, 0), (1, 0)), constant_values=BOS)
-            outputs, _ = decoder(before, memory)
+            outputs, _ = decoder(before, translator.encode(embedded, lengths))
             scores = jax.nn.log_softmax(decoder.output_layer().logits(outputs))
             return jnp.take_along_axis(scores, target.T[..., None], axis=-1)[..., 0]
 

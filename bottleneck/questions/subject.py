@@ -6,6 +6,7 @@ encoder's memory. Its -log P of the source measures what the memory does not tel
 
 from collections.abc import Sequence
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from random import Random
 
@@ -27,7 +28,7 @@ from ..corpus.pair import Pairs, SentencePair, sources
 from ..model.attention import Memory
 from ..model.parts import Stack, on_host
 from ..model.recurrence import Key
-from ..model.translator import Translator, Weights, create, real_positions
+from ..model.translator import Translator, Weights, create
 from ..results.folders import read_object
 from ..runs.translate import BATCH, TrainedRun, load_run
 from ..settings.concerns import bucket_members, bucket_of
@@ -50,8 +51,8 @@ class Subject:
         self.vocabularies = trained.source_vocabulary, trained.target_vocabulary
         self.edges = self.settings.scoring.lower_edges
         self._encode = jax.jit(
-            lambda weights, source, lengths: nnx.merge(self.graph, weights).encoder(
-                source, real_positions(lengths, source.shape[1])
+            lambda weights, *given: attrgetter("values", "last")(
+                nnx.merge(self.graph, weights).encode(*given)
             )
         )
 

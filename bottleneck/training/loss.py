@@ -19,7 +19,7 @@ from ..corpus.batches import Batch
 from ..corpus.vocabulary import BOS, PAD
 from ..model.decoder import OutputLayer
 from ..model.recurrence import Key
-from ..model.translator import Translator, real_positions
+from ..model.translator import Translator
 
 CHUNK = 256  # positions whose logits are in memory at once
 
@@ -57,8 +57,8 @@ def read_outs(
         outputs = jax.lax.scan(step, start, (true_words.T, forced))[1]
     states = outputs.reshape(-1, outputs.shape[-1])
     target = jnp.asarray(batch.target).T.reshape(-1)
-    real = real_positions(batch.target_lengths, batch.target.shape[1]).T.reshape(-1)
-    return states, decoder.output_layer(), target, real
+    real = jnp.arange(batch.target.shape[1])[None] < batch.target_lengths[:, None]
+    return states, decoder.output_layer(), target, real.T.reshape(-1)
 
 
 def token_losses(translator: Translator, batch: Batch) -> Float[Array, "batch target"]:

@@ -6,7 +6,7 @@ The change of an m x n matrix is multiplied by 0.2 sqrt(max(m, n)). Its entries 
 Adam's usually are, so that one learning rate works for both (Liu et al. 2025, section 2.2).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from flax import nnx
 from jaxtyping import Array, Float, Int, UInt32
 from optax.contrib import muon
 
-from ..corpus.batches import Batch, EvaluationBatch, restore
+from ..corpus.batches import Batch, restore
 from ..model.parts import Stack, on_host
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
@@ -141,10 +141,11 @@ def make_sentence_losses(
         cut=(1,),
         by_row=True,
     )
-
-    def evaluate(weights: Weights, batches: Sequence[EvaluationBatch]) -> np.ndarray:
-        # Start all of them before waiting for the first.
-        results = [program(weights, item.batch) for item in batches]
-        return np.array(restore([on_host(result).T for result in results], batches), np.float64)
-
-    return evaluate
+    # The list starts all of them before the wait for the first.
+    return lambda weights, batches: np.array(
+        restore(
+            [on_host(result).T for result in [program(weights, item.batch) for item in batches]],
+            batches,
+        ),
+        np.float64,
+    )

@@ -63,31 +63,6 @@ class Verb:
     generic: bool
 
 
-def _principal(verb: str) -> tuple[list[str], str, str]:
-    """Present, past participle and future stem."""
-    if verb in _IRREGULAR["verbs"]:
-        present, past, future = _IRREGULAR["verbs"][verb].split("|")
-        return present.split(), past, future
-    stem = verb[:-2]
-    if verb.endswith("ir"):
-        endings = ["is", "is", "it", "issons", "issez", "issent"]
-        return [stem + ending for ending in endings], stem + "i", verb
-    if verb.endswith("re"):
-        endings = ("s", "s", "", "ons", "ez", "ent")
-        return [stem + ending for ending in endings], stem + "u", verb[:-1]
-    # Verbs in -er: the stem may change before a silent e, and before -ons.
-    strong, ending = stem, stem[-1]
-    if stem.endswith(("appel", "jet")):
-        strong = stem + ending
-    elif ending == "y":
-        strong = stem[:-1] + "i"
-    elif stem[-2] in "eé" and ending in "cdgjklmnprstv" and stem[-3] not in "aeiou":
-        strong = stem[:-2] + "è" + ending
-    softened = {"g": stem + "e", "c": stem[:-1] + "ç"}.get(ending, stem)
-    present = [strong + "e", strong + "es", strong + "e", softened + "ons", stem + "ez"]
-    return [*present, strong + "ent"], stem + "é", (stem if stem[-2] == "é" else strong) + "er"
-
-
 @cache
 def conjugate(lemma: str, link: str = "", generic: bool = False) -> Verb:
     """All forms of a verb; ``lemma`` is its infinitive, with se or s' if it is reflexive."""
@@ -95,10 +70,32 @@ def conjugate(lemma: str, link: str = "", generic: bool = False) -> Verb:
     reflexive = infinitive != lemma
     of_motion = ("aller", "venir", "revenir", "retourner", "arriver", "partir", "tomber")
     agrees = reflexive or infinitive in of_motion
-    present, participle, future = _principal(infinitive)
+    # The present, the past participle and the stem of the future.
+    verbs, stem = _IRREGULAR["verbs"], infinitive[:-2]
+    if infinitive in verbs:
+        conjugated, participle, future = verbs[infinitive].split("|")
+        present = conjugated.split()
+    elif infinitive.endswith("ir"):
+        endings = ("is", "is", "it", "issons", "issez", "issent")
+        present, participle, future = [stem + end for end in endings], stem + "i", infinitive
+    elif infinitive.endswith("re"):
+        endings = ("s", "s", "", "ons", "ez", "ent")
+        present, participle, future = [stem + end for end in endings], stem + "u", infinitive[:-1]
+    else:  # in -er: the stem may change before a silent e, and before -ons
+        strong, ending = stem, stem[-1]
+        if stem.endswith(("appel", "jet")):
+            strong = stem + ending
+        elif ending == "y":
+            strong = stem[:-1] + "i"
+        elif stem[-2] in "eé" and ending in "cdgjklmnprstv" and stem[-3] not in "aeiou":
+            strong = stem[:-2] + "è" + ending
+        softened = {"g": stem + "e", "c": stem[:-1] + "ç"}.get(ending, stem)
+        plurals = softened + "ons", stem + "ez", strong + "ent"
+        present = [strong + "e", strong + "es", strong + "e", *plurals]
+        participle, future = stem + "é", (stem if stem[-2] == "é" else strong) + "er"
     compound = infinitive not in ("être", "vouloir", "avoir", "pouvoir", "espérer")
     if compound:
-        past = _principal("être" if agrees else "avoir")[0]
+        past = verbs["être" if agrees else "avoir"].partition("|")[0].split()
     else:
         stem = "ét" if infinitive == "être" else present[3].removesuffix("ons")
         past = [stem + ending for ending in ("ais", "ais", "ait", "ions", "iez", "aient")]

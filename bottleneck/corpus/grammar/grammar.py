@@ -5,7 +5,7 @@ one by one, so that all versions of Python draw the same.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import accumulate
 from math import fsum, log2
@@ -91,11 +91,19 @@ class Grammar:
         """A rule, drawn with its probability, and the derivations of its symbols."""
         table = self._tables.get((symbol, words))
         if table is None:
-            ways = [
-                (rule, lengths, weight)
-                for rule in self._rules[symbol]
-                for lengths, weight in self._ways(rule.symbols, words - rule.fixed, rule.weight)
-            ]
+            ways = []
+            for rule in self._rules[symbol]:
+                # All ways to divide words among symbols: lengths, words left, product of weights.
+                divided = [((), words - rule.fixed, rule.weight)]
+                for place, part in enumerate(rule.symbols, start=1):
+                    others, inside = len(rule.symbols) - place, self._inside[part]
+                    divided = [
+                        ((*lengths, length), left - length, weight * inside[length])
+                        for lengths, left, weight in divided
+                        for length in range(1 if others else max(left, 1), left - others + 1)
+                        if inside[length]
+                    ]
+                ways += [(rule, lengths, weight) for lengths, left, weight in divided if left == 0]
             ladder = list(accumulate(weight for *_, weight in ways))
             table = [way[:2] for way in ways], [step / ladder[-1] for step in ladder[:-1]]
             self._tables[symbol, words] = table
@@ -104,20 +112,6 @@ class Grammar:
             self._derive(part, length, chance)
             for part, length in zip(rule.symbols, lengths, strict=True)
         ]
-
-    def _ways(
-        self, symbols: Sequence[str], words: int, weight: float
-    ) -> Iterator[tuple[tuple[int, ...], float]]:
-        """All ways to divide words among symbols: their lengths, and the product of the weights."""
-        if not symbols:
-            if words == 0:
-                yield (), weight
-            return
-        inside, others = self._inside[symbols[0]], symbols[1:]
-        for length in range(1 if others else max(words, 1), words - len(others) + 1):
-            if inside[length]:
-                for more, whole in self._ways(others, words - length, weight * inside[length]):
-                    yield (length, *more), whole
 
     def _pair(self, derivation: tuple[Rule, Sequence]) -> SentencePair:
         english: list[str] = []

@@ -136,22 +136,17 @@ def _inflected(word: str, ending: str) -> str:
     return word.removesuffix("e") + ending
 
 
-def _classes_and_genders() -> tuple[dict[str, str], dict[str, str]]:
-    symbols = {symbol: kind for kind, row in DATA["symbols"].items() for symbol in row.split()}
-    classes, genders = {JOINER + ",": "punctuation", JOINER + "'s": "possessive"}, {}
-    for word in words():
-        symbol, *frame = word.symbol.split(".")
-        if symbol == "Topic" and len(word.parts) > 1:
-            continue
-        if symbol in ("Noun", "Topic") and len(word.parts) == 1:
-            genders[word.parts[0]] = "mf"[word.build(0).agreement % 2]
-        if symbol in symbols and frame[:1] != ["Can"]:
-            classes[word.parts[0]] = symbols[symbol]
-    for table, known in ((DATA["classes"], classes), (DATA["genders"], genders)):
-        for kind, tokens in table.items():
-            known |= dict.fromkeys(tokens.split(), kind)
-    return classes, genders
-
-
-WORD_CLASS, NOUN_GENDER = _classes_and_genders()
-"""The class of each English token, and the French gender (m or f) of each English noun's forms."""
+WORD_CLASS = {JOINER + ",": "punctuation", JOINER + "'s": "possessive"}
+"""The class of each English token."""
+NOUN_GENDER: dict[str, str] = {}
+"""The French gender (m or f) of each English noun's forms."""
+_CLASSES = {symbol: kind for kind, row in DATA["symbols"].items() for symbol in row.split()}
+for word in words():
+    kind, *frame = word.symbol.split(".")
+    if kind in ("Noun", "Topic") and len(word.parts) == 1:
+        NOUN_GENDER[word.parts[0]] = "mf"[word.build(0).agreement % 2]
+    if kind in _CLASSES and frame[:1] != ["Can"] and (kind != "Topic" or len(word.parts) == 1):
+        WORD_CLASS[word.parts[0]] = _CLASSES[kind]
+for table, known in ((DATA["classes"], WORD_CLASS), (DATA["genders"], NOUN_GENDER)):
+    for kind, tokens in table.items():
+        known |= dict.fromkeys(tokens.split(), kind)

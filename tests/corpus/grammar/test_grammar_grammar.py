@@ -142,10 +142,10 @@ def every(grammar: Grammar, words: int) -> Iterator[SentencePair]:
 
     def derivations(symbol: str, words: int) -> Iterator[tuple]:
         for rule in grammar._rules[symbol]:
-            for lengths, _ in grammar._ways(rule.symbols, words - rule.fixed, rule.weight):
-                parts = zip(rule.symbols, lengths, strict=True)
-                for choice in product(*[list(derivations(*part)) for part in parts]):
-                    yield rule, choice
+            for lengths in product(range(1, words + 1), repeat=len(rule.symbols)):
+                if sum(lengths) + rule.fixed == words:
+                    choices = product(*map(derivations, rule.symbols, lengths))
+                    yield from ((rule, choice) for choice in choices)
 
     return map(grammar._pair, derivations("Sentence", words))
 
