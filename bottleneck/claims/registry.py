@@ -95,7 +95,9 @@ def verdict_on(claim: str, *measured: Any, reason: str = "", **named: Any) -> Ve
         row.attention.bleu.value >= FLOOR_BLEU for row in rows
     ):
         judged = unlearned("with attention", "every bucket")
-    elif not isinstance(judged := judge(rows), str):
+    else:
+        judged = judge(rows)
+    if not isinstance(judged, str):
         few = ", ".join(row.name for row in filled if row.none.n < READ_FROM)
         small = small_buckets({row.name: row.none.n for row in filled})
         clauses = [*judged.because, small, few and f"not read: {few}"]

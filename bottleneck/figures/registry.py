@@ -148,7 +148,7 @@ def _plot(
 
 
 def arms(bundle: Results) -> Plot:
-    """BLEU of every arm (C10, C12) in the shortest and in the longest filled bucket.
+    """BLEU of every arm (C10, C12) in the shortest and in the longest bucket that can be read.
 
     Arms that differ only in attention share one x, which names what was changed.
     """

@@ -67,6 +67,7 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
             ("nll", "translator", ""),
         ):
             nats, bits = np.moveaxis(arm.statistics([column, "bits"]), -1, 0)
+            # Per sentence: bits recovered, bits of the source, 1.
             counts = np.stack([bits - nats / np.log(2.0), bits, np.ones_like(bits)], axis=-1)
             for stream, name, inside in buckets:
                 keys, sums = {"bucket": name, "n": len(inside)}, counts[:, inside]

@@ -203,11 +203,11 @@ def has_numbers(name: str, folder: Path, bundle: Results | None) -> bool:
     return bundle is not None if of_runs else probe_file(folder, name) is not None
 
 
-# `bottleneck export --all`: the same as files in the results folder.
-
-
 def write_out(folder: Path) -> tuple[list[str], list[str], list[str]]:
-    """Write ``tables/``, ``figures/`` and ``CONTENTS.md``; return names and what is missing."""
+    """Write the same as files: ``tables/``, ``figures/``, ``CONTENTS.md``; return their names.
+
+    The last of the three lists says what is missing, and why.
+    """
     names = dict.fromkeys((*schema.ALL_TABLES, *schema.FIGURES))
     pages, figures, reasons = make_views(names, folder, Results.find(folder))
     for name, text in page_files(pages).items():

@@ -15,7 +15,7 @@ from .bundle import Results, read_table, tidy_csv
 
 
 def write_bundle(bundle: Results, folder: Path, text: bool = True) -> list[str]:
-    """Write results as a bundle into a folder; without ``text`` it has no sentences.
+    """Write results as a bundle into a folder; without ``text`` it has counts, but no sentences.
 
     It includes the studies' tables, except means over other runs, whose names are returned. It is
     a ``UsageError`` if it would replace other results.
@@ -23,7 +23,7 @@ def write_bundle(bundle: Results, folder: Path, text: bool = True) -> list[str]:
     sources = {bundle.sources[run] for run in bundle.names}
     stores = {source.parent for source in sources if folders.is_run(source)}
     homes = {store.parent if store.name == folders.STORE else store for store in stores}
-    homes |= {source for source in sources if source.parent not in stores}
+    homes |= {source for source in sources if not folders.is_run(source)}
     places = {home.resolve() for home in homes}
     if folder.resolve() in places and (len(places) > 1 or not stores):
         raise UsageError(f"{str(folder)!r} is where these results come from: name a new folder")

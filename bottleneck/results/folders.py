@@ -225,7 +225,7 @@ def read_texts(run: Path) -> dict[str, list[str]]:
 class StoredRuns(NamedTuple):
     """The runs of a store: finished ones as a bundle describes them, others with their status.
 
-    ``replaced`` counts the finished ones whose arm and seed later runs have.
+    ``replaced`` counts the finished ones that later runs replaced (`runs.sweep.declare_runs`).
     """
 
     done: Mapping[Path, Mapping[str, Any]]

@@ -46,7 +46,7 @@ def scoring_notes(corpus: Corpus, settings: RunSettings) -> list[str]:
 def evaluate(
     graph: nnx.GraphDef, trained: Trained, settings: RunSettings, corpus: Corpus, folder: Path
 ) -> None:
-    """Translate and score the test set with the best weights; write the results."""
+    """Translate and score the test set with the weights that training kept; write the results."""
     source, target = corpus.source_vocabulary, corpus.target_vocabulary
     run = TrainedRun(settings, source, target, graph, trained.weights)
     encoded = run.encode(corpus.test)

@@ -1,4 +1,4 @@
-"""Runs in worker processes (`main`), one single-threaded process per core.
+"""Tasks (runs, probes, a benchmark) in worker processes, a single-threaded one per core.
 
 If there are more cores than runs, a run gets several. On an accelerator, processes run one after
 the other, and each trains the seeds of an arm together.

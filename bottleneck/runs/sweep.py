@@ -49,12 +49,11 @@ def check_text(settings: RunSettings) -> list[str]:
     bleu_metric(tokenize)
     if corpus.is_drawn:
         return []
-    given = [split for split in ("train", "test") if pair_files(corpus, split)]
+    given = [split for split in ("train", "test") if pair_files(corpus, split)]  # or an error
     if corpus.name != "files":
         return []
-    for split in given:
-        pairs = read_split(corpus, split)
-    references = [pair.target for pair in pairs[:1000]]
+    texts = [read_split(corpus, split) for split in given]
+    references = [pair.target for pair in texts[-1][:1000]]
     return tokenizer_advice(references, tokenize, "--set scoring.tokenize=")
 
 
@@ -71,7 +70,7 @@ def run_sweep(
     """
     folders.check_trainable(out)
     check_place(out)
-    # A mistake in the text is one error now, not an error per run.
+    # A mistake in the text (of the first cell) is one error now, not an error per run.
     load_corpus(cells[0].settings.corpus, cells[0].settings.scoring.lower_edges)
     runs: dict[Cell, str] = {}
 
@@ -90,7 +89,7 @@ def run_sweep(
 
 
 def gather(out: Path) -> None:
-    """Write the bundle of all finished runs in the store of ``out``, if there are any."""
+    """Write the bundle of the finished runs in ``out`` that no later run has replaced, if any."""
     if folders.find_runs(out).done:
         with FileLock(out / folders.STORE / ".bundle.lock"):
             write_bundle(Results.open(out), out)
@@ -101,8 +100,8 @@ def declare_runs(
 ) -> None:
     """Write which runs the experiment has: those begun, each with its cell's arm and baseline.
 
-    They come first, unless the earlier ones have more arms. If one has the arm and seed of a
-    different earlier run, they replace all earlier runs.
+    They come first, unless the earlier ones have more arms. If a finished one has the
+    arm and seed of a different finished earlier run, they replace all earlier runs.
     """
     store = out / folders.STORE
     if runs := {begun[cell]: [cell.arm, cell.baseline] for cell in cells if cell in begun}:

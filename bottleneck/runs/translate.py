@@ -62,7 +62,7 @@ class Translation(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TrainedRun:
-    """A finished run with its weights, ready to translate."""
+    """A trained network with its settings and vocabularies, ready to translate."""
 
     settings: RunSettings
     source_vocabulary: Vocabulary

@@ -116,9 +116,9 @@ SLIDE_WORDS = "Slide L4: its word for the highest of its ratios that does not ex
 
 
 def default_pages(bundle: Results) -> list[Page]:
-    """The tables that show every arm of a bundle: the slides' two, `context-size` or `arms`."""
+    """The tables that show every arm of a bundle: the slides', `context-size` or `arms`."""
     names, every = ["arms"], set(usual(declared(bundle))["arm"])
-    with suppress(UserError):  # there is no arm without attention
+    with suppress(UserError):  # no arm without attention, or arms that are not alike
         sizes = compare_sizes(bundle)
         if every == {arm.name for pair in sizes for arm in pair if arm}:
             slides = ["failure-pattern", "vindication"][: len(every)]
@@ -160,7 +160,10 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
         start = "L-FAIL" if name == "failure-pattern" else "L-VIND"
         pairs = [compare(bundle, alone=start == "L-FAIL")]
         ids = [claim.id for claim in CLAIMS if claim.id.startswith(start)]
-        judged = [verdict_on(claim, rows_of(*pairs[0])) for claim in ids]
+        rows = rows_of(*pairs[0])
+        equal = pairs[0][1] is not None and pairs[0][1].attention == "uniform"
+        reason = "the only arm with attention has equal weights" * (equal and start == "L-VIND")
+        judged = [verdict_on(claim, rows, reason=reason) for claim in ids]
     arms = [arm for pair in pairs for arm in pair if arm] or arms_of(bundle)
     attention = next((arm.attention for _, arm in pairs if arm), None)
     title = SPECS[name][0].format(attention=attention)
@@ -177,12 +180,12 @@ def make_page(name: str, bundle: Results, like_slide: bool = False) -> Page:
     used = pd.concat([arm.runs for arm in arms])
     ran = what_was_run(used)
     small = small_buckets(dict(zip(frame["bucket"], frame["n"], strict=True)))
-    others = len(set(bundle.runs["arm"]) - set(used["arm"]))
-    others = f"not in this table: {counted(others, 'arm')} (choose with --where)" if others else ""
+    left = len(set(bundle.runs["arm"]) - set(used["arm"]))
+    others = f"not in this table: {counted(left, 'arm')} (choose with --where)" if left else ""
     if like_slide:
         return slide_page(name, title, frame, judged, [ran, small, others])
-    setup = [ran, "95 % intervals over test sentences", small and f"* {small}", others]
-    setup = "; ".join(filter(None, [*setup, *bundle.left_out()]))
+    parts = [ran, "95 % intervals over test sentences", small and f"* {small}", others]
+    setup = "; ".join(filter(None, [*parts, *bundle.left_out()]))
     lines = [
         "The slide's numbers are its illustration: compare shapes (order, drop, gain), never "
         "levels. BLEU is not comparable across buckets either, because texts of different lengths "

@@ -69,6 +69,8 @@ def test_the_first_pair_is_compared_and_the_rest_is_named(store):
     paired = page(store, "failure_pattern", "attention=none,dot")
     assert alone.frame.equals(paired.frame)
     assert alone.judged == paired.judged
+    equal = page(store, "vindication", "attention=none,uniform")
+    assert {item.verdict for item in equal.judged} == {"not measured"}
     assert "the finished arms are none" in refused(store, "vindication", "attention=none")
     assert "no arm without attention" in refused(store, "compression", "attention=dot")
 
