@@ -101,7 +101,7 @@ def worked_example(_: str, evidence: Evidence) -> Iterator[Step]:
 
     check = numbers("scores", slide["scores"], scores, "{:.2f}")
     products = [product(slide["decoder"], state) for state in states]
-    columns = [words, products, [f"= {score:.2f}" for score in scores]]
+    columns = [words, products, [f"= {score + 0:.2f}" for score in scores]]
     yield Step("Scores", "e_i = s . h_i", columns, [check])
 
     total = float(exponentials.sum())
