@@ -58,8 +58,8 @@ class Row(NamedTuple):
 
 
 def rule(claim: str, words: str, judge: Callable | None = None) -> Callable:
-    """Register a function as the rule of a claim; that of an L- claim gets no small bucket."""
-    if judge is None:  # with two arguments it is a decorator
+    """Register a function as the rule of a claim; a decorator without ``judge``."""
+    if judge is None:
         return partial(rule, claim, words)
     RULES[claim] = words, judge
     return judge

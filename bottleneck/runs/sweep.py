@@ -100,8 +100,8 @@ def declare_runs(
 ) -> None:
     """Write which runs the experiment has: those begun, each with its cell's arm and baseline.
 
-    They come first, unless the earlier ones have more arms. If a finished one has the
-    arm and seed of a different finished earlier run, they replace all earlier runs.
+    They come first, unless the earlier ones have more arms. If a finished one has the arm and seed
+    of a different finished earlier run, they replace all earlier runs.
     """
     store = out / folders.STORE
     if runs := {begun[cell]: [cell.arm, cell.baseline] for cell in cells if cell in begun}:
